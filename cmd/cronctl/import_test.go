@@ -3,7 +3,6 @@ package main
 import (
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 )
 
@@ -24,7 +23,7 @@ func TestImportTwiceChangesNothing(t *testing.T) {
 
 	s.run(append(importing, "--dry-run")...).want(t, exitJobFailed,
 		"standard input (user format, time zone Asia/Tokyo from TZ, commands start in /home/ann)",
-		"line 3", "note", "MAILTO=ops@example.com", "--kind mail --to ops@example.com", "line 8", "@reboot",
+		"line 3", "note", "MAILTO=ops@example.com", "name it with --notify", "line 8", "@reboot",
 		"to create", "2 to create, 0 unchanged, 1 line left out")
 	if s.writes != 0 {
 		t.Fatalf("a dry run wrote %d jobs", s.writes)
@@ -37,13 +36,13 @@ func TestImportTwiceChangesNothing(t *testing.T) {
 	for name, state := range s.jobs {
 		j := state.Job
 		switch {
-		case strings.HasPrefix(name, "crontab-save-"):
+		case name == "save":
 			if j.CronExpr != "30 2 * * *" || j.Timezone != "Asia/Tokyo" || j.Shell != "/bin/bash" ||
-				j.WorkDir != "/home/ann" || j.Env["HOME"] != "/home/ann" || j.Description != "Save the photos" ||
+				j.WorkDir != "/home/ann" || j.Env["HOME"] != "/home/ann" || j.Title != "Save the photos" ||
 				j.Group != "crontab" {
 				t.Errorf("%+v", j)
 			}
-		case strings.HasPrefix(name, "crontab-mail-"):
+		case name == "mail":
 			if j.Timezone != "Europe/Berlin" || j.Command != "mail -s Hello team" ||
 				j.Stdin != "Good morning,\nit is %A\n" {
 				t.Errorf("%+v", j)
@@ -86,6 +85,38 @@ func TestImportLeavesEditedJobsAlone(t *testing.T) {
 	}
 }
 
+// Jobs are recognized by their lines: under another name, and from before they had marks.
+func TestImportRecognizesRenamedJobs(t *testing.T) {
+	s := newStage(t)
+	s.stdin = "# One\n0 1 * * * one\n0 2 * * * two\n"
+	importing := []string{"import-crontab", "-", "--as", "ann", "--home", ""}
+	s.run(importing...).want(t, exitOK, "2 created")
+	one, two := s.jobs["one"], s.jobs["two"]
+	delete(s.jobs, "one")
+	delete(s.jobs, "two")
+	one.Name = "renamed"
+	s.jobs["renamed"] = one
+	two.Name = "crontab-two-" + two.Labels["crontab-line"]
+	two.Title = "0 2 * * * two"
+	delete(two.Labels, "crontab-line")
+	s.jobs[two.Name] = two
+	s.run(importing...).want(t, exitOK, "renamed ", two.Name, "0 created, 2 unchanged")
+	// A line whose name is taken gets another one.
+	s.stdin = "0 5 * * * renamed --all\n"
+	s.run(importing...).want(t, exitOK, "renamed-2 ", "1 created")
+}
+
+func TestImportNotifiesInPlaceOfMail(t *testing.T) {
+	s := newStage(t)
+	s.stdin = "0 1 * * * one\nMAILTO=ops@example.com\n0 2 * * * two\nMAILTO=\n0 3 * * * three\n"
+	s.run("import-crontab", "-", "--as", "ann", "--notify", "ops").want(t, exitOK, "3 created")
+	for name, want := range map[string]bool{"one": true, "two": true, "three": false} {
+		if n := s.jobs[name].Notify; (n != nil) != want || want && (len(n.On) != 3 || n.To[0] != "ops") {
+			t.Errorf("%s notifies %+v", name, n)
+		}
+	}
+}
+
 func TestImportWritesAllOrNothing(t *testing.T) {
 	s := newStage(t)
 	// The first fault is cron's; the others are the server's, which knows what a job may hold.
@@ -108,7 +139,7 @@ func TestImportLeavesFaultsOutWhenAsked(t *testing.T) {
 		t.Errorf("a dry run wrote %d jobs", s.writes)
 	}
 	s.run("import-crontab", "-", "--as", "ann", "--skip-faults").want(t, exitOK,
-		"line 2  fault", "line 3  not taken", "line 5  fault", "1 created, 0 unchanged, 3 lines left out")
+		"line 2  fault", "line 3  skipped", "line 5  fault", "1 created, 0 unchanged, 3 lines left out")
 	if s.writes != 1 || len(s.jobs) != 1 {
 		t.Errorf("%d writes, jobs %v", s.writes, s.jobs)
 	}
@@ -175,8 +206,8 @@ func TestImportOfFilesAndFolders(t *testing.T) {
 	}
 	tab := file(t, "crontab", "17 * * * * root cd / && run-parts /etc/cron.hourly\n")
 	s.run("import-crontab", tab, dir, "--system", "--as", "root", "--timezone", "UTC").want(t, exitJobFailed,
-		"system format, time zone UTC from --timezone", "sysstat-sa1-", "crontab-run-parts-",
-		"user www-data: the workers' user is root", "--keep-users keeps them",
+		"system format, time zone UTC from --timezone", "sysstat-sa1 ", "run-parts-cron-hourly ",
+		"user www-data: the workers run as root", "--keep-users imports",
 		"skipped "+filepath.Join(dir, "old.dpkg-dist"), "README: is documentation", "folder: is not a regular file",
 		"3 created, 0 unchanged, 1 line left out")
 	if len(s.jobs) != 3 {
@@ -189,10 +220,10 @@ func TestImportOfFilesAndFolders(t *testing.T) {
 	}
 	// The same line from two files of one name.
 	twin := file(t, "crontab", "17 * * * * root cd / && run-parts /etc/cron.hourly\n")
-	s.run("import-crontab", tab, twin, "--system", "--as", "root").want(t, exitUsage, "would both be the job",
+	s.run("import-crontab", tab, twin, "--system", "--as", "root").want(t, exitUsage, "would be the same job",
 		"--prefix")
 	s.run("import-crontab", twin, "--system", "--as", "root", "--prefix", "other", "--timezone", "UTC").want(t, exitOK,
-		"other-run-parts-", "1 created")
+		"other-run-parts-cron-hourly ", "1 created")
 	s.run("import-crontab", tab, "--as", "root").want(t, exitUsage, "--system")
 	s.run("import-crontab", "/no/such").want(t, exitUsage, "crontab -l")
 	s.run("import-crontab", tab, "--timezone", "Mars").want(t, exitUsage, "is not a time zone")

@@ -22,18 +22,21 @@ Each line that is not imported is reported with its number and the reason:
 
   fault      cron does not accept it, or the server refuses its job. Then nothing is
              written and the exit code is 2, unless --skip-faults skips such lines.
-  not taken  cron accepts it, but no job can do the same (@reboot, another user). It is
-             left out; the others are written, and the exit code is 1, or 0 with
-             --skip-faults.
+  skipped    cron accepts it, but no job can do the same (@reboot, another user). The
+             others are written, and the exit code is 1, or 0 with --skip-faults.
   note       it is imported, with a remark.
 
 Lines of the system format are imported for the user of --as only. --keep-users imports
 all, and stores the user in each job; for the user format that is the owner of the
 crontab. Workers run such jobs only if their runAs file allows it.
 
-Job names are derived from the file and the line, so a second import changes nothing.
-A job that was edited since is left alone, unless --overwrite is given; a job whose line
-was removed is kept.
+Jobs are named after their commands. A label, crontab-line, records the line that a job
+was imported from, so a second import changes nothing, even if the file has other lines
+or the jobs were created in the console under other names. A job that was edited since
+is left alone, unless --overwrite is given; a job whose line was removed is kept.
+
+MAILTO has no effect, since Carillon keeps the output of each run. With --notify, the
+jobs notify a channel when they fail, except those below an empty MAILTO.
 
 The time zone is that of CRON_TZ above the line, else --timezone, else this machine's
 (TZ, /etc/timezone or /etc/localtime); the report shows which. Commands start in the
@@ -44,7 +47,7 @@ type importer struct {
 	c                        *cli
 	system                   bool
 	zone, zoneFrom           string
-	as, home, prefix         string
+	as, home, prefix, notify string
 	dryRun, overwrite        bool
 	keepUsers, skipFaults    bool
 	etc                      string
@@ -77,7 +80,9 @@ func (c *cli) importCrontab() *cobra.Command {
 	f.BoolVar(&m.keepUsers, "keep-users", false, "import lines of all users, and store the user in each job")
 	f.StringVar(&m.home, "home", "",
 		"working directory of the commands (default: that user's home); empty for the worker's default")
-	f.StringVar(&m.prefix, "prefix", "", "prefix of the job names (default: the file's name)")
+	f.StringVar(&m.prefix, "prefix", "",
+		"prefix of the job names, and their label crontab (default: the file's name)")
+	f.StringVar(&m.notify, "notify", "", "channel that the jobs notify when they fail")
 	f.BoolVar(&m.dryRun, "dry-run", false, "print what would be done and write nothing")
 	f.BoolVar(&m.skipFaults, "skip-faults", false, "skip lines that cannot be imported, and write the others")
 	f.BoolVar(&m.overwrite, "overwrite", false, "also replace jobs that were edited since their import")
@@ -105,10 +110,14 @@ func (m *importer) run(cmd *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
+	namer, err := m.namer(cmd.Context(), api)
+	if err != nil {
+		return err
+	}
 	// All lines are checked, here and by the server, before any is written.
 	reports := make([]fileReport, len(found))
 	for i := range found {
-		if reports[i], err = m.planImport(cmd.Context(), api, &found[i], &parsed[i]); err != nil {
+		if reports[i], err = m.planImport(cmd.Context(), api, namer, &found[i], &parsed[i]); err != nil {
 			return err
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"net/url"
 	"reflect"
 	"slices"
 
@@ -35,7 +36,7 @@ type fileReport struct {
 }
 
 // planImport has the server validate each entry, and plans the operations.
-func (m *importer) planImport(ctx context.Context, api *apiclient.API, s *source,
+func (m *importer) planImport(ctx context.Context, api *apiclient.API, namer *crontab.Namer, s *source,
 	r *crontab.Result) (fileReport, error) {
 	report := fileReport{source: s}
 	say := func(line int, what, text string) *remark {
@@ -46,7 +47,17 @@ func (m *importer) planImport(ctx context.Context, api *apiclient.API, s *source
 	for _, n := range r.Notices {
 		say(n.Line, string(n.Level), n.Text)
 	}
-	for _, e := range r.Entries {
+	for i := range r.Entries {
+		e := &r.Entries[i]
+		if err := namer.Name(e); err != nil {
+			return report, err
+		}
+		if m.notify != "" && (e.MailTo == nil || *e.MailTo != "") {
+			e.Job.Notify = &common.Notify{
+				On: []common.Event{common.EventFailed, common.EventMissed, common.EventLost},
+				To: []string{m.notify},
+			}
+		}
 		data, err := json.Marshal(e.Job)
 		if err != nil {
 			return report, err
@@ -62,7 +73,7 @@ func (m *importer) planImport(ctx context.Context, api *apiclient.API, s *source
 		if len(v.Faults) > 0 {
 			continue
 		}
-		what, version, err := m.compare(ctx, api, &v.Job)
+		what, version, err := m.compare(ctx, api, e, &v.Job)
 		if err != nil {
 			return report, err
 		}
@@ -86,9 +97,37 @@ const (
 	stepDifferent = "edited"
 )
 
+// namer returns the names of jobs that were imported before, by their lines, and asks the server for other ones.
+func (m *importer) namer(ctx context.Context, api *apiclient.API) (*crontab.Namer, error) {
+	n := &crontab.Namer{Imported: map[string]string{}, Taken: func(name string) (bool, error) {
+		_, err := apiclient.Decode[job](api.GetJob(ctx, name))
+		switch common.CodeOf(err) {
+		case common.CodeNotFound:
+			return false, nil
+		case common.CodeUnauthenticated, common.CodeUnavailable:
+			return false, err
+		}
+		return true, nil
+	}}
+	all, err := some((*client).ListJobs).pages(ctx, api, "", url.Values{"selector": {crontab.LineLabel}}, 0)
+	if err != nil {
+		return nil, err
+	}
+	for _, item := range all.Items {
+		var j job
+		if err := json.Unmarshal(item, &j); err != nil {
+			return nil, err
+		}
+		if key := crontab.Key(j.Labels); key != "" {
+			n.Imported[key] = j.Name
+		}
+	}
+	return n, nil
+}
+
 // compare compares the job to store with the stored one.
-func (m *importer) compare(ctx context.Context, api *apiclient.API, wanted *common.Job) (what string, version int64,
-	err error) {
+func (m *importer) compare(ctx context.Context, api *apiclient.API, e *crontab.Entry, wanted *common.Job) (what string,
+	version int64, err error) {
 	there, err := apiclient.Decode[job](api.GetJob(ctx, wanted.Name))
 	if err != nil {
 		if common.CodeOf(err) == common.CodeNotFound {
@@ -97,7 +136,7 @@ func (m *importer) compare(ctx context.Context, api *apiclient.API, wanted *comm
 		}
 		return "", 0, err
 	}
-	if reflect.DeepEqual(there.Job, *wanted) {
+	if reflect.DeepEqual(there.Job, *wanted) || e.Imported && reflect.DeepEqual(there.Job, e.AsBefore(*wanted)) {
 		m.same++
 		return stepSame, 0, nil
 	}

@@ -103,17 +103,17 @@ func escapeGlob(dir string) string {
 	return regexp.MustCompile(`[*?\[\\]`).ReplaceAllString(dir, `\$0`)
 }
 
-// distinct refuses files whose jobs would get the same names.
+// distinct refuses equal lines of files with the same prefix, which would be one job.
 func distinct(found []source, parsed []crontab.Result) error {
 	from := map[string]string{}
 	for i, r := range parsed {
 		for _, e := range r.Entries {
-			at := fmt.Sprintf("%s, line %d", found[i].file, e.Line)
-			if first, twice := from[e.Job.Name]; twice {
-				return invalid(fmt.Sprintf("%s and %s would both be the job %s", first, at, e.Job.Name),
+			at, key := fmt.Sprintf("%s, line %d", found[i].file, e.Line), crontab.Key(e.Job.Labels)
+			if first, twice := from[key]; twice {
+				return invalid(fmt.Sprintf("%s and %s are equal and would be the same job", first, at),
 					"import the files one by one, each with its own --prefix")
 			}
-			from[e.Job.Name] = at
+			from[key] = at
 		}
 	}
 	return nil

@@ -230,7 +230,7 @@ func TestAccess(t *testing.T) {
 	s := newStage(t)
 	at := func(more ...string) []string { return append([]string{"CARILLON_SERVER=" + s.server.URL}, more...) }
 	t.Chdir(t.TempDir())
-	s.runWith(at(), "get", "jobs").want(t, exitDenied, "you are not logged in", "--token-file")
+	s.runWith(at(), "get", "jobs").want(t, exitDenied, "you are not signed in", "--token-file")
 	s.runWith(at("CARILLON_TOKEN=wrong"), "get", "jobs").want(t, exitDenied, "not valid", "--token-file")
 	s.runWith(at("CARILLON_TOKEN=viewer-token"), "create", "job", "a", "--", "x").want(t, exitDenied, "role")
 	s.runWith([]string{"CARILLON_SERVER=http://127.0.0.1:1"}, "get", "jobs").want(t, exitAway, "does not answer",

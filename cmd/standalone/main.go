@@ -31,7 +31,7 @@ func run(ctx context.Context, child *guardian.Child, args, environ []string, std
 unchanged.
 
 The first start creates an admin token, stores it in <data-dir>/admin.token, readable by its
-owner only, and prints a one-time login link. By default it listens on loopback; other
+owner only, and prints a one-time sign-in link. By default it listens on loopback; other
 addresses need TLS.
 
 Settings come from flags, CARILLON_* variables, the file of --config, and defaults, in this

@@ -2552,12 +2552,18 @@ type Crontab struct {
 
 // CrontabLine defines model for CrontabLine.
 type CrontabLine struct {
+	// Exists A job was imported from this line before; the resulting job has its name and would replace it.
+	Exists *bool `json:"exists,omitempty"`
+
 	// Faults Why the job could not be saved; locations are job fields.
 	Faults *[]Fault    `json:"faults,omitempty"`
 	Job    *Definition `json:"job,omitempty"`
 
 	// Line Line number from 1; 0 for the whole text.
 	Line int64 `json:"line"`
+
+	// MailTo Value of MAILTO above the line, if it is set; empty: cron would send no mail.
+	MailTo *string `json:"mailTo,omitempty"`
 
 	// Notices Remarks on the line.
 	Notices *[]CrontabNotice `json:"notices,omitempty"`
@@ -2571,7 +2577,7 @@ type CrontabNotice struct {
 	// Code For programs and translations.
 	Code string `json:"code"`
 
-	// Level fault: cron would reject it as well; notTaken: no job is equivalent; note: converted, with a remark.
+	// Level fault: cron would reject it as well; notTaken: skipped, since no job is equivalent; note: converted, with a remark.
 	Level CrontabNoticeLevel `json:"level"`
 
 	// Text English text.
@@ -2581,7 +2587,7 @@ type CrontabNotice struct {
 	Value *string `json:"value,omitempty"`
 }
 
-// CrontabNoticeLevel fault: cron would reject it as well; notTaken: no job is equivalent; note: converted, with a remark.
+// CrontabNoticeLevel fault: cron would reject it as well; notTaken: skipped, since no job is equivalent; note: converted, with a remark.
 type CrontabNoticeLevel string
 
 // CrontabRequest defines model for CrontabRequest.
@@ -4575,7 +4581,7 @@ type Session struct {
 	// Remote Client address at the login.
 	Remote *string `json:"remote,omitempty"`
 
-	// Token Id of the token used to log in.
+	// Token Id of the token used to sign in.
 	Token *string `json:"token,omitempty"`
 	User  *string `json:"user,omitempty"`
 }
@@ -4719,13 +4725,13 @@ type User struct {
 	CreatedAt time.Time `json:"createdAt"`
 	CreatedBy *string   `json:"createdBy,omitempty"`
 
-	// Disabled The user cannot log in, and its tokens are refused.
+	// Disabled The user cannot sign in, and its tokens are refused.
 	Disabled *bool `json:"disabled,omitempty"`
 
 	// Groups Additional roles by group.
 	Groups *map[string]string `json:"groups,omitempty"`
 
-	// HasPassword The user can log in with a password.
+	// HasPassword The user can sign in with a password.
 	HasPassword bool   `json:"hasPassword"`
 	Name        string `json:"name"`
 
@@ -4754,7 +4760,7 @@ type UserDefinition struct {
 	// Example: ann
 	Name string `json:"name"`
 
-	// Password At least 12 characters, at most 1024 bytes. A user without a password cannot log in, but can own tokens.
+	// Password At least 12 characters, at most 1024 bytes. A user without a password cannot sign in, but can own tokens.
 	//
 	// Example: blue horse under a quiet bridge
 	Password *string `json:"password,omitempty"`
@@ -4777,7 +4783,7 @@ type UserDefinitionRole string
 
 // UserPatch defines model for UserPatch.
 type UserPatch struct {
-	// Disabled The user cannot log in, and its tokens are refused.
+	// Disabled The user cannot sign in, and its tokens are refused.
 	Disabled *bool `json:"disabled,omitempty"`
 
 	// Groups Additional roles by group, replaced as a whole; null for none.
@@ -4816,8 +4822,11 @@ type ValueCount struct {
 
 // Version defines model for Version.
 type Version struct {
-	Go      string `json:"go"`
-	Version string `json:"version"`
+	Go string `json:"go"`
+
+	// Timezone Time zone of schedules that name none.
+	Timezone *string `json:"timezone,omitempty"`
+	Version  string  `json:"version"`
 }
 
 // VersionDiff defines model for VersionDiff.
@@ -5734,7 +5743,7 @@ type ClientInterface interface {
 	// Corresponds with GET /api/v1/audit/verify (the `VerifyAudit` operationId).
 	VerifyAudit(ctx context.Context, params *VerifyAuditParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// LoginWithBody Log in
+	// LoginWithBody Sign in
 	//
 	// Creates a session for a user name and password, a token, or a login code. The response sets a cookie; the session ends after eight hours without use, and after a day. After five failures within a minute, for a user or from a network, returns 429; a user has five more from each network of an earlier login.
 	//
@@ -5743,7 +5752,7 @@ type ClientInterface interface {
 	// Corresponds with POST /api/v1/auth/login (the `Login` operationId).
 	LoginWithBody(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// Login Log in
+	// Login Sign in
 	//
 	// Creates a session for a user name and password, a token, or a login code. The response sets a cookie; the session ends after eight hours without use, and after a day. After five failures within a minute, for a user or from a network, returns 429; a user has five more from each network of an earlier login.
 	//
@@ -5752,7 +5761,7 @@ type ClientInterface interface {
 	// Corresponds with POST /api/v1/auth/login (the `Login` operationId).
 	Login(ctx context.Context, body LoginJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// Logout Log out
+	// Logout Sign out
 	//
 	// Ends the session of this request and deletes its cookie.
 	//
@@ -6529,7 +6538,7 @@ func (c *Client) VerifyAudit(ctx context.Context, params *VerifyAuditParams, req
 	return c.Client.Do(req)
 }
 
-// LoginWithBody Log in
+// LoginWithBody Sign in
 //
 // Creates a session for a user name and password, a token, or a login code. The response sets a cookie; the session ends after eight hours without use, and after a day. After five failures within a minute, for a user or from a network, returns 429; a user has five more from each network of an earlier login.
 //
@@ -6548,7 +6557,7 @@ func (c *Client) LoginWithBody(ctx context.Context, contentType string, body io.
 	return c.Client.Do(req)
 }
 
-// Login Log in
+// Login Sign in
 //
 // Creates a session for a user name and password, a token, or a login code. The response sets a cookie; the session ends after eight hours without use, and after a day. After five failures within a minute, for a user or from a network, returns 429; a user has five more from each network of an earlier login.
 //
@@ -6567,7 +6576,7 @@ func (c *Client) Login(ctx context.Context, body LoginJSONRequestBody, reqEditor
 	return c.Client.Do(req)
 }
 
-// Logout Log out
+// Logout Sign out
 //
 // Ends the session of this request and deletes its cookie.
 //

@@ -15,9 +15,10 @@ const (
 // table is the floor plan: every package of the module, by its path in it. A path that ends with /... matches
 // all packages below it, and * matches one folder.
 var table = map[string]kind{
-	"internal/common":          words,
-	"internal/common/schedule": words, // cron expressions
-	"internal/common/yamltext": words, // JSON as YAML
+	"internal/common":             words,
+	"internal/common/schedule":    words, // cron expressions
+	"internal/common/redirection": words, // of a shell command's output
+	"internal/common/yamltext":    words, // JSON as YAML
 
 	"internal/executor/proctree":  words, // what /proc reports about processes
 	"internal/platform/bootclock": words,

@@ -195,6 +195,7 @@ func Build(cfg Config) (http.Handler, *core.Router, error) {
 			Feed:     cfg.Feed,
 			Problems: p,
 			Version:  cfg.Version,
+			Zone:     cfg.Timezone,
 		},
 	} {
 		resource.Register(r)

@@ -193,7 +193,7 @@ func (s *Session) Conditions() []common.Condition {
 		return nil
 	}
 	return []common.Condition{{Code: common.ConditionEtcdAway, From: s.silent,
-		Text: "etcd does not answer: nothing new starts, and what runs goes on until the lostAfter of its job"}}
+		Text: "etcd does not respond: no run starts; current runs continue for the lostAfter of their job"}}
 }
 
 // TTL returns the TTL that etcd granted.

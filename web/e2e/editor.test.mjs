@@ -216,22 +216,77 @@ test('text typed while the job is being saved is kept on top of the saved versio
 test('a whole crontab is imported line by line, after a preview', async () => {
   const tab = await visit('/new/job');
   const { page } = tab;
-  await paste(page, page.getByLabel('Have a crontab line?'), 'CRON_TZ=Asia/Shanghai\n0 3 * * * make report\n61 * * * * broken\n@reboot start\n30 4 * * 1 make weekly\n');
+  const text = 'CRON_TZ=Asia/Shanghai\nMAILTO=ops@example.com\n# Daily report\n0 3 * * * make report >> /var/log/report.log 2>&1\n61 * * * * broken\n@reboot start\n30 4 * * 1 make weekly\n';
+  await paste(page, page.getByLabel('Have a crontab line?'), text);
   const dialog = page.getByRole('dialog', { name: 'Import a crontab' });
   await dialog.getByText('make weekly').last().waitFor();
-  await dialog.getByText("@reboot: a job is not tied", { exact: false }).waitFor();
+  await dialog.getByText("@reboot has no equivalent", { exact: false }).waitFor();
   await assertAccessible(page, 'import');
   await shoot(page, 'editor-import');
-  await dialog.getByLabel('Import line 5').uncheck();
+  // Its name can be changed, must be valid and unique, and its output is kept if the redirection is removed.
+  const name = dialog.getByLabel('Name of the job from line 4');
+  assert.equal(await name.inputValue(), 'make-report');
+  await dialog.getByText('Daily report', { exact: true }).waitFor();
+  await name.fill('make-weekly');
+  await dialog.getByText('Another line has this name.').first().waitFor();
+  assert.ok(await dialog.getByRole('button', { name: 'Review 2 jobs' }).isDisabled());
+  await name.fill('daily-report');
+  await dialog.getByRole('button', { name: 'Remove redirection' }).click();
+  await dialog.getByText('Redirection removed.').waitFor();
+  await dialog.getByText('cronctl create channel ops --kind mail --to ops@example.com').waitFor();
+  await server.api('PUT', '/channels/ops', { kind: 'mail', to: ['ops@example.com'] });
+  await dialog.getByLabel('Import line 7').uncheck();
   await dialog.getByRole('button', { name: 'Review 1 job' }).click();
   await dialog.getByText('would be created').waitFor();
-  assert.equal((await server.api('GET', '/jobs?q=crontab')).items.length, 0, 'nothing is written before');
+  assert.equal((await server.api('GET', '/jobs?group=crontab')).items.length, 0, 'nothing is written before');
   await dialog.getByRole('button', { name: 'Import 1 job' }).click();
   await dialog.getByRole('cell', { name: 'Created' }).waitFor();
   const [job] = (await server.api('GET', '/jobs?group=crontab')).items;
-  assert.deepEqual([job.cronExpr, job.command, job.timezone], ['0 3 * * *', 'make report', 'Asia/Shanghai']);
+  assert.deepEqual([job.name, job.title, job.cronExpr, job.command, job.timezone], ['daily-report', 'Daily report', '0 3 * * *', 'make report', 'Asia/Shanghai']);
   await dialog.getByRole('link').click();
   await page.getByRole('heading', { level: 1 }).waitFor();
+
+  // A second import recognizes the line, changes nothing unless told, and offers the channel of MAILTO.
+  await page.goto(`${server.url}/new/job`);
+  await paste(page, page.getByLabel('Have a crontab line?'), text);
+  await dialog.getByText('Already imported as daily-report').waitFor();
+  assert.ok(!(await dialog.getByLabel('Import line 4').isChecked()));
+  await until('the channel of MAILTO is chosen', async () => (await dialog.getByLabel('Notify when a job fails').inputValue()) === 'ops');
+  await dialog.getByLabel('Name of the job from line 7').fill('daily-report');
+  await dialog.getByRole('button', { name: 'Review 1 job' }).click();
+  await dialog.getByText('Another job has this name.').waitFor();
+  assert.ok(await dialog.getByRole('button', { name: 'Import 1 job' }).isDisabled());
+  await dialog.getByRole('button', { name: 'Back' }).click();
+  await dialog.getByLabel('Name of the job from line 7').fill('weekly');
+  await dialog.getByRole('button', { name: 'Review 1 job' }).click();
+  await dialog.getByText('would be created').waitFor();
+  await dialog.getByRole('button', { name: 'Import 1 job' }).click();
+  await dialog.getByRole('cell', { name: 'Created' }).waitFor();
+  assert.deepEqual((await server.api('GET', '/jobs/weekly')).notify, { on: ['failed', 'missed', 'lost'], to: ['ops'] });
+  await leave(tab);
+});
+
+test('the next fires stay in view; a wrong time zone and redirected output are named', async () => {
+  const tab = await visit('/new/job', { width: 1440, height: 900 });
+  const { page } = tab;
+  const zone = page.getByRole('combobox', { name: 'Time zone' });
+  await until('the default is shown', async () => (await zone.getAttribute('placeholder')) === 'UTC (server default)');
+  await page.getByLabel('Cron expression').fill('30 2 * * *');
+  const preview = page.locator('[data-preview]');
+  await preview.getByText('02:30:00').first().waitFor();
+  assert.ok(await preview.evaluate((box) => box.getBoundingClientRect().bottom < window.innerHeight), 'it is seen without scrolling');
+  await zone.fill('Mars/Base');
+  await preview.getByText('Unknown time zone “Mars/Base”.').waitFor();
+  await zone.fill('');
+  await page.getByLabel('Cron expression').fill('61 2 * * *');
+  await preview.getByText('61').waitFor();
+  await page.getByRole('textbox', { name: 'Name', exact: true }).fill('redirected');
+  await page.getByRole('textbox', { name: 'Command', exact: true }).fill('make report >> /var/log/report.log 2>&1');
+  await page.getByRole('button', { name: 'Remove redirection' }).click();
+  assert.equal(await page.getByRole('textbox', { name: 'Command', exact: true }).inputValue(), 'make report');
+  await page.locator('[data-redirected]').waitFor({ state: 'detached' });
+  // The draft would ask before the page is left.
+  page.removeAllListeners('dialog');
   await leave(tab);
 });
 

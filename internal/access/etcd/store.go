@@ -103,7 +103,7 @@ func (s *Store) list(ctx context.Context, prefix string, each func(*mvccpb.KeyVa
 // errRefused is the same for all causes, so that a client does not learn which one it was.
 func errRefused() error {
 	return &common.Error{Code: common.CodeUnauthenticated, Message: "the token, session or code is not valid",
-		Hint: "log in again or use another token: it may have expired or been revoked"}
+		Hint: "sign in again or use another token: it may have expired or been revoked"}
 }
 
 func errDamaged(what string, err error) error {

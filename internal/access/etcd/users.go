@@ -200,7 +200,7 @@ func (s *Store) otherAdmin(ctx context.Context, but string) (clientv3.Cmp, error
 			return etcdkit.Unchanged(common.UserKey(all[i].Name), all[i].Version), nil
 		}
 	}
-	return clientv3.Cmp{}, common.Errorf(common.CodeConflict, "this is the last admin who can log in").
+	return clientv3.Cmp{}, common.Errorf(common.CodeConflict, "this is the last admin who can sign in").
 		WithReason("last_admin").WithHint("make another user with a password an admin first")
 }
 

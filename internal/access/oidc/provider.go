@@ -391,5 +391,5 @@ func errRefused(message string, err error) error {
 
 func errAway(err error) error {
 	return common.Errorf(common.CodeUnavailable, "the single sign-on issuer does not respond correctly").WithCause(err).
-		WithHint("log in another way, or retry later; see the master's log")
+		WithHint("sign in another way, or retry later; see the master's log")
 }

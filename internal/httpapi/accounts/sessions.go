@@ -113,7 +113,7 @@ type Session struct {
 	ID        string    `json:"id"`
 	Name      string    `json:"name" doc:"Name of the user or token."`
 	User      string    `json:"user,omitempty"`
-	Token     string    `json:"token,omitempty" doc:"Id of the token used to log in."`
+	Token     string    `json:"token,omitempty" doc:"Id of the token used to sign in."`
 	CreatedAt time.Time `json:"createdAt"`
 	ExpiresAt time.Time `json:"expiresAt" doc:"Latest end; the session ends earlier after eight hours without use."`
 	Remote    string    `json:"remote,omitempty" doc:"Client address at the login."`
@@ -160,10 +160,10 @@ const maxLoginBody = 16 << 10
 
 func (s *sessionsResource) register(r *core.Router) {
 	op := core.NewOperations("access", "/api/v1")
-	login := op.Post("login", "/auth/login", "Log in", core.Public)
+	login := op.Post("login", "/auth/login", "Sign in", core.Public)
 	login.MaxBody = maxLoginBody
 	core.Register(r, login, s.login)
-	core.Register(r, op.Post("logout", "/auth/logout", "Log out", core.Authenticated), s.logout)
+	core.Register(r, op.Post("logout", "/auth/logout", "Sign out", core.Authenticated), s.logout)
 	core.Register(r, op.Get("me", "/auth/me", "Get the current identity", core.Authenticated), s.me)
 	core.Register(r, op.Put("change-password", "/auth/password", "Change your password",
 		core.Authenticated), s.password)
@@ -277,7 +277,7 @@ func (s *sessionsResource) password(ctx context.Context, in *passwordInput) (*lo
 	who, _ := core.Identity(ctx)
 	if who.UserID == "" {
 		return nil, common.Errorf(common.CodeConflict, "you have no password").WithReason("no_password").
-			WithHint("log in as a user with a password: you are using a token without an owner, or single sign-on")
+			WithHint("sign in as a user with a password: you are using a token without an owner, or single sign-on")
 	}
 	v := core.VisitOf(ctx)
 	change := access.PasswordChange{

@@ -80,7 +80,7 @@ func (s *ssoResource) register(r *core.Router) {
 			queryText("code", "The authorization code."),
 			queryText("error", "The issuer's reason for a refusal (RFC 6749, section 4.1.2.1)."),
 			queryText("iss", "The issuer (RFC 9207), where it sends it.")},
-		Responses: map[string]*huma.Response{"302": redirection("To the console, logged in or with the reason why not.",
+		Responses: map[string]*huma.Response{"302": redirection("To the console, signed in or with the reason why not.",
 			"The cookie of the session, and the end of the attempt's; absent where the answer belongs to no attempt "+
 				"of this browser.")}}, http.HandlerFunc(s.callback))
 }

@@ -161,7 +161,7 @@ func tokenOwner(ctx context.Context, wished string) (string, error) {
 			WithReason("no_user").WithHint("ask an admin for a token")
 	case !who.Session || who.Token != "":
 		return "", common.Errorf(common.CodeForbidden, "a token cannot create tokens").WithReason("token_by_token").
-			WithHint("log in with your password")
+			WithHint("sign in with your password")
 	}
 	return who.User, nil
 }
@@ -174,7 +174,7 @@ func notByToken(ctx context.Context, own string) error {
 		return nil
 	}
 	return common.Errorf(common.CodeForbidden, "a token can delete only itself").WithReason("token_by_token").
-		WithHint("log in with your password")
+		WithHint("sign in with your password")
 }
 
 // Bounds of a token's lifetime.

@@ -30,8 +30,8 @@ type User struct {
 	Title       string                 `json:"title,omitempty"`
 	Role        access.Role            `json:"role,omitempty" enum:"viewer,operator,editor,admin" doc:"Role everywhere; absent for none."`
 	Groups      map[string]access.Role `json:"groups,omitempty" doc:"Additional roles by group."`
-	Disabled    bool                   `json:"disabled,omitempty" doc:"The user cannot log in, and its tokens are refused."`
-	HasPassword bool                   `json:"hasPassword" doc:"The user can log in with a password."`
+	Disabled    bool                   `json:"disabled,omitempty" doc:"The user cannot sign in, and its tokens are refused."`
+	HasPassword bool                   `json:"hasPassword" doc:"The user can sign in with a password."`
 	Version     int64                  `json:"version" doc:"Increases with each change; also the ETag."`
 	CreatedAt   time.Time              `json:"createdAt"`
 	CreatedBy   string                 `json:"createdBy,omitempty"`
@@ -46,7 +46,7 @@ type UserDefinition struct {
 	Role     access.Role            `json:"role,omitempty" enum:"viewer,operator,editor,admin" doc:"Role everywhere. Default: none." example:"viewer"`
 	Groups   map[string]access.Role `json:"groups,omitempty" doc:"Additional roles by group: viewer, operator, editor or admin."`
 	Disabled bool                   `json:"disabled,omitempty"`
-	Password string                 `json:"password,omitempty" doc:"At least 12 characters, at most 1024 bytes. A user without a password cannot log in, but can own tokens." example:"blue horse under a quiet bridge"`
+	Password string                 `json:"password,omitempty" doc:"At least 12 characters, at most 1024 bytes. A user without a password cannot sign in, but can own tokens." example:"blue horse under a quiet bridge"`
 }
 
 // UserPatch is a change of a user. The user's sessions end when the password or a role changes.
@@ -54,7 +54,7 @@ type UserPatch struct {
 	Title    core.Optional[string]                 `json:"title,omitzero" maxLength:"200" doc:"Display name; null for none."`
 	Role     core.Optional[access.Role]            `json:"role,omitzero" enum:"viewer,operator,editor,admin" doc:"Role everywhere; null for none."`
 	Groups   core.Optional[map[string]access.Role] `json:"groups,omitzero" doc:"Additional roles by group, replaced as a whole; null for none."`
-	Disabled *bool                                 `json:"disabled,omitempty" doc:"The user cannot log in, and its tokens are refused."`
+	Disabled *bool                                 `json:"disabled,omitempty" doc:"The user cannot sign in, and its tokens are refused."`
 	Password core.Optional[string]                 `json:"password,omitzero" doc:"New password; null removes it."`
 }
 

@@ -51,6 +51,6 @@ func errRole(need, has access.Role) *common.Error {
 
 // ErrNoCredentials returns the error of a request that requires credentials and has none.
 func ErrNoCredentials() error {
-	return &common.Error{Code: common.CodeUnauthenticated, Message: "you are not logged in",
-		Hint: "send Authorization: Bearer <token>, or log in"}
+	return &common.Error{Code: common.CodeUnauthenticated, Message: "you are not signed in",
+		Hint: "send Authorization: Bearer <token>, or sign in"}
 }

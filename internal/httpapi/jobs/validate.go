@@ -7,6 +7,7 @@ import (
 
 	"carillon/internal/access"
 	"carillon/internal/common"
+	"carillon/internal/common/redirection"
 	"carillon/internal/common/schedule"
 	"carillon/internal/httpapi/core"
 	"carillon/internal/httpapi/view"
@@ -81,6 +82,11 @@ func (s *Resource) warnings(ctx context.Context, job *common.Job) (all common.Fa
 		for _, n := range schedule.Warnings(spec) {
 			all.Add("cronExpr", n.Code, spec.Expr, "%s", n.Text).Data = n.Data
 		}
+	}
+	if redirect, found := redirection.OfAll(job.Command); found {
+		f := all.Add("command", "redirected", nil, "redirects all output, so none is kept with the runs")
+		f.Hint = "remove the redirection at the end"
+		f.With("redirect", redirect)
 	}
 	if job.Notify == nil || len(job.Notify.To) == 0 {
 		return all, nil

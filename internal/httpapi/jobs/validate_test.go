@@ -20,6 +20,7 @@ func TestValidateWarns(t *testing.T) {
 	h := apitest.NewHarness(t, func(c *httpapi.Config) { c.Channels = channels })
 	for _, c := range []struct{ job, query, want string }{
 		{`{"name":"a","command":"true","cronExpr":"0 9 * * 1-5"}`, "", ""},
+		{`{"name":"a","command":"make >> /var/log/a.log 2>&1"}`, "", "body.command redirected"},
 		{`{"name":"a","command":"true","cronExpr":"* 2 * * *"}`, "", "body.cronExpr cron_every_minute"},
 		{`{"name":"a","command":"true","notify":{"on":["failed"],"to":["ops","none","old"]}}`, "",
 			"body.notify.to[1] unknown_channel, body.notify.to[2] disabled_channel"},

@@ -28,14 +28,16 @@ type CrontabRequest struct {
 type CrontabLine struct {
 	Line    int              `json:"line" doc:"Line number from 1; 0 for the whole text."`
 	Text    string           `json:"text" doc:"Text of the line."`
-	Job     *view.Definition `json:"job,omitempty" doc:"The resulting job."`
+	Job     *view.Definition `json:"job,omitempty" doc:"The resulting job. It has a name that no job has, or the name of the job that was imported from this line before; its label crontab-line identifies the line."`
+	Exists  bool             `json:"exists,omitempty" doc:"A job was imported from this line before; the resulting job has its name and would replace it."`
+	MailTo  *string          `json:"mailTo,omitempty" doc:"Value of MAILTO above the line, if it is set; empty: cron would send no mail."`
 	Faults  []common.Fault   `json:"faults,omitempty" nullable:"false" doc:"Why the job could not be saved; locations are job fields."`
 	Notices []CrontabNotice  `json:"notices,omitempty" nullable:"false" doc:"Remarks on the line."`
 }
 
 // CrontabNotice is a remark on a line.
 type CrontabNotice struct {
-	Level string `json:"level" enum:"fault,notTaken,note" doc:"fault: cron would reject it as well; notTaken: no job is equivalent; note: converted, with a remark."`
+	Level string `json:"level" enum:"fault,notTaken,note" doc:"fault: cron would reject it as well; notTaken: skipped, since no job is equivalent; note: converted, with a remark."`
 	Code  string `json:"code" doc:"For programs and translations."`
 	Text  string `json:"text" doc:"English text."`
 	Value string `json:"value,omitempty" doc:"The quoted value, if any."`
@@ -70,6 +72,10 @@ func (t *Resource) parse(ctx context.Context, in *crontabInput) (*core.Body[Cron
 		Home:     b.Home,
 		Most:     maxCrontabEntries,
 	})
+	namer, err := t.namer(ctx)
+	if err != nil {
+		return nil, err
+	}
 	c := &crontabLines{texts: strings.Split(b.Text, "\n")}
 	for notices, entries := parsed.Notices, parsed.Entries; len(notices) > 0 || len(entries) > 0; {
 		if len(entries) == 0 || len(notices) > 0 && notices[0].Line <= entries[0].Line {
@@ -77,15 +83,41 @@ func (t *Resource) parse(ctx context.Context, in *crontabInput) (*core.Body[Cron
 			notices = notices[1:]
 			continue
 		}
-		_, faults, err := t.Jobs.Validate(ctx, entries[0].Job)
+		e := &entries[0]
+		if err := namer.Name(e); err != nil {
+			return nil, err
+		}
+		_, faults, err := t.Jobs.Validate(ctx, e.Job)
 		if err != nil {
 			return nil, err
 		}
-		line := c.at(entries[0].Line)
-		line.Job, line.Faults = new(view.Definition(entries[0].Job)), faults
+		line := c.at(e.Line)
+		line.Job, line.Faults, line.Exists, line.MailTo = new(view.Definition(e.Job)), faults, e.Imported, e.MailTo
 		entries = entries[1:]
 	}
 	return core.Reply(c.whole())
+}
+
+// namer names jobs by those that exist. All callers may see the names and labels of jobs.
+func (t *Resource) namer(ctx context.Context) (*crontab.Namer, error) {
+	n := &crontab.Namer{Imported: map[string]string{}, Taken: func(name string) (bool, error) {
+		uid, _, known := t.Jobs.UIDAndGroup(name)
+		return known && uid != "", nil
+	}}
+	for q := (common.JobQuery{Selector: crontab.LineLabel, Limit: 500}); ; {
+		page, next, err := t.Jobs.List(ctx, q)
+		if err != nil {
+			return nil, err
+		}
+		for i := range page {
+			if key := crontab.Key(page[i].Labels); key != "" {
+				n.Imported[key] = page[i].Name
+			}
+		}
+		if q.After = next; next == "" {
+			return n, nil
+		}
+	}
 }
 
 // crontabLines collects the results by line.

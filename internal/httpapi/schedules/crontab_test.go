@@ -38,9 +38,9 @@ func TestCrontab(t *testing.T) {
 	for i, item := range c.Items {
 		got := told{line: item.Line, text: item.Text}
 		if j := item.Job; j != nil {
-			got.job = j.CronExpr + "|" + j.Command + "|" + j.Stdin + "|" + j.Description
+			got.job = j.CronExpr + "|" + j.Command + "|" + j.Stdin + "|" + j.Title
 			if j.Group != "reports" || j.Timezone != "Europe/Berlin" || j.WorkDir != "/srv" ||
-				!strings.HasPrefix(j.Name, "night-ly-") {
+				!strings.HasPrefix(j.Name, "night-ly-") || j.Labels["crontab-line"] == "" || *item.MailTo != "ops" {
 				t.Errorf("line %d: %+v", item.Line, j)
 			}
 		}
@@ -71,6 +71,33 @@ func TestCrontab(t *testing.T) {
 		apitest.As("viewer", http.MethodPost, "/api/v1/crontab/parse", `{"text":"x","timezone":"Mars"}`))
 	h.Problem(http.StatusUnprocessableEntity, "invalid", "body.text",
 		apitest.As("viewer", http.MethodPost, "/api/v1/crontab/parse", `{"text":""}`))
+}
+
+// A line that was imported before has the name of its job, whatever that is; other lines get names that are free.
+func TestCrontab_RecognizesImportedLines(t *testing.T) {
+	h := apitest.NewHarness(t)
+	parse := func() (items []schedules.CrontabLine) {
+		var c schedules.Crontab
+		apitest.Decode(t, h.Want(http.StatusOK, apitest.As("editor", http.MethodPost, "/api/v1/crontab/parse",
+			`{"text":"30 2 * * * make report\n0 3 * * * backup\n"}`)), &c)
+		return c.Items
+	}
+	first := parse()
+	if first[0].Job.Name != "make-report" || first[0].Exists || first[0].MailTo != nil {
+		t.Fatalf("%+v", first[0])
+	}
+	h.Want(http.StatusCreated, apitest.As("editor", http.MethodPost, "/api/v1/jobs",
+		`{"name":"nightly","command":"make report","labels":{"crontab":"crontab","crontab-line":"`+
+			first[0].Job.Labels["crontab-line"]+`"}}`))
+	h.Want(http.StatusCreated, apitest.As("editor", http.MethodPost, "/api/v1/jobs",
+		`{"name":"backup","command":"another one"}`))
+	second := parse()
+	if got := second[0]; got.Job.Name != "nightly" || !got.Exists {
+		t.Errorf("an imported line: %+v", got)
+	}
+	if got := second[1]; got.Job.Name != "backup-2" || got.Exists {
+		t.Errorf("a line whose name is taken: %+v", got)
+	}
 }
 
 // What changes a part of something is taken under both names of a patch.

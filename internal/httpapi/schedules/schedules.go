@@ -9,14 +9,18 @@ import (
 	"carillon/internal/common"
 	"carillon/internal/common/schedule"
 	"carillon/internal/httpapi/core"
+	"carillon/internal/httpapi/view"
 )
 
 const defaultPreview = 10
 
-// Jobs checks definitions.
+// Jobs reads jobs and checks definitions.
 type Jobs interface {
 	// Validate returns the job as it would be stored, and all its faults.
 	Validate(ctx context.Context, job common.Job) (common.Job, []common.Fault, error)
+	// List returns a page of jobs by name, and the cursor of the next one, empty at the end.
+	List(ctx context.Context, q common.JobQuery) (jobs []common.JobState, next string, err error)
+	view.Groups
 }
 
 // Resource evaluates schedules.

@@ -30,6 +30,7 @@ type Resource struct {
 	Feed     Feed
 	Problems core.Problems
 	Version  string
+	Zone     string // of schedules that name none
 }
 
 // Liveness is the response of a health check.
@@ -88,6 +89,7 @@ func Local(metrics http.Handler, ready func() Readiness) http.Handler {
 type Version struct {
 	Version string `json:"version"`
 	Go      string `json:"go"`
+	Zone    string `json:"timezone,omitempty" doc:"Time zone of schedules that name none."`
 }
 
 type readinessOutput struct {
@@ -109,7 +111,7 @@ func (s *Resource) Register(r *core.Router) {
 	core.Register(r, ready, s.ready)
 	core.Register(r, op.Get("version", "/version", "Get the version", core.Viewer),
 		func(context.Context, *struct{}) (*core.Body[Version], error) {
-			return core.Reply(Version{Version: s.Version, Go: runtime.Version()})
+			return core.Reply(Version{Version: s.Version, Go: runtime.Version(), Zone: s.Zone})
 		})
 	api := core.NewOperations("system", "/api/v1")
 	core.Register(r, api.Get("get-doctor", "/system/doctor", "Diagnose the cluster", core.Viewer), s.examine)

@@ -3,9 +3,16 @@ package crontab
 import (
 	"regexp"
 	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"carillon/internal/common"
 )
 
-const maxCommentLines = 5
+const (
+	maxCommentLines = 5
+	shortTitle      = 80
+)
 
 var (
 	// The heading that crontab -e writes, ASCII drawings, and disabled lines.
@@ -33,6 +40,30 @@ func (c *comments) add(line string) {
 	default:
 		c.lines = append(c.lines, text)
 	}
+}
+
+// split returns the comment as a job's title and description: its first line, and all of it if there are more. A short
+// sentence on several lines is a title, a long one a description.
+func (c *comments) split() (title, description string) {
+	if c.unfit || len(c.lines) == 0 {
+		return "", ""
+	}
+	title = c.lines[0]
+	switch joined := strings.Join(c.lines, " "); {
+	case len(c.lines) > 1 && c.continues() && utf8.RuneCountInString(joined) <= shortTitle:
+		title = joined
+	case len(c.lines) > 1 && c.continues() || utf8.RuneCountInString(title) > common.MaxTitle:
+		return "", c.text()
+	case len(c.lines) > 1:
+		description = c.text()
+	}
+	return strings.TrimRight(title, ":. "), description
+}
+
+// continues reports whether the second line continues the sentence of the first.
+func (c *comments) continues() bool {
+	first, _ := utf8.DecodeRuneInString(c.lines[1])
+	return unicode.IsLower(first) && !strings.HasSuffix(c.lines[0], ".") && !strings.HasSuffix(c.lines[0], ":")
 }
 
 func (c *comments) text() string {

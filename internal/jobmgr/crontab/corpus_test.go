@@ -85,7 +85,7 @@ func outcome(r crontab.Result) string {
 		job.WriteString(j.CronExpr + " :: " + short(j.Command))
 		for _, rest := range []struct{ name, value string }{
 			{"stdin", j.Stdin}, {"user", j.User}, {"shell", j.Shell}, {"workDir", j.WorkDir},
-			{"jitter", string(j.Jitter)}, {"description", j.Description},
+			{"jitter", string(j.Jitter)}, {"title", j.Title}, {"description", j.Description},
 		} {
 			if rest.value != "" {
 				job.WriteString(fmt.Sprintf(" :: %s %q", rest.name, rest.value))

@@ -10,7 +10,7 @@ import (
 // Files of Debian machines, with the expected jobs.
 var samples = []struct {
 	file, text string
-	jobs       []string // prefix of the name, schedule, description
+	jobs       []string // name, schedule, title or description
 	notices    []string
 }{
 	{
@@ -33,14 +33,14 @@ PATH=/usr/local/sbin:/usr/local/bin:/sbin:/bin:/usr/sbin:/usr/bin
 52 6	1 * *	root	test -x /usr/sbin/anacron || { cd / && run-parts --report /etc/cron.monthly; }
 #
 `,
-		jobs: []string{"crontab-run-parts 17 * * * * ", "crontab-run-parts 25 6 * * * ",
-			"crontab-run-parts 47 6 * * 7 ", "crontab-run-parts 52 6 1 * * "},
+		jobs: []string{"run-parts-cron-hourly 17 * * * * ", "run-parts-cron-daily 25 6 * * * ",
+			"run-parts-cron-weekly 47 6 * * 7 ", "run-parts-cron-monthly 52 6 1 * * "},
 	},
 	{
 		file: "/etc/cron.d/e2scrub_all",
 		text: "30 3 * * 0 root test -e /run/systemd/system || SERVICE_MODE=1 /usr/lib/x/e2scrub_all_cron\n10 3 * * * " +
 			"root test -e /run/systemd/system || SERVICE_MODE=1 /sbin/e2scrub_all -A -r\n",
-		jobs: []string{"e2scrub-all-e2scrub-all-cron 30 3 * * 0 ", "e2scrub-all-e2scrub-all 10 3 * * * "},
+		jobs: []string{"e2scrub-all-cron 30 3 * * 0 ", "e2scrub-all 10 3 * * * "},
 	},
 	{
 		file: "/etc/cron.d/sysstat",
@@ -55,9 +55,9 @@ PATH=/usr/lib/sysstat:/usr/sbin:/usr/bin:/sbin:/bin
 `,
 		jobs: []string{
 			"sysstat-debian-sa1 5-55/10 * * * * Activity reports every 10 minutes everyday",
-			"sysstat-debian-sa1 59 23 * * * Additional run at 23:59 to rotate the statistics file",
+			"sysstat-debian-sa1-2 59 23 * * * Additional run at 23:59 to rotate the statistics file",
 		},
-		notices: []string{"5 note: where command -v debian-sa1", "8 note: where command -v debian-sa1"},
+		notices: []string{"5 note: if command -v debian-sa1", "8 note: if command -v debian-sa1"},
 	},
 	{
 		file: "/etc/cron.d/php",
@@ -68,7 +68,7 @@ PATH=/usr/lib/sysstat:/usr/sbin:/usr/bin:/sbin:/bin
 09,39 *     * * *     root   [ -x /usr/lib/php/sessionclean ] && if [ ! -d /run/systemd/system ]; then /usr/lib/php/sessionclean; fi
 `,
 		jobs:    []string{"php-sessionclean 09,39 * * * * Look for and purge old sessions every 30 minutes"},
-		notices: []string{"5 note: where [ -x /usr/lib/php/sessionclean ] does not hold"},
+		notices: []string{"5 note: if [ -x /usr/lib/php/sessionclean ] fails"},
 	},
 	{
 		file: "/etc/cron.d/anacron",
@@ -78,8 +78,8 @@ SHELL=/bin/sh
 
 30 7-23 * * *   root	[ -x /etc/init.d/anacron ] && if [ ! -d /run/systemd/system ]; then /usr/sbin/invoke-rc.d anacron start >/dev/null; fi
 `,
-		jobs:    []string{"anacron-invoke-rc-d 30 7-23 * * * "},
-		notices: []string{"5 note: where [ -x /etc/init.d/anacron ] does not hold"},
+		jobs:    []string{"anacron-invoke-rc-d-anacron 30 7-23 * * * "},
+		notices: []string{"5 note: if [ -x /etc/init.d/anacron ] fails"},
 	},
 	{
 		file: "/etc/cron.d/certbot",
@@ -92,14 +92,14 @@ PATH=/usr/local/sbin:/usr/local/bin:/sbin:/bin:/usr/sbin:/usr/bin
 0 */12 * * * root test -x /usr/bin/certbot -a \! -d /run/systemd/system && perl -e 'sleep int(rand(43200))' && certbot -q renew --no-random-sleep-on-renew
 `,
 		jobs:    []string{"certbot-perl 0 */12 * * * "},
-		notices: []string{`7 note: where test -x /usr/bin/certbot -a \! -d /run/systemd/system does not hold`},
+		notices: []string{`7 note: if test -x /usr/bin/certbot -a \! -d /run/systemd/system fails`},
 	},
 	{
 		file: "/etc/cron.d/popularity-contest",
 		text: "SHELL=/bin/sh\nPATH=/usr/sbin:/usr/bin:/sbin:/bin\n38 0 * * *   root    test -x " +
 			"/etc/cron.daily/popularity-contest && /etc/cron.daily/popularity-contest --crond\n",
-		jobs:    []string{"popularity-contest-popularity-contest 38 0 * * * "},
-		notices: []string{"3 note: where test -x /etc/cron.daily/popularity-contest does not hold"},
+		jobs:    []string{"popularity-contest 38 0 * * * "},
+		notices: []string{"3 note: if test -x /etc/cron.daily/popularity-contest fails"},
 	},
 	{
 		file: "/etc/cron.d/mdadm",
@@ -115,7 +115,7 @@ PATH=/usr/local/sbin:/usr/local/bin:/sbin:/bin:/usr/sbin:/usr/bin
 			"  munin if [ -x /usr/bin/munin-cron ]; then /usr/bin/munin-cron; fi\n14 10 * * *     root " +
 			"/usr/share/munin/munin-limits --force\n",
 		jobs:    []string{"munin-node-munin-limits 14 10 * * * "},
-		notices: []string{"1 note: MAILTO=root", "3 not taken: @reboot", "4 not taken: user munin"},
+		notices: []string{"1 note: MAILTO=root", "3 skipped: @reboot", "4 skipped: user munin"},
 	},
 }
 
@@ -128,8 +128,7 @@ func TestParse_DebianFiles(t *testing.T) {
 				t.Fatalf("%d jobs, want %d; notices %q", len(r.Entries), len(s.jobs), brief(r))
 			}
 			for i, e := range r.Entries {
-				name := e.Job.Name[:len(e.Job.Name)-9]
-				if got := name + " " + e.Job.CronExpr + " " + e.Job.Description; got != s.jobs[i] {
+				if got := e.Job.Name + " " + e.Job.CronExpr + " " + e.Job.Title + e.Job.Description; got != s.jobs[i] {
 					t.Errorf("line %d: %q, want %q", e.Line, got, s.jobs[i])
 				}
 				if faults := e.Job.Faults(); len(faults) > 0 {

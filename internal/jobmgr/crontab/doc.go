@@ -3,9 +3,10 @@
 // percent sign that begins the standard input (crontab(5) of Debian's cron, and CRON_TZ of cronie).
 //
 // It promises that each line either becomes a job that does what cron would have done, or is reported with its number
-// and a reason: a fault if no cron accepts it, "not taken" if one does; that the notice describes differences between
-// crons; that the same text results in the same jobs with the same names, in any order of its lines; and that no input
-// makes it panic or work for long: a file is at most 1 MiB. It does no I/O (except for time zones, which the standard
+// and a reason: a fault if no cron accepts it, "skipped" if one does; that the notice describes differences between
+// crons; that the same line results in the same job with the same mark, wherever it is in its file, so that a second
+// import recognizes the jobs of the first one (see Namer); and that no input makes it panic or work for long: a file is
+// at most 1 MiB. It does no I/O (except for time zones, which the standard
 // library loads) and starts no goroutine. The server checks whether a line ever fires, how long a job may be, and the
 // like.
 package crontab
@@ -18,10 +19,12 @@ const (
 	MaxEntries = 5000
 )
 
-// Group is the group of imported jobs, and Label the label with the name of their file.
+// Group is the group of imported jobs. Label is the label with the name of their file, and LineLabel the one with the
+// mark of their line, by which another import recognizes them whatever their names are.
 const (
-	Group = "crontab"
-	Label = "crontab"
+	Group     = "crontab"
+	Label     = "crontab"
+	LineLabel = "crontab-line"
 )
 
 // Options are the properties that a crontab itself does not contain.
@@ -54,9 +57,9 @@ type Level string
 
 // Levels of notices.
 const (
-	Fault    Level = "fault"     // no cron would accept the line either
-	NotTaken Level = "not taken" // cron accepts it, and no job does the same
-	Note     Level = "note"      // a remark on a line that was imported or has no effect
+	Fault    Level = "fault"   // no cron would accept the line either
+	NotTaken Level = "skipped" // cron accepts it, and no job does the same
+	Note     Level = "note"    // a remark on a line that was imported or has no effect
 )
 
 // Notice is a remark on a line.
@@ -72,6 +75,13 @@ type Notice struct {
 type Entry struct {
 	Line int
 	Job  common.Job
+	// Imported reports that a job was imported from this line before; the entry has the name of that job.
+	Imported bool
+	// MailTo is the value of MAILTO above the line; nil if it is not set. An empty one requests no mail.
+	MailTo *string
+
+	base    string // the suggested name, which another job may have
+	earlier earlier
 }
 
 // Result is the content of a crontab, both lists in the order of its lines.

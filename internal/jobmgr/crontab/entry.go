@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"carillon/internal/common"
+	"carillon/internal/common/redirection"
 )
 
 var (
@@ -18,11 +19,11 @@ var (
 )
 
 // entry converts a line with a schedule and a command to a job.
-func (p *parser) entry(line, description string) {
+func (p *parser) entry(line string, above comments) {
 	text := line
 	if rest, found := strings.CutPrefix(text, "-"); found && rest != "" &&
 		strings.ContainsRune("*0123456789@", rune(rest[0])) {
-		p.report(Note, "quiet", "the leading '-' (do not write to the system log) is dropped")
+		p.report(Note, "quiet", "the leading '-' (no entry in the system log) is ignored")
 		text = rest
 	}
 	expr, rest, ok := p.timetable(text)
@@ -33,55 +34,58 @@ func (p *parser) entry(line, description string) {
 	if p.System {
 		user, rest = word(rest)
 		if !userName.MatchString(user) {
-			p.report(Fault, "user_name", "%q is not a user name; in the system format the user stands before the "+
+			p.report(Fault, "user_name", "%q is not a user name; the system format has the user before the "+
 				"command", common.Excerpt(user))
 			return
 		}
 	}
 	raw := strings.TrimSpace(rest)
 	if rest, found := strings.CutPrefix(raw, "-n "); found {
-		p.report(Note, "mail_option", "the option -n before the command (mail on failure alone) is dropped; Debian's "+
-			"cron would run it as the command")
+		p.report(Note, "mail_option", "the option -n before the command (mail only on failure) is ignored; "+
+			"Debian's cron would run it as the command")
 		raw = strings.TrimSpace(rest)
 	}
 	if !p.commandFits(raw) {
 		return
 	}
 	if p.System && p.User != "" && user != p.User {
-		p.report(NotTaken, "other_user", "user %s: the workers' user is %s, and the users of the lines are not kept; "+
-			"--keep-users keeps them", user, p.User)
+		p.report(NotTaken, "other_user", "user %s: the workers run as %s; --keep-users imports the lines of "+
+			"all users", user, p.User)
 		return
 	}
 	if reason := p.env.unusable(); reason != "" {
-		p.report(NotTaken, "bad_setting", "left out because of %s", reason)
+		p.report(NotTaken, "bad_setting", "skipped because of %s", reason)
 		return
 	}
 	if len(p.result.Entries) >= p.most() {
-		p.report(Fault, "too_many", "a crontab may hold %d entries at most; nothing below this line was read", p.most())
+		p.report(Fault, "too_many", "more than %d entries; the lines from here on were not read", p.most())
 		p.stopped = true
 		return
 	}
-	job := common.Job{
-		Title: title(line), Description: description, Group: cmp.Or(p.Group, Group),
-		Labels:   map[string]string{Label: prefixOf(p.Prefix)},
-		CronExpr: expr, User: user,
-	}
+	job := common.Job{Group: cmp.Or(p.Group, Group), CronExpr: expr, User: user}
+	job.Title, job.Description = above.split()
 	job.Command, job.Stdin = splitPercent(raw)
 	if job.Command == "" {
-		p.report(NotTaken, "no_command", "has no command: cron would run an empty one, which does nothing")
+		p.report(NotTaken, "no_command", "no command: cron would run an empty one")
 		return
 	}
 	p.env.apply(&job, p.HomeOf)
-	job.Name = p.name(expr, p.nameOf(user), raw, job.Command)
+	e := Entry{Line: p.line, Job: job, MailTo: p.env.mail}
+	p.identify(&e, expr+"\x00"+p.nameOf(user)+"\x00"+raw)
+	e.earlier.title, e.earlier.description = title(line), above.text()
 	if test, found := guarded(job.Command); found {
-		p.report(Note, "guard", "where %s does not hold, the run fails with exit code 1; a command that begins "+
-			"with \"if %s; then …; fi\" succeeds", cut(test), cut(test))
+		p.report(Note, "guard", "if %s fails, the run fails with exit code 1; as \"if %s; then …; fi\" it "+
+			"would succeed", cut(test), cut(test))
 	}
-	p.result.Entries = append(p.result.Entries, Entry{Line: p.line, Job: job})
+	if redirect, found := redirection.OfAll(job.Command); found {
+		p.report(Note, "redirected", "%q redirects all output, so Carillon keeps "+
+			"none", common.Excerpt(strings.TrimSpace(redirect)))
+	}
+	p.result.Entries = append(p.result.Entries, e)
 }
 
-// nameOf returns the user as part of a job's name: that of the line, so that the owner of a crontab in the user format
-// does not change the names of its jobs.
+// nameOf returns the user as part of a line's mark: that of the line, so that the owner of a crontab in the user format
+// does not change the marks of its lines.
 func (p *parser) nameOf(user string) string {
 	if p.System {
 		return user
@@ -94,11 +98,11 @@ func (p *parser) commandFits(raw string) bool {
 	first, rest := word(raw)
 	switch {
 	case sixthField.MatchString(first):
-		p.report(Fault, "sixth_field", "has more than five fields: %q would be the command", common.Excerpt(first))
+		p.report(Fault, "sixth_field", "more than five fields: %q would be the command", common.Excerpt(first))
 		return false
 	case rest != "" && digits.MatchString(first):
-		p.report(NotTaken, "number_command", "cron would run %q as a command: the line is one of an anacrontab, or "+
-			"has six fields", common.Excerpt(first))
+		p.report(NotTaken, "number_command", "cron would run %q as a command: this looks like an anacrontab, "+
+			"or like six fields", common.Excerpt(first))
 		return false
 	case !p.System && first == "root" && rest != "":
 		p.report(Fault, "system_format",
@@ -119,7 +123,7 @@ func (p *parser) timetable(line string) (expr, rest string, ok bool) {
 	for i, f := range fields {
 		given[i], rest = word(rest)
 		if given[i] == "" {
-			p.report(Fault, "field_count", "has %d of five fields and no command", i)
+			p.report(Fault, "field_count", "%d of five fields, and no command", i)
 			return "", "", false
 		}
 		r, err := f.read(given[i])
@@ -149,9 +153,9 @@ func (p *parser) days(given, texts [5]string, sets [5]set) bool {
 	starDom, starDow := strings.HasPrefix(given[2], "*"), strings.HasPrefix(given[4], "*")
 	switch {
 	case (starDom || starDow) && dom != "*" && dow != "*":
-		p.report(NotTaken, "both_days", "day of month %q and day of week %q must both match under cron, since one of "+
-			"them begins with '*'; "+
-			"no schedule here does that: let one field choose the days, and the command check the other",
+		p.report(NotTaken, "both_days", "day of month %q and day of week %q must both match under cron, since "+
+			"one begins with '*'; Carillon has no equivalent: restrict one of them, and test the other in the "+
+			"command",
 			common.Excerpt(given[2]), common.Excerpt(given[4]))
 		return false
 	case !starDom && !starDow:
@@ -171,14 +175,15 @@ func (p *parser) alias(line string) (expr, rest string, ok bool) {
 	case "@yearly", "@annually", "@monthly", "@weekly", "@daily", "@midnight", "@hourly", "@reboot":
 		switch {
 		case alias != lower:
-			p.report(Fault, "alias", "cron knows %q in lower case only: %s", common.Excerpt(alias), lower)
+			p.report(Fault, "alias", "cron accepts %q only in lower case: %s", common.Excerpt(alias), lower)
 		case lower == "@reboot":
-			p.report(NotTaken, "reboot", "@reboot: a job is not tied to one machine's start; use a systemd unit for it")
+			p.report(NotTaken, "reboot", "@reboot has no equivalent, since a job is not tied to one machine; "+
+				"use a systemd unit")
 		default:
 			return alias, rest, true
 		}
 	default:
-		p.report(Fault, "alias", "%q is not a timetable that cron knows", common.Excerpt(alias))
+		p.report(Fault, "alias", "%q is not a schedule that cron accepts", common.Excerpt(alias))
 	}
 	return "", "", false
 }

@@ -20,6 +20,7 @@ type settings struct {
 	shell             string
 	home, defaultHome string
 	jitter            common.Duration
+	mail              *string // nil if MAILTO is not set
 	vars              map[string]string
 	// refused holds the settings that apply under cron and are impossible here, with their lines.
 	refused map[string]int
@@ -104,8 +105,8 @@ func token(s, stop string) (text, rest string, ok bool) {
 func (p *parser) setting(name, value string) {
 	delete(p.env.refused, name)
 	if !variable.MatchString(name) {
-		p.report(Note, "variable_name", "the variable %q is left out: names are letters, digits and '_' here; /bin/sh "+
-			"cannot read such a variable either", common.Excerpt(name))
+		p.report(Note, "variable_name", "the variable %q is ignored: names consist of letters, digits and '_'; "+
+			"/bin/sh cannot read it either", common.Excerpt(name))
 		return
 	}
 	switch name {
@@ -113,8 +114,7 @@ func (p *parser) setting(name, value string) {
 		p.setZone(value)
 	case "SHELL":
 		if value != "" && !path.IsAbs(value) {
-			p.refuse(name, "shell_path", "SHELL=%s is not an absolute path: cron looks for it where the command "+
-				"starts, and mostly does not find it", value)
+			p.refuse(name, "shell_path", "SHELL=%s is not an absolute path, so cron would rarely find it", value)
 			return
 		}
 		p.env.shell = value
@@ -123,14 +123,14 @@ func (p *parser) setting(name, value string) {
 	case "MAILTO":
 		p.setMail(value)
 	case "LOGNAME", "USER":
-		p.report(Note, "follows_user", "%s is ignored: it follows from the user that the command runs as", name)
+		p.report(Note, "follows_user", "%s is ignored: it is set from the user that runs the command", name)
 	case "MAILFROM", "CONTENT_TYPE", "CONTENT_TRANSFER_ENCODING":
 		p.report(Note, "mail_only", "%s is ignored: it only concerns mail", name)
 	case "RANDOM_DELAY":
 		p.setDelay(value)
 	case "START_HOURS_RANGE":
-		p.report(Fault, "anacrontab", "%s: this is an anacrontab, which has another format: period, delay, name, "+
-			"command", name)
+		p.report(Fault, "anacrontab", "%s: this is an anacrontab, whose format differs (period, delay, name, "+
+			"command)", name)
 	default:
 		p.setVar(name, value)
 	}
@@ -138,7 +138,8 @@ func (p *parser) setting(name, value string) {
 
 // refuse reports a setting that cron would accept, and under which the lines below would do something else here.
 func (p *parser) refuse(name, code, format, value string) {
-	p.report(NotTaken, code, format+"; the lines below are left out until "+name+" is set again", common.Excerpt(value))
+	p.report(NotTaken, code, format+"; the lines below are skipped until "+name+" is set "+
+		"again", common.Excerpt(value))
 	p.env.refuse(name, p.line)
 }
 
@@ -148,8 +149,8 @@ func (p *parser) setZone(zone string) {
 		return
 	}
 	if _, err := time.LoadLocation(zone); err != nil || zone == "Local" {
-		p.refuse("CRON_TZ", "zone", "CRON_TZ=%s is not a time zone (cronie would silently take UTC); write one like "+
-			"Europe/Berlin", zone)
+		p.refuse("CRON_TZ", "zone", "CRON_TZ=%s is not a time zone (cronie would silently use UTC); use a name "+
+			"such as Europe/Berlin", zone)
 		return
 	}
 	p.env.zone = zone
@@ -166,18 +167,14 @@ func (p *parser) setHome(dir string) {
 	}
 }
 
-// setMail reports how notifications replace mail. An empty MAILTO requests none.
+// setMail records who cron would mail. An empty MAILTO requests no mail.
 func (p *parser) setMail(to string) {
+	p.env.mail = &to
 	if to == "" {
 		return
 	}
-	address := to
-	if !strings.Contains(to, "@") {
-		address = "ADDRESS"
-	}
-	p.report(Note, "mailto", "MAILTO=%s: output is kept with each run and not mailed. For mail when a job fails: "+
-		"cronctl create channel ops --kind mail --to %s, and in the jobs notify: {to: [ops]}", common.Excerpt(to),
-		common.Excerpt(address))
+	p.report(Note, "mailto", "MAILTO=%s: Carillon keeps the output of each run and does not mail it. To be notified "+
+		"when a job fails, create a mail channel and name it with --notify", common.Excerpt(to))
 }
 
 // setDelay imports the random delay of cronie: a number of minutes, up to a day, of which its daemon uses a part that
@@ -189,8 +186,8 @@ func (p *parser) setDelay(value string) {
 	}
 	minutes, err := number(value[:n])
 	if err != nil || minutes > 24*60 {
-		p.report(Note, "bad_delay", "RANDOM_DELAY=%s is no number of minutes from 0 to 1440; cronie ignores it, and "+
-			"so does the import", common.Excerpt(value))
+		p.report(Note, "bad_delay", "RANDOM_DELAY=%s is ignored, as under cronie: it is not a number of "+
+			"minutes from 0 to 1440", common.Excerpt(value))
 		return
 	}
 	p.env.jitter = ""
@@ -203,12 +200,12 @@ func (p *parser) setDelay(value string) {
 
 func (p *parser) setVar(name, value string) {
 	if _, known := p.env.vars[name]; !known && len(p.env.vars) >= common.MaxEnv-1 {
-		p.report(Fault, "too_many_variables", "sets one variable too many: at most %d", common.MaxEnv-1)
+		p.report(Fault, "too_many_variables", "too many variables: the maximum is %d", common.MaxEnv-1)
 		p.env.refuse(name, p.line)
 		return
 	}
 	if strings.Contains(value, "$") {
-		p.report(Note, "dollar", "%s holds a '$', which neither cron nor Carillon expands", name)
+		p.report(Note, "dollar", "%s contains '$', which neither cron nor Carillon expands", name)
 	}
 	p.env.vars[name] = value
 }

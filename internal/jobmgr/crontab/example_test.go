@@ -20,5 +20,5 @@ CRON_TZ=Europe/Berlin
 	}
 	// Output:
 	// 3 30 2 * * * Europe/Berlin /usr/local/bin/backup --full
-	// 4 not taken reboot
+	// 4 skipped reboot
 }

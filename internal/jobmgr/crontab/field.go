@@ -133,8 +133,8 @@ func (f *field) item(item string) (reading, error) {
 		return reading{}, err
 	}
 	if high < low && high == 0 && rest == "" && f.high == 7 {
-		note := refusal{Note, "sunday_last", ("ends on Sunday, as cronie reads it; Debian's cron accepts " +
-			"it, and it matches nothing"), common.Excerpt(item)}
+		note := refusal{Note, "sunday_last", ("ends on Sunday, as under cronie; under Debian's cron it matches " +
+			"nothing"), common.Excerpt(item)}
 		return reading{set: span(low, 7, 1), text: item, notes: []refusal{note}}, nil
 	}
 	if high < low {
@@ -155,8 +155,8 @@ func (f *field) stepped(item string, low, high int, rest string) (reading, error
 	r := reading{set: span(low, high, step), text: short(item)}
 	if step > f.size() {
 		r.text = strconv.Itoa(low)
-		r.notes = []refusal{{Note, "long_step", fmt.Sprintf("matches %d alone, as under cron: "+
-			"the step is longer than the field", low), common.Excerpt(item)}}
+		r.notes = []refusal{{Note, "long_step", fmt.Sprintf("matches only %d, as under cron: the step is "+
+			"longer than the field", low), common.Excerpt(item)}}
 	}
 	return r, nil
 }
@@ -195,8 +195,8 @@ func (f *field) reversed(item, rest string) (reading, error) {
 	}
 	wanted := dashed(from, last) + "," + dashed(first, to)
 	return reading{notes: []refusal{{Note, "reversed",
-		fmt.Sprintf("ends before it begins: Debian's cron and cronie accept "+
-			"that, and it matches nothing; write %s for what goes on at the beginning", wanted),
+		fmt.Sprintf("is reversed: Debian's cron and cronie accept it, but it matches nothing; write %s to wrap "+
+			"around", wanted),
 		common.Excerpt(item)}}}, nil
 }
 
@@ -237,9 +237,8 @@ func (f *field) random(item, first, rest string) (reading, error) {
 	if low == f.low && span(low, high, 1) == f.all() && f.name != "day of month" && rest == "" {
 		text = "H"
 	}
-	note := refusal{Note, "random", fmt.Sprintf("becomes %s, a value that follows from the job's name and stays; "+
-		"cronie picks one when it "+
-		"reads the file, Debian's cron takes the first", text), common.Excerpt(item)}
+	note := refusal{Note, "random", fmt.Sprintf("becomes %s, a fixed value derived from the job's name; cronie "+
+		"picks one when it reads the file, Debian's cron takes the first", text), common.Excerpt(item)}
 	return reading{set: span(low, high, 1), text: text, notes: []refusal{note}}, nil
 }
 
@@ -247,8 +246,8 @@ func (f *field) random(item, first, rest string) (reading, error) {
 func (f *field) ignored(item, rest string) error {
 	text := common.Excerpt(strings.TrimSuffix(item, rest))
 	return refusal{NotTaken, "ignored",
-		fmt.Sprintf("Debian's cron reads %s and ignores %q behind it, other crons refuse the line; "+
-			"write what is meant", text, common.Excerpt(rest)), text}
+		fmt.Sprintf("Debian's cron reads %s and ignores %q after it, other crons reject the line; write what "+
+			"you mean", text, common.Excerpt(rest)), text}
 }
 
 func (f *field) value(text, item string) (int, error) {

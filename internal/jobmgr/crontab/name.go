@@ -9,10 +9,11 @@ import (
 	"regexp"
 	"strings"
 	"unicode"
+
+	"carillon/internal/common"
 )
 
-// Lengths of the parts of a name; with eight hexadecimal digits, a number and the dashes they are below the limit of
-// names.
+// Lengths of the parts of a name; with a number or a mark they are below the limit of names.
 const (
 	maxPrefix  = 48
 	maxProgram = 40
@@ -26,18 +27,96 @@ func PrefixOf(file string) string { return prefixOf(path.Base(file)) }
 // prefixOf returns the prefix, which is a label's value as well, of a text.
 func prefixOf(text string) string { return cmp.Or(slug(text, maxPrefix), Group) }
 
-// name consists of the file's prefix, the program and a hash of the line, so that it depends neither on the position of
-// the line nor on other lines. The second of two identical lines gets a number.
-func (p *parser) name(expr, user, raw, command string) string {
-	prefix, program := prefixOf(p.Prefix), cmp.Or(slug(program(command), maxProgram), "command")
-	sum := sha256.Sum256([]byte(expr + "\x00" + user + "\x00" + raw))
-	name := fmt.Sprintf("%s-%s-%s", prefix, program, hex.EncodeToString(sum[:4]))
-	p.names[name]++
-	if n := p.names[name]; n > 1 {
-		p.report(Note, "same_line", "says the same as a line above; both are taken")
-		name = fmt.Sprintf("%s-%d", name, n)
+// earlier is the job that versions before LineLabel made of a line: its name ended with the mark, and its title was the
+// line.
+type earlier struct{ name, title, description string }
+
+// identify labels an entry with the mark of its line, which depends neither on the position of the line nor on other
+// lines, and names it. The second of two identical lines has its own mark.
+func (p *parser) identify(e *Entry, line string) {
+	prefix, command := prefixOf(p.Prefix), e.Job.Command
+	sum := sha256.Sum256([]byte(line))
+	mark := hex.EncodeToString(sum[:4])
+	p.marks[mark]++
+	if n := p.marks[mark]; n > 1 {
+		p.report(Note, "same_line", "repeats a line above; both are imported")
+		mark = fmt.Sprintf("%s-%d", mark, n)
 	}
-	return name
+	e.Job.Labels = map[string]string{Label: prefix, LineLabel: mark}
+	main, _ := mainProgram(command)
+	e.earlier.name = fmt.Sprintf("%s-%s-%s", prefix, cmp.Or(slug(main, maxProgram), "command"), mark)
+	e.base = suggest(prefix, command)
+	_ = p.namer.Name(e) // fails only with the error of Taken
+}
+
+// Key returns the identity of an imported job, from its labels; empty if it has none. Jobs of equal keys were imported
+// from the same line of the same file.
+func Key(labels map[string]string) string {
+	if labels[LineLabel] == "" {
+		return ""
+	}
+	return labels[Label] + "/" + labels[LineLabel]
+}
+
+// Namer names entries: one that was imported before has the name of its job, another one a name that no job has.
+type Namer struct {
+	// Imported are the names of jobs by their Key.
+	Imported map[string]string
+	// Taken reports whether a job has a name; nil if there are none.
+	Taken func(name string) (bool, error)
+
+	used map[string]bool
+	next map[string]int
+}
+
+// Name names an entry. It fails only with the error of Taken.
+func (n *Namer) Name(e *Entry) error {
+	if n.used == nil {
+		n.used, n.next = map[string]bool{}, map[string]int{}
+	}
+	if name, found := n.Imported[Key(e.Job.Labels)]; found {
+		e.Job.Name, e.Imported = name, true
+		return nil
+	}
+	if n.Taken != nil {
+		found, err := n.Taken(e.earlier.name)
+		if err != nil {
+			return err
+		}
+		if found {
+			e.Job.Name, e.Imported = e.earlier.name, true
+			return nil
+		}
+	}
+	for {
+		n.next[e.base]++
+		name := e.base
+		if i := n.next[e.base]; i > 1 {
+			name = fmt.Sprintf("%s-%d", e.base, i)
+		}
+		if n.used[name] {
+			continue
+		}
+		n.used[name] = true
+		if n.Taken != nil {
+			taken, err := n.Taken(name)
+			if err != nil {
+				return err
+			}
+			if taken {
+				continue
+			}
+		}
+		e.Job.Name = name
+		return nil
+	}
+}
+
+// AsBefore returns a job of this entry as versions before LineLabel stored it.
+func (e *Entry) AsBefore(job common.Job) common.Job {
+	job.Title, job.Description = e.earlier.title, e.earlier.description
+	job.Labels = map[string]string{Label: e.Job.Labels[Label]}
+	return job
 }
 
 // slug makes a text valid for names: lower case letters, digits and single dashes.
@@ -61,30 +140,30 @@ func slug(text string, limit int) string {
 	return b.String()
 }
 
-// program guesses which program a shell command is about: the first one that does more than test, move or set
-// something. It is used for names only.
-func program(command string) string {
+// mainProgram guesses which program a shell command is about, and returns its arguments: the first one that does more
+// than test, move or set something. It is used for names only.
+func mainProgram(command string) (name string, args []string) {
 	command = substitution.ReplaceAllString(command, "x")
-	first := ""
 	for _, part := range strings.FieldsFunc(command, func(r rune) bool {
 		return strings.ContainsRune("&|;\n(){}", r)
 	}) {
-		name := firstProgram(part)
-		if name == "" {
+		program, rest := firstProgram(part)
+		if program == "" {
 			continue
 		}
-		if first == "" {
-			first = name
+		if name == "" {
+			name, args = program, rest
 		}
-		if !preparing(name) {
-			return name
+		if !preparing(program) {
+			return program, rest
 		}
 	}
-	return first
+	return name, args
 }
 
-func firstProgram(part string) string {
-	for w := range strings.FieldsSeq(part) {
+func firstProgram(part string) (name string, args []string) {
+	words := strings.Fields(part)
+	for i, w := range words {
 		w = strings.Trim(w, `"'`+"`")
 		if name, _, found := strings.Cut(w, "="); found && variable.MatchString(name) {
 			continue
@@ -97,9 +176,9 @@ func firstProgram(part string) string {
 		if strings.HasPrefix(w, "-") { // an option of nice or a similar program
 			continue
 		}
-		return path.Base(w)
+		return path.Base(w), words[i+1:]
 	}
-	return ""
+	return "", nil
 }
 
 func preparing(program string) bool {

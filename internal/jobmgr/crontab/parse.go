@@ -11,7 +11,8 @@ type parser struct {
 	Options
 	env     settings
 	above   comments
-	names   map[string]int
+	marks   map[string]int // how many lines have a mark
+	namer   Namer
 	line    int
 	crlf    bool
 	result  Result
@@ -20,7 +21,7 @@ type parser struct {
 
 // Parse parses a crontab.
 func Parse(text string, o Options) Result {
-	p := &parser{Options: o, names: map[string]int{}}
+	p := &parser{Options: o, marks: map[string]int{}}
 	p.env.init(o)
 	if len(text) > MaxBytes {
 		p.report(Fault, "too_large", "is larger than %d KiB", MaxBytes>>10)
@@ -34,7 +35,8 @@ func Parse(text string, o Options) Result {
 		}
 	}
 	if p.File && text != "" && !strings.HasSuffix(text, "\n") {
-		p.report(Note, "no_newline", "the file does not end with a newline: cron would ignore all of it, or this line")
+		p.report(Note, "no_newline", "the file does not end with a newline: cron would ignore all of it, or "+
+			"this line")
 	}
 	return p.result
 }
@@ -43,7 +45,8 @@ func (p *parser) read(line string) {
 	if trimmed, found := strings.CutSuffix(line, "\r"); found {
 		line = trimmed
 		if !p.crlf {
-			p.report(Note, "carriage_returns", "lines end as on Windows; the carriage returns are dropped, which cron "+
+			p.report(Note, "carriage_returns", "lines end as on Windows; the carriage returns are dropped, "+
+				"which cron "+
 				"would make part of the commands")
 			p.crlf = true
 		}
@@ -57,15 +60,15 @@ func (p *parser) read(line string) {
 		p.above.add(line)
 		return
 	}
-	description := p.above.text()
+	above := p.above
 	p.above.reset()
 	if strings.ContainsRune(line, 0) {
-		p.report(Fault, "nul", "holds a NUL character")
+		p.report(Fault, "nul", "contains a NUL character")
 		return
 	}
 	name, value, set := splitEnv(line)
 	if !utf8.ValidString(line) {
-		p.report(NotTaken, "utf8", "is not text in UTF-8; convert the file, as with: iconv -f latin1 -t utf-8")
+		p.report(NotTaken, "utf8", "is not valid UTF-8; convert the file, for example with: iconv -f latin1 -t utf-8")
 		if set {
 			p.env.refuse(name, p.line)
 		}
@@ -75,7 +78,7 @@ func (p *parser) read(line string) {
 		p.setting(name, value)
 		return
 	}
-	p.entry(line, description)
+	p.entry(line, above)
 }
 
 // notice adds the notice of a field.

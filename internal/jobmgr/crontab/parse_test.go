@@ -2,6 +2,8 @@ package crontab_test
 
 import (
 	"fmt"
+	"io"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -61,39 +63,39 @@ func TestParse_ReportsLines(t *testing.T) {
 		"* * 0 * * c":              `1 fault: day of month "0": 0 is not from 1 to 31`,
 		"* * * 13 * c":             `1 fault: month "13": 13 is not from 1 to 12`,
 		"* * * * 8 c":              `1 fault: day of week "8": 8 is not from 0 to 7`,
-		"50-10 * * * * c":          `1 not taken: minute "50-10": ends before it begins: Debian's cron and cronie accept that, and it matches nothing; write 50-59,0-10 for what goes on at the beginning`,
+		"50-10 * * * * c":          `1 skipped: minute "50-10": is reversed: Debian's cron and cronie accept it, but it matches nothing; write 50-59,0-10 to wrap around`,
 		"*/0 * * * * c":            `1 fault: minute "*/0": a step is a number from 1`,
 		"1-5/x * * * * c":          `1 fault: minute "1-5/x": a step is a number from 1`,
 		"5/15 * * * * c":           `1 fault: minute "5/15": a step needs a range, since crons read "5/15" in different ways; write 5 or 5-59/15`,
 		"1,,2 * * * * c":           `1 fault: minute "1,,2": an item of the list is empty`,
 		"* * * * sunday c":         `1 fault: day of week "sunday": "sunday" is not a value of it`,
 		"* * * * nmo c":            `1 fault: day of week "nmo": "nmo" is not a value of it`,
-		"-1 * * * * c":             "1 note: the leading '-' (do not write to the system log) is dropped",
+		"-1 * * * * c":             "1 note: the leading '-' (no entry in the system log) is ignored",
 		"H * * * * c":              `1 fault: minute "H": "H" is not a value of it`,
 		"? * * * * c":              `1 fault: minute "?": "?" is not a value of it`,
-		"0~30 * * * * c":           `1 note: minute "0~30" becomes H(0-30), a value that follows from the job's name and stays; cronie picks one when it reads the file, Debian's cron takes the first`,
-		"* * *":                    `1 fault: has 3 of five fields and no command`,
-		"* * * * *":                `1 not taken: has no command: cron would run an empty one, which does nothing`,
+		"0~30 * * * * c":           `1 note: minute "0~30" becomes H(0-30), a fixed value derived from the job's name; cronie picks one when it reads the file, Debian's cron takes the first`,
+		"* * *":                    `1 fault: 3 of five fields, and no command`,
+		"* * * * *":                `1 skipped: no command: cron would run an empty one`,
 		"hello world":              `1 fault: minute "hello": "hello" is not a value of it`,
-		"* * * * * * c":            `1 fault: has more than five fields: "*" would be the command`,
+		"* * * * * * c":            `1 fault: more than five fields: "*" would be the command`,
 		"17 * * * * root cd / && ": `1 fault: the command begins with "root", as in the system format; read the file with --system`,
-		"* * * * * %in":            `1 not taken: has no command: cron would run an empty one, which does nothing`,
-		"@reboot c":                `1 not taken: @reboot: a job is not tied to one machine's start; use a systemd unit for it`,
-		"@Daily c":                 `1 fault: cron knows "@Daily" in lower case only: @daily`,
-		"@every 5m c":              `1 fault: "@every" is not a timetable that cron knows`,
-		"0 0 31 2 * c":             `1 not taken: never fires: no such month has such a day`,
+		"* * * * * %in":            `1 skipped: no command: cron would run an empty one`,
+		"@reboot c":                `1 skipped: @reboot has no equivalent, since a job is not tied to one machine; use a systemd unit`,
+		"@Daily c":                 `1 fault: cron accepts "@Daily" only in lower case: @daily`,
+		"@every 5m c":              `1 fault: "@every" is not a schedule that cron accepts`,
+		"0 0 31 2 * c":             `1 skipped: never fires: no such month has such a day`,
 		"0 0 1 * 1 c":              `1 note: day of month and day of week are both set: it runs when either matches, as under cron`,
-		"0 0 */2 * 1 c":            `1 not taken: day of month "*/2" and day of week "1" must both match under cron, since one of them begins with '*'; no schedule here does that: let one field choose the days, and the command check the other`,
-		"* * * * * c\xff":          `1 not taken: is not text in UTF-8; convert the file, as with: iconv -f latin1 -t utf-8`,
-		"* * * * * c\x00":          `1 fault: holds a NUL character`,
+		"0 0 */2 * 1 c":            `1 skipped: day of month "*/2" and day of week "1" must both match under cron, since one begins with '*'; Carillon has no equivalent: restrict one of them, and test the other in the command`,
+		"* * * * * c\xff":          `1 skipped: is not valid UTF-8; convert the file, for example with: iconv -f latin1 -t utf-8`,
+		"* * * * * c\x00":          `1 fault: contains a NUL character`,
 		"* * * * * c\r":            `1 note: lines end as on Windows; the carriage returns are dropped, which cron would make part of the commands`,
-		"MAILTO=ops@example.com":   `1 note: MAILTO=ops@example.com: output is kept with each run and not mailed. For mail when a job fails: cronctl create channel ops --kind mail --to ops@example.com, and in the jobs notify: {to: [ops]}`,
-		"LOGNAME=x":                `1 note: LOGNAME is ignored: it follows from the user that the command runs as`,
-		"SHELL=bash":               `1 not taken: SHELL=bash is not an absolute path: cron looks for it where the command starts, and mostly does not find it; the lines below are left out until SHELL is set again`,
-		"HOME=work":                `1 not taken: HOME=work is not an absolute path; the lines below are left out until HOME is set again`,
-		"CRON_TZ=Mars/Base":        `1 not taken: CRON_TZ=Mars/Base is not a time zone (cronie would silently take UTC); write one like Europe/Berlin; the lines below are left out until CRON_TZ is set again`,
-		"1A=x":                     `1 note: the variable "1A" is left out: names are letters, digits and '_' here; /bin/sh cannot read such a variable either`,
-		"PATH=$PATH:/opt":          `1 note: PATH holds a '$', which neither cron nor Carillon expands`,
+		"MAILTO=ops@example.com":   `1 note: MAILTO=ops@example.com: Carillon keeps the output of each run and does not mail it. To be notified when a job fails, create a mail channel and name it with --notify`,
+		"LOGNAME=x":                `1 note: LOGNAME is ignored: it is set from the user that runs the command`,
+		"SHELL=bash":               `1 skipped: SHELL=bash is not an absolute path, so cron would rarely find it; the lines below are skipped until SHELL is set again`,
+		"HOME=work":                `1 skipped: HOME=work is not an absolute path; the lines below are skipped until HOME is set again`,
+		"CRON_TZ=Mars/Base":        `1 skipped: CRON_TZ=Mars/Base is not a time zone (cronie would silently use UTC); use a name such as Europe/Berlin; the lines below are skipped until CRON_TZ is set again`,
+		"1A=x":                     `1 note: the variable "1A" is ignored: names consist of letters, digits and '_'; /bin/sh cannot read it either`,
+		"PATH=$PATH:/opt":          `1 note: PATH contains '$', which neither cron nor Carillon expands`,
 		`MAILTO=""`:                ``,
 		"MAILTO=":                  ``,
 	} {
@@ -184,32 +186,37 @@ func TestSystemFormat_Users(t *testing.T) {
 		t.Errorf("entries %+v", r.Entries)
 	}
 	want := []string{
-		"2 not taken: user www-data: the workers' user is root, and the users of the lines are not kept; " +
-			"--keep-users keeps them",
-		`3 fault: "/usr/bin/four" is not a user name; in the system format the user stands before the command`,
-		"4 not taken: has no command: cron would run an empty one, which does nothing",
+		"2 skipped: user www-data: the workers run as root; --keep-users imports the lines of all users",
+		`3 fault: "/usr/bin/four" is not a user name; the system format has the user before the command`,
+		"4 skipped: no command: cron would run an empty one",
 	}
 	if got := brief(r); strings.Join(got, "\n") != strings.Join(want, "\n") {
 		t.Errorf("notices %q", got)
 	}
 }
 
-func TestComments_DescribeTheNextLine(t *testing.T) {
-	for text, want := range map[string]string{
-		"# Look for old sessions\n":            "Look for old sessions",
-		"## one\n#  two\n":                     "one\ntwo",
-		"# far away\n\n":                       "",
-		"# above a setting\nA=b\n":             "",
-		"# m h  dom mon dow   command\n":       "",
-		"# 5 4 * * * old\n":                    "",
-		"#@daily old\n":                        "",
-		"#A=b\n":                               "",
-		"# --------\n# title\n":                "",
-		"# a paragraph\n#\n# the last of it\n": "the last of it",
-		"# 1\n# 2\n# 3\n# 4\n# 5\n# 6\n":       "",
-		"# bell\a and \xff bytes\n":            "bell and bytes",
+func TestComments_AreTitlesOfTheNextLine(t *testing.T) {
+	for text, want := range map[string][2]string{
+		"# Look for old sessions:\n":               {"Look for old sessions"},
+		"## one\n#  two\n":                         {"one two"},
+		"# One.\n# Two, with details\n":            {"One", "One.\nTwo, with details"},
+		"# far away\n\n":                           {},
+		"# above a setting\nA=b\n":                 {},
+		"# m h  dom mon dow   command\n":           {},
+		"# 5 4 * * * old\n":                        {},
+		"#@daily old\n":                            {},
+		"#A=b\n":                                   {},
+		"# --------\n# title\n":                    {},
+		"# a paragraph\n#\n# the last of it\n":     {"the last of it"},
+		"# 1\n# 2\n# 3\n# 4\n# 5\n# 6\n":           {},
+		"# bell\a and \xff bytes\n":                {"bell and bytes"},
+		"# 夜间报表\n":                                 {"夜间报表"},
+		"# " + strings.Repeat("long ", 50) + "\n":  {"", strings.TrimSpace(strings.Repeat("long ", 50))},
+		"# Reports for the\n# sales department\n":  {"Reports for the sales department"},
+		"# " + strings.Repeat("x", 90) + "\n# y\n": {"", strings.Repeat("x", 90) + "\ny"},
 	} {
-		if got := only(t, text+"0 0 * * * c\n", base).Description; got != want {
+		job := only(t, text+"0 0 * * * c\n", base)
+		if got := [2]string{job.Title, job.Description}; got != want {
 			t.Errorf("%q: %q, want %q", text, got, want)
 		}
 	}
@@ -217,20 +224,33 @@ func TestComments_DescribeTheNextLine(t *testing.T) {
 
 func TestNames(t *testing.T) {
 	for line, want := range map[string]string{
-		"cd / && run-parts --report /etc/cron.hourly":          "file-run-parts-",
-		"test -x /usr/sbin/anacron || { cd / && run-parts x;}": "file-run-parts-",
+		"cd / && run-parts --report /etc/cron.hourly":          "file-run-parts-cron-hourly",
+		"test -x /usr/sbin/anacron || { cd / && run-parts x;}": "file-run-parts-x",
 		"[ -x /usr/lib/php/sessionclean ] && if [ ! -d /run/systemd/system ]; then /usr/lib/php/sessionclean; " +
-			"fi": "file-sessionclean-",
-		"command -v debian-sa1 > /dev/null && debian-sa1 1 1": "file-debian-sa1-",
-		"A=1 nice -n19 /opt/Größe/Back_Up.SH x":               "file-back-up-sh-",
-		"cd /srv":     "file-cd-",
-		"中文":          "file-command-",
-		"( ( ( ) ) )": "file-command-",
+			"fi": "file-sessionclean",
+		"command -v debian-sa1 > /dev/null && debian-sa1 1 1": "file-debian-sa1",
+		"A=1 nice -n19 /opt/Größe/Back_Up.SH x":               "file-back-up",
+		"cd /srv":     "file-cd",
+		"中文":          "file-command",
+		"( ( ( ) ) )": "file-command",
+		"make report": "file-make-report",
+		"/usr/bin/python3 -u /srv/sync_orders.py --all >> /var/log/s.log 2>&1": "file-sync-orders",
+		"php /var/www/artisan schedule:run >/dev/null 2>&1":                    "file-artisan-schedule-run",
+		"bash -lc 'a b'": "file-bash",
+		"flock -n /tmp/a.lock /usr/local/bin/backup.sh": "file-backup",
+		"curl -fsS https://example.com/cron?key=1":      "file-curl-example-com",
+		"timeout 30m rsync -a /srv host:/srv":           "file-rsync",
+		"file-report":                                   "file-report",
+		"/usr/bin/file":                                 "file",
 	} {
-		job := only(t, "0 0 * * * "+line, base)
-		if hash, found := strings.CutPrefix(job.Name, want); !found || len(hash) != 8 {
-			t.Errorf("%q: name %q, want %q and a hash", line, job.Name, want)
+		if got := only(t, "0 0 * * * "+line, base).Name; got != want {
+			t.Errorf("%q: name %q, want %q", line, got, want)
 		}
+	}
+	o := base
+	o.Prefix = "crontab"
+	if got := only(t, "0 0 * * * make report", o).Name; got != "make-report" {
+		t.Errorf("name %q in a user's crontab", got)
 	}
 	for file, want := range map[string]string{
 		"/etc/cron.d/e2scrub_all": "e2scrub-all", "/etc/crontab": "crontab", "-": "crontab", "a..b.CRON": "a-b-cron",
@@ -242,26 +262,86 @@ func TestNames(t *testing.T) {
 	}
 }
 
-// The name of a job depends on its line only, so that a second import finds the jobs of the first one.
-func TestNames_DoNotDependOnTheOrder(t *testing.T) {
+// The mark of a job depends on its line only, so that a second import finds the jobs of the first one.
+func TestMarks_DoNotDependOnTheOrder(t *testing.T) {
 	lines := []string{"0 1 * * * one", "0 2 * * * one", "0 1 * * * two", "X=1"}
 	first := crontab.Parse(strings.Join(lines, "\n"), base)
 	second := crontab.Parse("# new\n\n"+lines[2]+"\n"+lines[3]+"\n"+lines[1]+"\n"+lines[0]+"\n", base)
-	names := map[string]string{}
+	marks := map[string]string{}
 	for _, e := range first.Entries {
-		names[e.Job.Name] = e.Job.Title
+		marks[crontab.Key(e.Job.Labels)] = e.Job.CronExpr + e.Job.Command
 	}
-	if len(names) != 3 {
-		t.Fatalf("names %v", names)
+	if len(marks) != 3 {
+		t.Fatalf("marks %v", marks)
 	}
 	for _, e := range second.Entries {
-		if names[e.Job.Name] != e.Job.Title {
-			t.Errorf("%q is named %q the second time", e.Job.Title, e.Job.Name)
+		if marks[crontab.Key(e.Job.Labels)] != e.Job.CronExpr+e.Job.Command {
+			t.Errorf("%q has the mark %v the second time", e.Job.Command, e.Job.Labels)
 		}
 	}
+	if a, b := first.Entries[0].Job.Name, first.Entries[1].Job.Name; a != "file-one" || b != "file-one-2" {
+		t.Errorf("two lines of one program are named %q and %q", a, b)
+	}
 	twice := crontab.Parse("0 1 * * * one\n0 1 * * * one\n", base)
-	if a, b := twice.Entries[0].Job.Name, twice.Entries[1].Job.Name; b != a+"-2" || twice.Count(crontab.Note) != 1 {
-		t.Errorf("identical lines are named %q and %q, notices %q", a, b, brief(twice))
+	a, b := crontab.Key(twice.Entries[0].Job.Labels), crontab.Key(twice.Entries[1].Job.Labels)
+	if b != a+"-2" || twice.Count(crontab.Note) != 1 {
+		t.Errorf("identical lines have the marks %q and %q, notices %q", a, b, brief(twice))
+	}
+}
+
+// An entry has the name of the job that was imported from its line, also of one from before lines had marks.
+func TestNamer_FindsEarlierImports(t *testing.T) {
+	r := crontab.Parse("# One\n0 1 * * * one\n0 2 * * * two\n0 3 * * * three\n0 4 * * * three\n", base)
+	existing := map[string]bool{"renamed": true, "file-three": true}
+	n := crontab.Namer{
+		Imported: map[string]string{crontab.Key(r.Entries[0].Job.Labels): "renamed"},
+		Taken: func(name string) (bool, error) {
+			// The second one has a name of the earlier form, whose mark is that of the line.
+			return existing[name] || name == "file-two-"+r.Entries[1].Job.Labels[crontab.LineLabel], nil
+		},
+	}
+	var names []string
+	for i := range r.Entries {
+		if err := n.Name(&r.Entries[i]); err != nil {
+			t.Fatal(err)
+		}
+		names = append(names, fmt.Sprintf("%s %v", r.Entries[i].Job.Name, r.Entries[i].Imported))
+	}
+	mark := r.Entries[1].Job.Labels[crontab.LineLabel]
+	want := "renamed true, file-two-" + mark + " true, file-three-2 false, file-three-3 false"
+	if got := strings.Join(names, ", "); got != want {
+		t.Errorf("names %s, want %s", got, want)
+	}
+	job := r.Entries[0].AsBefore(r.Entries[0].Job)
+	if job.Title != "0 1 * * * one" || job.Description != "One" || len(job.Labels) != 1 {
+		t.Errorf("as before: %+v", job)
+	}
+	failing := crontab.Namer{Taken: func(string) (bool, error) { return false, io.ErrUnexpectedEOF }}
+	if err := failing.Name(&r.Entries[2]); err != io.ErrUnexpectedEOF {
+		t.Errorf("error %v", err)
+	}
+}
+
+func TestMailTo(t *testing.T) {
+	r := crontab.Parse("0 1 * * * one\nMAILTO=ops@example.com\n0 2 * * * two\nMAILTO=\"\"\n0 3 * * * three\n", base)
+	var got []string
+	for _, e := range r.Entries {
+		if e.MailTo == nil {
+			got = append(got, "unset")
+		} else {
+			got = append(got, strconv.Quote(*e.MailTo))
+		}
+	}
+	if s := strings.Join(got, " "); s != `unset "ops@example.com" ""` {
+		t.Errorf("MAILTO is %s", s)
+	}
+}
+
+func TestRedirectedOutputIsNoticed(t *testing.T) {
+	r := crontab.Parse("0 1 * * * one >> /var/log/one 2>&1\n0 1 * * * two > /dev/null\n", base)
+	if len(r.Notices) != 1 || r.Notices[0].Code != "redirected" || r.Notices[0].Line != 1 ||
+		r.Notices[0].Value != ">> /var/log/one 2>&1" {
+		t.Errorf("notices %+v", r.Notices)
 	}
 }
 

@@ -50,7 +50,7 @@ func (o *OIDC) declare(s *settings) {
 		"claim with the groups of a user; dots select nested fields, as in realm_access.roles", claim)
 	listOf(s, &o.Roles, "oidc.roles", "list", "",
 		"roles of issuer groups: issuer group=role, or issuer group=group of jobs:role, with * for all users, such "+
-			"as platform=admin,data=reports:editor,*=viewer; without any no user can log in", oidcRole)
+			"as platform=admin,data=reports:editor,*=viewer; without any no user can sign in", oidcRole)
 	s.text(&o.CA, "oidc.ca", "file", "", "CA certificates to verify the issuer (default: the system's)")
 }
 
@@ -65,7 +65,7 @@ func (o *OIDC) check(public string) (faults common.Faults) {
 		faults.Add("oidc.clientId", "required", nil, "is required with oidc.issuer")
 	}
 	if len(o.Roles) == 0 {
-		faults.Add("oidc.roles", "required", nil, "is required with oidc.issuer: without roles no user could log in")
+		faults.Add("oidc.roles", "required", nil, "is required with oidc.issuer: without roles no user could sign in")
 	}
 	if u, err := url.Parse(public); public == "" || err != nil || u.Scheme != "https" && !localHost(u.Hostname()) {
 		faults.Add("publicURL", "required", nil,

@@ -54,7 +54,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Log in
+         * Sign in
          * @description Creates a session for a user name and password, a token, or a login code. The response sets a cookie; the session ends after eight hours without use, and after a day. After five failures within a minute, for a user or from a network, returns 429; a user has five more from each network of an earlier login.
          */
         post: operations["login"];
@@ -74,7 +74,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Log out
+         * Sign out
          * @description Ends the session of this request and deletes its cookie.
          */
         post: operations["logout"];
@@ -1725,15 +1725,19 @@ export interface components {
             notTaken: number;
         };
         CrontabLine: {
+            /** @description A job was imported from this line before; the resulting job has its name and would replace it. */
+            exists?: boolean;
             /** @description Why the job could not be saved; locations are job fields. */
             faults?: components["schemas"]["Fault"][];
-            /** @description The resulting job. */
+            /** @description The resulting job. It has a name that no job has, or the name of the job that was imported from this line before; its label crontab-line identifies the line. */
             job?: components["schemas"]["Definition"];
             /**
              * Format: int64
              * @description Line number from 1; 0 for the whole text.
              */
             line: number;
+            /** @description Value of MAILTO above the line, if it is set; empty: cron would send no mail. */
+            mailTo?: string;
             /** @description Remarks on the line. */
             notices?: components["schemas"]["CrontabNotice"][];
             /** @description Text of the line. */
@@ -3685,7 +3689,7 @@ export interface components {
             name: string;
             /** @description Client address at the login. */
             remote?: string;
-            /** @description Id of the token used to log in. */
+            /** @description Id of the token used to sign in. */
             token?: string;
             user?: string;
         };
@@ -3835,13 +3839,13 @@ export interface components {
             /** Format: date-time */
             createdAt: string;
             createdBy?: string;
-            /** @description The user cannot log in, and its tokens are refused. */
+            /** @description The user cannot sign in, and its tokens are refused. */
             disabled?: boolean;
             /** @description Additional roles by group. */
             groups?: {
                 [key: string]: string;
             };
-            /** @description The user can log in with a password. */
+            /** @description The user can sign in with a password. */
             hasPassword: boolean;
             name: string;
             /**
@@ -3871,7 +3875,7 @@ export interface components {
              */
             name: string;
             /**
-             * @description At least 12 characters, at most 1024 bytes. A user without a password cannot log in, but can own tokens.
+             * @description At least 12 characters, at most 1024 bytes. A user without a password cannot sign in, but can own tokens.
              * @example blue horse under a quiet bridge
              */
             password?: string;
@@ -3888,7 +3892,7 @@ export interface components {
             title?: string;
         };
         UserPatch: {
-            /** @description The user cannot log in, and its tokens are refused. */
+            /** @description The user cannot sign in, and its tokens are refused. */
             disabled?: boolean;
             /** @description Additional roles by group, replaced as a whole; null for none. */
             groups?: {
@@ -3922,6 +3926,8 @@ export interface components {
         };
         Version: {
             go: string;
+            /** @description Time zone of schedules that name none. */
+            timezone?: string;
             version: string;
         };
         VersionDiff: {
@@ -4763,7 +4769,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description To the console, logged in or with the reason why not. */
+            /** @description To the console, signed in or with the reason why not. */
             302: {
                 headers: {
                     /** @description no-store: the answer is for this browser and this attempt alone. */

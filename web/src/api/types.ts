@@ -15,6 +15,7 @@ export type Role = NonNullable<Me['role']>;
 export type PreviewRequest = Schemas['PreviewRequest'];
 export type Preview = Schemas['Preview'];
 export type ScheduleNote = Schemas['Note'];
+export type Channel = Schemas['Channel'];
 export type Fire = Schemas['Fire'];
 export type FireStatus = Fire['status'];
 export type Condition = Schemas['Condition'];

@@ -6,7 +6,7 @@ import type { Role, User, UserDefinition, UserPatch } from './types.ts';
 
 export const roles: readonly Role[] = ['viewer', 'operator', 'editor', 'admin'];
 
-/** Everyone who can log in or own a token. For global admins. */
+/** Everyone who can sign in or own a token. For global admins. */
 export function useUsers(cursor: string, enabled = true) {
   return useQuery({
     queryKey: keys.userList(cursor),

@@ -7,3 +7,8 @@ import { dataOf } from './problem.ts';
 export function useVersion() {
   return useQuery({ queryKey: keys.server, queryFn: ({ signal }) => dataOf(client.GET('/version', { signal })), staleTime: Infinity });
 }
+
+/** The time zone of schedules that name none; undefined while unknown, and of an older server. */
+export function useServerZone(): string | undefined {
+  return useVersion().data?.timezone;
+}

@@ -1,7 +1,7 @@
 export const editor = {
   editor: {
     newTitle: 'New job', editTitle: 'Edit {{name}}', what: 'General', when: 'Schedule', how: 'Command', limits: 'Limits',
-    whenMore: 'Clock changes, start and end, jitter', howMore: 'Input, directory, user, shell', pause: 'Pause',
+    whenMore: 'Daylight saving, start and end, jitter', howMore: 'Input, directory, user, shell', pause: 'Pause',
     unfoldAll: 'Expand all', foldAll: 'Collapse all', set_one: '{{count}} set', set_other: '{{count}} set', undo: 'Undo', redo: 'Redo', offered: 'Suggestions for {{field}}',
     views: { label: 'How to edit', form: 'Form', both: 'Both', yaml: 'YAML' },
     yaml: {
@@ -22,7 +22,7 @@ export const editor = {
       title: 'Pick a time', kind: 'How often', minutes: 'Minutes', hourly: 'Hourly', daily: 'Daily', weekly: 'Weekly', monthly: 'Monthly', every: 'Every', step_one: 'minute', step_other: '{{count}} minutes',
       minute: 'Minute', hours: 'Hours', at: 'At', days: 'Days of the week', monthDays: 'Days of the month', other: 'This expression is too complex for this form. Picking a time replaces it.',
     },
-    timezone: 'Time zone', timezoneHelp: 'Type a city or a region. Empty: the server’s setting.', dstGap: 'When a local time does not exist', dstGapHelp: 'When clocks go forward.', dstOverlap: 'When a local time occurs twice', dstOverlapHelp: 'When clocks go back.',
+    timezone: 'Time zone', timezoneHelp: 'Type a city or region.', zoneDefault: '{{zone}} (server default)', dstGap: 'When a local time does not exist', dstGapHelp: 'When clocks go forward.', dstOverlap: 'When a local time occurs twice', dstOverlapHelp: 'When clocks go back.',
     startAt: 'Start', startAtHelp: 'No fire before this time.', endAt: 'End', endAtHelp: 'No fire after this time.', localHelp: 'In your time zone, {{zone}}. Empty: no limit.', jitter: 'Jitter', jitterHelp: 'Each fire is delayed by up to this time, always the same for the same fire. For example 30s. Empty: none.',
     dst: { run: 'Run once, right after the gap', skip: 'Skip it', first: 'Run the first time', second: 'Run the second time', both: 'Run both times' },
     kind: 'Kind of command', shellCommand: 'Shell command', program: 'Program', command: 'Command', commandHelp: 'Run by the shell. Several lines are allowed.',
@@ -67,9 +67,10 @@ export const editor = {
     retentionAge: 'Keep runs for', retentionAgeHelp: 'With their output, 1 hour to 10 years. The last run is always kept.',
     retentionRuns: 'Maximum runs', retentionRunsHelp: 'Keep only the last runs, up to this number. Empty: no limit.',
     outputMax: 'Output kept per run', outputMaxHelp: 'For example 512KiB, 16MiB. Larger output keeps its head and tail.',
-    dstGroup: 'Clock changes', catchUpGroup: 'Catch-up', retryGroup: 'Retry', placementGroup: 'Placement', notifyGroup: 'Notifications', outputGroup: 'Output', retentionGroup: 'History',
+    dstGroup: 'Daylight saving', catchUpGroup: 'Catch-up', retryGroup: 'Retry', placementGroup: 'Placement', notifyGroup: 'Notifications', outputGroup: 'Output', retentionGroup: 'History',
     save: 'Save', create: 'Create the job', saved: 'The job {{name}} was saved.', created: 'The job {{name}} was created.', savedBefore: 'The job {{name}} was saved as submitted. Your later changes are still here and not saved yet.',
-    preview: 'Next fires', previewEmpty: 'Write a cron expression or pick a time to see the next fires.', previewNever: 'No fires planned.', previewBad: 'The cron expression is not valid yet.',
+    preview: 'Next fires', previewEmpty: 'Write a cron expression or pick a time to see the next fires.', previewNever: 'No fires planned.', previewZone: 'Unknown time zone “{{zone}}”.',
+    redirected: 'This redirects all output, so Carillon keeps none. Remove it?', removeRedirect: 'Remove redirection',
     leaveTitle: 'Leave without saving?', leaveText: 'Your changes will be lost.', leave: 'Leave', stay: 'Keep editing',
   },
   review: {
@@ -88,6 +89,10 @@ export const editor = {
   },
   crontab: {
     line: 'Have a crontab line? Paste it here', read: 'Parse', whole: 'Import a whole crontab', understood: 'Filled in: {{fields}}.', nothing: 'This line does not define a job.',
+    nameOf: 'Name of the job from line {{line}}', nameTwice: 'Another line has this name.', nameHelp: 'Use a–z, 0–9, “.”, “_” and “-”.', exists: 'Already imported as {{name}}. Select it to replace that job.', clash: 'Another job has this name. Go back and choose a different one.',
+    unredirected: 'Redirection removed.', redirectedLines_one: '1 command redirects all output, so Carillon keeps none.', redirectedLines_other: '{{count}} commands redirect all output, so Carillon keeps none.', removeRedirects: 'Remove redirections',
+    notify: 'Notify when a job fails', notifyHelp: 'A channel that the new jobs notify when they fail, are missed or are lost.', notifyNone: 'No channel', kinds: { mail: 'mail', webhook: 'webhook' },
+    mailTo: 'In place of MAILTO ({{to}}). Output is kept with each run, not mailed.', noMail: 'There is no mail channel yet. An admin can create one:',
     title: 'Import a crontab', text: 'Crontab', textHelp: 'Paste the output of “crontab -l”, or a file of /etc/cron.d.', file: 'Choose a file', system: 'A user precedes each command', zoneHelp: 'For lines without CRON_TZ above them.', groupHelp: 'Group of the new jobs.',
     take: 'Import', takeLine: 'Import line {{line}}', number: 'Line', becomes: 'New job', lines: 'Lines of the crontab', see_one: 'Review 1 job', see_other: 'Review {{count}} jobs', back: 'Back',
     apply_one: 'Import 1 job', apply_other: 'Import {{count}} jobs', nothingYet: 'Nothing is saved yet. These changes would be made:', job: 'Job', result: 'Result', outcome: 'Results by job',

@@ -19,7 +19,7 @@ export const overview = {
     first: 'Welcome to Carillon', firstText: 'There are no jobs yet. Get started:', firstViewer: 'There are no jobs yet. Once a job is defined, this page shows what is running, waiting and failing.',
     firstCrontab: 'Import your crontab', firstCrontabText: 'Your machine is not changed, and a second import changes nothing.',
     firstJob: 'Or define a job', firstJobText: 'It needs a name and a command. You can paste the schedule as a crontab line.', firstNew: 'New job',
-    firstTerminal: 'Use a terminal', firstTerminalText: 'cronctl can do everything that this console can. Log in once with a token, then look around:',
+    firstTerminal: 'Use a terminal', firstTerminalText: 'cronctl can do everything that this console can. Sign in once with a token, then look around:',
     firstWorkers: 'Ready workers: {{count}}.', firstNoWorker: 'No worker is alive yet. You can define jobs now; they run once a worker starts.',
   },
   kill: {

@@ -42,6 +42,7 @@ export const shell = {
   },
   when: { form: 'YYYY-MM-DD hh:mm', wrong: 'Enter a time such as 2026-11-23 14:03.', open: 'Choose date and time', previous: 'Previous month', next: 'Next month', clock: 'Time (24 hours)' },
   crontabRemarks: {
+    mailTo: 'MAILTO={{to}}: Carillon keeps the output of each run and does not mail it. Choose a channel above to be notified of failures.',
     systemFormat: 'The command seems to start with a user name, as in system crontabs. To import such lines, turn on “{{option}}”.',
   },
   degraded: {
@@ -101,9 +102,9 @@ export const shell = {
     },
     wrongPassword: 'Wrong user or password.', tooMany: 'Too many attempts. Wait a minute, then try again.',
     expired: 'Your session has ended. Sign in to continue.',
-    hintStandalone: 'carillon-standalone prints a login link at its first start, and stores the admin token in this file:',
+    hintStandalone: 'carillon-standalone prints a sign-in link at its first start, and stores the admin token in this file:',
     hintCluster: 'In a cluster, this command prints the first admin token, once:',
-    linkFailed: 'This login link is not valid. A link works once, within 15 minutes. Sign in with a token instead.',
+    linkFailed: 'This sign-in link is not valid. A link works once, within 15 minutes. Sign in with a token instead.',
     wrongToken: 'This token is not valid or has expired.',
   },
   problem: {

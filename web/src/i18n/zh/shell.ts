@@ -43,6 +43,7 @@ export const shell: Texts<typeof english> = {
   },
   when: { form: '年-月-日 时:分', wrong: '请按 2026-11-23 14:03 的格式填写时间。', open: '选择日期和时间', previous: '上个月', next: '下个月', clock: '时间（24 小时制）' },
   crontabRemarks: {
+    mailTo: 'MAILTO={{to}}：输出随每次运行保存，不会邮寄。如需在失败时收到通知，请在上方选择渠道。',
     systemFormat: '命令之前似乎有用户名，如同系统的 crontab 文件。导入时打开“{{option}}”即可读取。',
   },
   degraded: {

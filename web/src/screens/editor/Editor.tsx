@@ -13,6 +13,7 @@ import { useSession } from '../../parts/session.ts';
 import { ConfirmDialog } from '../../parts/ConfirmDialog.tsx';
 import { Icon } from '../../parts/icons.tsx';
 import { PageHead } from '../../parts/PageHead.tsx';
+import { Panel } from '../../parts/Panel.tsx';
 import { ProblemNotice } from '../../parts/ProblemNotice.tsx';
 import { showNotice } from '../../parts/showNotice.ts';
 import { ConflictDialog } from './ConflictDialog.tsx';
@@ -28,6 +29,7 @@ import { FoldsContext, useFoldsState } from './folds.ts';
 import { FormFields } from './FormFields.tsx';
 import { ImportDialog } from './ImportDialog.tsx';
 import { ReviewDialog } from './ReviewDialog.tsx';
+import { SchedulePreview } from './SchedulePreview.tsx';
 import { useFaults, type Shown } from './useFaults.ts';
 import { useLinePaste } from './useLinePaste.ts';
 import { YamlPane, type YamlHandle } from './YamlPane.tsx';
@@ -204,7 +206,7 @@ export function Editor({ opened, begin, from, view, onView }: Props) {
     setDraftNotice(false);
     setRows({});
   };
-  const form = useMemo((): FormView => ({ doc, definition, isNew, errorAt: found.errorAt, warningAt: found.warningAt, placement: found.placement, fresh, setFresh }), [doc, definition, isNew, found, fresh, setFresh]);
+  const form = useMemo((): FormView => ({ doc, definition, isNew, errorAt: found.errorAt, warningAt: found.warningAt, redirect: found.redirect, placement: found.placement, fresh, setFresh }), [doc, definition, isNew, found, fresh, setFresh]);
   const paste = useLinePaste(doc, isNew, setImporting);
   const title = name ? t('editor.editTitle', { name }) : t('editor.newTitle');
   const elsewhere = found.faults.filter((fault) => fault.field === undefined && fault.severity === 'error');
@@ -223,6 +225,7 @@ export function Editor({ opened, begin, from, view, onView }: Props) {
       </ul>
     </Alert>
   );
+  const pane = <YamlPane ref={yaml} faults={found.faults} onPaste={(text) => doc.text.trim() === '' && paste.take(text)} />;
 
   return (
     <FormContext value={form}>
@@ -256,12 +259,17 @@ export function Editor({ opened, begin, from, view, onView }: Props) {
               <div className={classes.formSide}>
                 {notice}
                 <fieldset className={classes.fields} disabled={found.broken} aria-label={t('editor.views.form')}>
-                  <FormFields onPaste={paste.onPaste} />
+                  <FormFields onPaste={paste.onPaste} preview={narrow} />
                 </fieldset>
               </div>
             )}
-            {shown !== 'form' && <YamlPane ref={yaml} faults={found.faults} onPaste={(text) => doc.text.trim() === '' && paste.take(text)} />}
-            {shown === 'yaml' && notice}
+            {shown === 'yaml' && <div className={classes.formSide}>{pane}{notice}</div>}
+            {!narrow && (
+              <div className={classes.side}>
+                <Panel title={t('editor.preview')}><SchedulePreview /></Panel>
+                {shown === 'both' && pane}
+              </div>
+            )}
           </div>
           {save.error && conflict === 0 && !shownAtFields && <ProblemNotice error={save.error} />}
           {(askError ?? found.error) && <ProblemNotice error={(askError ?? found.error) as Error} />}

@@ -13,7 +13,7 @@ import dialogClasses from './dialogs.module.css';
 import fieldClasses from './fields.module.css';
 
 /** The changes that importing these jobs would make, job by job. */
-export function ImportChanges({ dry }: { dry: ReturnType<typeof useDryRun> }) {
+export function ImportChanges({ dry, clashes }: { dry: ReturnType<typeof useDryRun>; clashes: ReadonlySet<string | undefined> }) {
   const { t } = useTranslation();
   if (dry.error) return <ProblemNotice error={dry.error} onRetry={() => void dry.refetch()} />;
   if (!dry.data) return <Waiting rows={4} />;
@@ -21,8 +21,9 @@ export function ImportChanges({ dry }: { dry: ReturnType<typeof useDryRun> }) {
     <div className={fieldClasses.stack}>
       <p className={dialogClasses.flat}>{t('crontab.nothingYet')}</p>
       {dry.data.items.map((item) => (
-        <details key={item.name} className={`${fieldClasses.more} unfold`} open={item.result === 'changed'}>
+        <details key={item.name} className={`${fieldClasses.more} unfold`} open={item.result === 'changed' || clashes.has(item.name)}>
           <summary><strong>{visible(item.name)}</strong> <span className="dim">{t(`crontab.wouldBe.${item.result}`)}</span></summary>
+          {clashes.has(item.name) && <p className={fieldClasses.error} role="alert">{t('crontab.clash')}</p>}
           {item.refusal && <ProblemNotice error={new Problem(422, item.refusal)} />}
           {item.diff && <DiffView diff={item.diff} label={visible(item.name)} />}
         </details>

@@ -1,20 +1,18 @@
-import { Autocomplete, Button, Group, Modal, Stack, Switch, Textarea, TextInput } from '@mantine/core';
+import { Button, Group, Modal, Stack, Switch, Textarea, TextInput } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
 import { useMemo, useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { useApply, useDryRun } from '../../api/apply.ts';
-import { useCrontab, type CrontabLine } from '../../api/crontab.ts';
-import type { Definition } from '../../api/types.ts';
+import { useChannels } from '../../api/channels.ts';
+import { useCrontab } from '../../api/crontab.ts';
 import { ProblemNotice } from '../../parts/ProblemNotice.tsx';
 import fieldClasses from './fields.module.css';
 import { ImportChanges, ImportOutcome } from './ImportChanges.tsx';
 import { ImportLines } from './ImportLines.tsx';
+import { ImportMail } from './ImportMail.tsx';
+import { addressesOf, rowsOf, type Decision, type Decisions, type Row } from './importPlan.ts';
 import { keysOf } from './lineKeys.ts';
-
-/** Reports whether a line can be imported. */
-function isWhole(line: CrontabLine): boolean {
-  return line.job !== undefined && !line.faults?.length;
-}
+import { ZoneInput } from './ZoneInput.tsx';
 
 /** Imports jobs from a crontab: parsed lines, changes, and results. */
 export function ImportDialog({ text: given = '', onClose }: { text?: string; onClose: () => void }) {
@@ -24,38 +22,46 @@ export function ImportDialog({ text: given = '', onClose }: { text?: string; onC
   const [timezone, setTimezone] = useState('');
   const [group, setGroup] = useState('crontab');
   const [prefix, setPrefix] = useState<string>();
-  const [left, setLeft] = useState<ReadonlySet<string>>(new Set());
+  const [decisions, setDecisions] = useState<Decisions>(new Map());
+  const [picked, setPicked] = useState<string>();
   const [step, setStep] = useState<'lines' | 'changes' | 'outcome'>('lines');
   const file = useRef<HTMLInputElement>(null);
-  const zones = useMemo(() => ['UTC', ...Intl.supportedValuesOf('timeZone')], []);
   const wanted = { text, system: system || undefined, timezone: timezone.trim() || undefined, group: group.trim() || undefined, prefix };
   const [request] = useDebouncedValue(wanted, 250);
   const crontab = useCrontab(request);
   // Until the next answer arrives, the previous one is shown.
   const settled = crontab.isSuccess && !crontab.isPlaceholderData && JSON.stringify(request) === JSON.stringify(wanted);
+  const channels = useChannels().data?.items;
   const apply = useApply();
   // The jobs are applied exactly as they were shown.
-  const [reviewed, setReviewed] = useState<Definition[]>([]);
-  const dry = useDryRun(reviewed);
+  const [reviewed, setReviewed] = useState<Row[]>([]);
+  const jobs = useMemo(() => reviewed.flatMap((row) => (row.job ? [row.job] : [])), [reviewed]);
+  const dry = useDryRun(jobs);
   const items = crontab.data?.items;
   const lines = useMemo(() => (text.trim() === '' ? [] : (items ?? [])), [text, items]);
   const lineKeys = useMemo(() => keysOf(lines), [lines]);
-  const isLeft = (line: CrontabLine) => left.has(lineKeys.get(line) ?? '');
-  const chosen = lines.filter((line) => isWhole(line) && !isLeft(line));
-  const jobs = chosen.flatMap((line) => (line.job ? [line.job] : []));
+  const addresses = useMemo(() => addressesOf(lines), [lines]);
+  const matching = channels?.find((channel) => channel.kind === 'mail' && addresses.length > 0 && addresses.every((address) => channel.to?.includes(address)));
+  const channel = picked ?? matching?.name ?? '';
+  const rows = useMemo(() => rowsOf(lines, lineKeys, decisions, channel), [lines, lineKeys, decisions, channel]);
+  const taken = rows.filter((row) => row.taken);
+  // A job of this name exists that was not imported from this line.
+  const clashes = new Set(reviewed.flatMap((row) => (!row.line.exists && dry.data?.items.some((item) => item.name === row.job?.name && (item.result === 'changed' || item.result === 'unchanged')) ? [row.job?.name] : [])));
 
-  const open = (picked: File | undefined) => {
-    if (!picked) return;
-    void picked.text().then((read) => {
+  const decide = (changed: readonly Row[], decision: Decision) =>
+    setDecisions((before) => new Map([...before, ...changed.map(({ key }) => [key, { ...before.get(key), ...decision }] as const)]));
+  const open = (chosen: File | undefined) => {
+    if (!chosen) return;
+    void chosen.text().then((read) => {
       setText(read);
-      setLeft(new Set());
-      setPrefix(picked.name);
+      setDecisions(new Map());
+      setPrefix(chosen.name);
       // System crontabs have a user before each command.
-      setSystem(/^(?:crontab|cron\.d.*)$/.test(picked.name));
+      setSystem(/^(?:crontab|cron\.d.*)$/.test(chosen.name));
     });
   };
   const see = () => {
-    setReviewed(jobs);
+    setReviewed(taken);
     setStep('changes');
   };
   const back = () => {
@@ -69,7 +75,7 @@ export function ImportDialog({ text: given = '', onClose }: { text?: string; onC
         {step === 'lines' && (
           <>
             <Textarea
-              className={fieldClasses.mono} label={t('crontab.text')} description={t('crontab.textHelp')} autosize minRows={4} maxRows={10} value={text} spellCheck={false} autoCapitalize="none" data-autofocus
+              className={fieldClasses.mono} label={t('crontab.text')} description={t('crontab.textHelp')} autosize minRows={4} maxRows={6} value={text} spellCheck={false} autoCapitalize="none" data-autofocus
               onChange={(e) => setText(e.currentTarget.value)}
             />
             <Group gap="sm">
@@ -78,29 +84,22 @@ export function ImportDialog({ text: given = '', onClose }: { text?: string; onC
               <Switch label={t('crontab.system')} checked={system} onChange={(e) => setSystem(e.currentTarget.checked)} />
             </Group>
             <div className={fieldClasses.pair}>
-              <Autocomplete label={t('editor.timezone')} description={t('crontab.zoneHelp')} placeholder="UTC" data={zones} limit={50} value={timezone} onChange={setTimezone} spellCheck={false} />
+              <ZoneInput label={t('editor.timezone')} description={t('crontab.zoneHelp')} value={timezone} onChange={setTimezone} />
               <TextInput className={fieldClasses.mono} label={t('editor.group')} description={t('crontab.groupHelp')} value={group} onChange={(e) => setGroup(e.currentTarget.value)} spellCheck={false} autoCapitalize="none" />
             </div>
             {crontab.error && text.trim() !== '' && <ProblemNotice error={crontab.error} />}
-            {lines.length > 0 && (
-              <ImportLines
-                lines={lines} isWhole={isWhole} isLeft={isLeft}
-                onToggle={(line) => {
-                  const key = lineKeys.get(line) ?? '';
-                  setLeft((before) => (before.has(key) ? new Set([...before].filter((other) => other !== key)) : new Set([...before, key])));
-                }}
-              />
-            )}
+            {rows.some((row) => row.whole) && <ImportMail addresses={addresses} channels={channels} value={channel} onChange={setPicked} />}
+            {rows.length > 0 && <ImportLines rows={rows} onDecide={decide} />}
           </>
         )}
-        {step === 'changes' && <ImportChanges dry={dry} />}
+        {step === 'changes' && <ImportChanges dry={dry} clashes={clashes} />}
         {step === 'outcome' && apply.data && <ImportOutcome items={apply.data.items} onLeave={onClose} />}
         {apply.error && <ProblemNotice error={apply.error} />}
         <Group justify="flex-end" className="stays">
           {step === 'changes' && <Button variant="default" onClick={back}>{t('crontab.back')}</Button>}
           <Button variant="default" onClick={onClose}>{step === 'outcome' ? t('common.close') : t('common.cancel')}</Button>
-          {step === 'lines' && <Button disabled={jobs.length === 0 || !settled} onClick={see}>{t('crontab.see', { count: jobs.length })}</Button>}
-          {step === 'changes' && <Button loading={apply.isPending} disabled={!dry.isSuccess} onClick={() => apply.mutate(reviewed, { onSuccess: () => setStep('outcome') })}>{t('crontab.apply', { count: reviewed.length })}</Button>}
+          {step === 'lines' && <Button disabled={taken.length === 0 || taken.some((row) => row.nameFault) || !settled} onClick={see}>{t('crontab.see', { count: taken.length })}</Button>}
+          {step === 'changes' && <Button loading={apply.isPending} disabled={!dry.isSuccess || clashes.size > 0} onClick={() => apply.mutate(jobs, { onSuccess: () => setStep('outcome') })}>{t('crontab.apply', { count: jobs.length })}</Button>}
         </Group>
       </Stack>
     </Modal>

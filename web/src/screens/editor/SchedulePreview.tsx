@@ -3,8 +3,10 @@ import { useTranslation } from 'react-i18next';
 import { Problem } from '../../api/problem.ts';
 import { usePreview } from '../../api/schedules.ts';
 import type { Definition, PreviewRequest } from '../../api/types.ts';
+import { visible } from '../../lib/visible.ts';
 import { FireList } from '../../parts/FireList.tsx';
 import { ProblemNotice } from '../../parts/ProblemNotice.tsx';
+import { faultText } from '../../parts/problemText.ts';
 import { Waiting } from '../../parts/Waiting.tsx';
 import { useForm } from './context.ts';
 import classes from './fields.module.css';
@@ -26,16 +28,16 @@ export function SchedulePreview() {
   const { t, i18n } = useTranslation();
   const { definition } = useForm();
   const [settled] = useDebouncedValue(definition, 200);
-  const request = previewOf(settled, 6);
+  const request = previewOf(settled, 5);
   const preview = usePreview(request, i18n.language);
-  // The faults of the expression are shown at its field; here it is enough that there is no preview.
-  const unreadable = preview.error instanceof Problem && preview.error.code === 'invalid';
+  const faults = preview.error instanceof Problem && preview.error.code === 'invalid' ? preview.error.faults : [];
+  const cause = (fault: (typeof faults)[number]) => (fault.location.endsWith('timezone') ? t('editor.previewZone', { zone: visible(request.timezone ?? '') }) : visible(faultText(t, i18n.language, fault)));
   return (
-    <section className={classes.preview} aria-label={t('editor.preview')} aria-live="polite">
+    <div className={classes.preview} data-preview="" aria-live="polite">
       {request.cronExpr === '' ? (
         <p className="dim small">{t('editor.previewEmpty')}</p>
-      ) : unreadable ? (
-        <p className="dim small">{t('editor.previewBad')}</p>
+      ) : faults.length > 0 ? (
+        faults.map((fault) => <p key={fault.location} className={classes.previewFault}>{cause(fault)}</p>)
       ) : preview.error ? (
         <ProblemNotice error={preview.error} />
       ) : preview.data ? (
@@ -43,6 +45,6 @@ export function SchedulePreview() {
       ) : (
         <Waiting rows={3} />
       )}
-    </section>
+    </div>
   );
 }

@@ -13,6 +13,8 @@ export interface FormView {
   errorAt: (field: string) => string | undefined;
   /** Warning at a field. */
   warningAt: (field: string) => string | undefined;
+  /** The end of the command that redirects all of its output. */
+  redirect: string | undefined;
   /** The eligible workers for the edited job. */
   placement: Ranking | undefined;
   /** The unnamed row of a list of names, by field: it is not in the document. */

@@ -97,8 +97,8 @@ export function useFaults(snapshot: Snapshot, base: Definition, { all, isNew, un
       const words = faultText(t, i18n.language, fault);
       return [at(path, rangeOf(parsed, path), visible(name === undefined ? words : labelled(String(name), words, i18n.language)))];
     });
-    // Notes on an expression are shown with its next fires, in the page's language.
-    const warnings = validated && validated.faults.length === 0 && !refused ? stillTrue({ ...validated, faults: validated.warnings }, checkable).filter((fault) => fault.location !== 'cronExpr') : [];
+    // Notes on an expression are shown with its next fires, redirected output at the command.
+    const warnings = validated && validated.faults.length === 0 && !refused ? stillTrue({ ...validated, faults: validated.warnings }, checkable).filter((fault) => fault.location !== 'cronExpr' && fault.code !== 'redirected') : [];
     const doubts = warnings.map((fault) => {
       const path = pathOf(fault.location, parsed.definition);
       return at(path, rangeOf(parsed, path), visible(faultText(t, i18n.language, fault)), 'warning');
@@ -108,8 +108,11 @@ export function useFaults(snapshot: Snapshot, base: Definition, { all, isNew, un
     return [...own, ...renamed, ...nameless, ...taken, ...theirs, ...doubts].filter((fault) => !known || fault.field === undefined || known.has(fault.location.split(/[.[]/)[0] ?? '')).sort((a, b) => a.from - b.from);
   }, [parsed, base.name, validated, checkable, refused, all, isNew, unnamed, touched, t, i18n.language]);
 
+  const redirect = validated && stillTrue({ ...validated, faults: validated.warnings }, checkable).find((warning) => warning.code === 'redirected')?.data?.redirect;
+
   return {
     faults,
+    redirect,
     /** The eligible workers for the edited job; undefined while unknown. */
     placement: validated?.placement,
     /** The server could not be reached. */

@@ -14,12 +14,7 @@ export interface Understood {
 }
 
 /** The definition from a line, without a name. A line has no group; an existing group stays. */
-const said = ['cronExpr', 'command', 'stdin', 'description', 'env', 'shell', 'workDir', 'user'] as const;
-
-/** Generated names distinguish jobs of a whole crontab; a single line needs none. */
-function suggested(name: string): string {
-  return name.replace(/^crontab-(?=.)/, '').replace(/(.)-[0-9a-f]{8}$/, '$1');
-}
+const said = ['title', 'cronExpr', 'command', 'stdin', 'description', 'env', 'shell', 'workDir', 'user'] as const;
 
 /** Handles pasted crontab lines: the server parses them, and the fields are filled in as one undoable edit. */
 export function useLinePaste(doc: JobDocument, isNew: boolean, onSeveral: (text: string) => void) {
@@ -33,10 +28,12 @@ export function useLinePaste(doc: JobDocument, isNew: boolean, onSeveral: (text:
     try {
       const definition = doc.snapshot().parsed.definition;
       const { items } = await parseCrontab({ text, timezone: typeof definition?.timezone === 'string' ? definition.timezone : undefined });
-      const job = items.find((item) => item.job)?.job;
+      const line = items.find((item) => item.job);
+      const job = line?.job;
       const notices = items.flatMap((item) => item.notices ?? []);
       const entries: [Path, unknown][] = said.filter((field) => job?.[field] !== undefined).map((field) => [[field], job?.[field]]);
-      if (job && isNew && !valueAt(definition, ['name'])) entries.unshift([['name'], suggested(job.name)]);
+      // The name of a line that was imported before is that of its job.
+      if (job && isNew && !line.exists && !valueAt(definition, ['name'])) entries.unshift([['name'], job.name]);
       const before = doc.text;
       doc.setAll(entries);
       setUnderstood({ fields: entries.map(([path]) => String(path[0])), notices, before, after: doc.text });

@@ -11,6 +11,7 @@ import { Fold } from '../Fold.tsx';
 import { Area, Text, useTexts, Words } from '../inputs.tsx';
 import { NamedRows } from '../NamedRows.tsx';
 import { ParamFields } from '../ParamFields.tsx';
+import { Redirected } from '../Redirected.tsx';
 
 function linesOf(text: string): string[] | undefined {
   const lines = text.split('\n').filter((line, i, all) => line !== '' || i < all.length - 1);
@@ -65,6 +66,7 @@ export function Command({ onPaste }: { onPaste: (event: ClipboardEvent<HTMLEleme
           />
           {/* If both are missing or both are set, the fault is shown at the visible field. */}
           {kind === 'command' ? <Area path={['command']} required onPaste={onPaste} /> : <Args error={errorAt('args') ?? errorAt('command')} />}
+          {kind === 'command' && <Redirected />}
           <NamedRows
             field="env" suggestions={secrets.data?.items.map((secret) => `secret:${secret.name}`)}
             texts={{

@@ -1,5 +1,4 @@
-import { Autocomplete } from '@mantine/core';
-import { useMemo, type ClipboardEvent } from 'react';
+import type { ClipboardEvent } from 'react';
 import { useTranslation } from 'react-i18next';
 import { Panel } from '../../../parts/Panel.tsx';
 import { useField } from '../context.ts';
@@ -8,20 +7,15 @@ import classes from '../fields.module.css';
 import { Fold } from '../Fold.tsx';
 import { Choice, Text, Time, useTexts } from '../inputs.tsx';
 import { SchedulePreview } from '../SchedulePreview.tsx';
+import { ZoneInput } from '../ZoneInput.tsx';
 
 function Zone() {
   const { id, value, error, set } = useField(['timezone']);
   const { label, description } = useTexts(['timezone']);
-  const zones = useMemo(() => [...new Set(['UTC', ...Intl.supportedValuesOf('timeZone')])], []);
-  return (
-    <Autocomplete
-      id={id} label={label} description={description} placeholder="UTC" data={zones} limit={50} value={typeof value === 'string' ? value : ''} error={error} spellCheck={false}
-      onChange={(zone) => set(zone === '' ? undefined : zone)}
-    />
-  );
+  return <ZoneInput id={id} label={label} description={description} value={typeof value === 'string' ? value : ''} error={error} onChange={(zone) => set(zone === '' ? undefined : zone)} />;
 }
 
-export function Schedule({ onPaste }: { onPaste: (event: ClipboardEvent<HTMLElement>) => void }) {
+export function Schedule({ onPaste, preview }: { onPaste: (event: ClipboardEvent<HTMLElement>) => void; preview: boolean }) {
   const { t } = useTranslation();
   return (
     <>
@@ -35,7 +29,7 @@ export function Schedule({ onPaste }: { onPaste: (event: ClipboardEvent<HTMLElem
             <p>{t('editor.cronH')}</p>
           </details>
           <Zone />
-          <SchedulePreview />
+          {preview && <SchedulePreview />}
         </div>
       </Panel>
       <Fold id="dst" title={t('editor.whenMore')} fields={['dst.gap', 'dst.overlap', 'startAt', 'endAt', 'jitter']}>
