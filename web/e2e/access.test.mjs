@@ -1,6 +1,7 @@
 // Users, roles, tokens, sessions and the audit.
 
 import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
 import { after, before, test } from 'node:test';
 import { assertAccessible, launch, open } from './browser.mjs';
 import { Server, until } from './server.mjs';
@@ -98,7 +99,7 @@ test('a token is created, shown once, used and revoked; the audit lists it, and 
   const dialog = page.getByRole('dialog');
   await dialog.getByLabel('Token').fill('nightly deploy');
   await dialog.getByLabel('Maximum role').selectOption('operator');
-  await dialog.getByLabel('Only in groups').fill('reports, shop');
+  await dialog.getByLabel('Only in groups').pressSequentially('reports,shop,');
   await dialog.getByLabel('Expires after').selectOption('7 days');
   await dialog.getByRole('button', { name: 'Create the token' }).click();
   await dialog.locator('[data-token] code').waitFor();
@@ -131,10 +132,22 @@ test('a token is created, shown once, used and revoked; the audit lists it, and 
   await entry.locator('summary').click();
   await entry.getByText('shop').first().waitFor();
   await page.getByRole('combobox', { name: 'Kind' }).selectOption('All kinds');
-  await page.getByLabel('Exact user').fill('no-such-user');
+  await page.getByLabel('User or token').fill('no-such-user');
   await page.getByText('No entry matches these filters.').waitFor();
   await page.getByRole('button', { name: 'Clear the filters' }).click();
   await page.locator('[data-kind=user]').first().waitFor();
+  // A kill names the job of its run, and the filtered entries can be exported.
+  await server.api('POST', '/jobs', { name: 'endless', command: 'sleep 600' });
+  const { run: id } = await server.api('POST', '/jobs/endless/run', {});
+  await until('it runs', async () => (await server.api('GET', `/runs/${id}`)).status === 'running');
+  await server.api('POST', `/runs/${id}/kill`, {});
+  await page.goto(`${server.url}/access?tab=audit&verb=kill`);
+  await page.locator('[data-verb=kill]').getByText('endless').waitFor();
+  const [download] = await Promise.all([page.waitForEvent('download'), page.getByRole('button', { name: 'Export CSV' }).click()]);
+  assert.match(download.suggestedFilename(), /^audit-.*\.csv$/);
+  const csv = await readFile(await download.path(), 'utf8');
+  assert.match(csv, new RegExp(`kill,run,${id},endless`));
+  assert.equal(csv.trimEnd().split('\r\n').length, 2, 'only what the filter matches');
   await page.getByRole('button', { name: 'Verify the chain' }).click();
   await page.locator('[data-intact=true]').waitFor();
   await leave(admin);

@@ -2,7 +2,7 @@ import { keepPreviousData, useMutation, useQuery } from '@tanstack/react-query';
 import { client } from './client.ts';
 import { keys } from './keys.ts';
 import { dataOf } from './problem.ts';
-import type { AuditStep } from './types.ts';
+import type { AuditEntry, AuditStep } from './types.ts';
 
 export interface AuditFilter {
   actor?: string | undefined;
@@ -23,6 +23,23 @@ export function useAudit(filter: AuditFilter, cursor: string) {
     placeholderData: keepPreviousData,
     refetchInterval: 10_000,
   });
+}
+
+/** Larger exports are left to scripts. */
+export const auditExportLimit = 20_000;
+
+/** Loads the filtered entries page by page; reports whether there are more than are exported. */
+export async function collectAudit(filter: AuditFilter, signal: AbortSignal): Promise<{ entries: AuditEntry[]; cut: boolean; partial: boolean }> {
+  const entries: AuditEntry[] = [];
+  let cursor: string | undefined;
+  let partial = false;
+  do {
+    const page = await dataOf(client.GET('/api/v1/audit', { params: { query: { ...filter, limit: 500, cursor } }, signal }));
+    entries.push(...page.items);
+    cursor = page.nextCursor;
+    partial ||= page.partial === true;
+  } while (cursor !== undefined && entries.length < auditExportLimit);
+  return { entries: entries.slice(0, auditExportLimit), cut: cursor !== undefined || entries.length > auditExportLimit, partial };
 }
 
 /** Result of the verification so far. */

@@ -33,6 +33,7 @@ export const keys = {
   channels: ['channels'] as const,
   secrets: ['secrets'] as const,
   crontab: (request: object) => ['crontab', request] as const,
+  suggestedJobs: (text: string) => ['suggestedJobs', text] as const,
   dryRun: (jobs: object) => ['dryRun', jobs] as const,
   overview: ['overview'] as const,
   running: ['runs', 'running'] as const,

@@ -1747,7 +1747,7 @@ export interface components {
             /** @description For programs and translations. */
             code: string;
             /**
-             * @description fault: cron would reject it as well; notTaken: no job is equivalent; note: converted, with a remark.
+             * @description fault: cron would reject it as well; notTaken: skipped, since no job is equivalent; note: converted, with a remark.
              * @enum {string}
              */
             level: "fault" | "notTaken" | "note";

@@ -4,7 +4,7 @@ import { useTranslation } from 'react-i18next';
 import { useLive } from '../api/live.ts';
 import { useLogin, useSessionState } from '../api/session.ts';
 import { ServerAway } from '../api/problem.ts';
-import type { SsoReason } from '../lib/fragment.ts';
+import { parseLoginCode, type SsoReason } from '../lib/fragment.ts';
 import { useEscapeKept } from '../lib/useEscapeKept.ts';
 import { reaches } from '../lib/rights.ts';
 import { ProblemNotice } from '../parts/ProblemNotice.tsx';
@@ -21,6 +21,12 @@ export function SessionGate({ loginCode, ssoReason, children }: { loginCode: str
   const { t } = useTranslation();
   const away = useServerAway();
   const exchange = useLogin();
+  // A link that is opened in this tab changes only the fragment, which is read when the page loads.
+  useEffect(() => {
+    const onLink = () => parseLoginCode(window.location.hash) !== undefined && window.location.reload();
+    window.addEventListener('hashchange', onLink);
+    return () => window.removeEventListener('hashchange', onLink);
+  }, []);
   const codeLeft = useRef(loginCode);
   useEffect(() => {
     const code = codeLeft.current;

@@ -25,7 +25,7 @@ export const access = {
   tokens: {
     table: 'Tokens', new: 'New token', name: 'Token', nameHelp: 'What it is used for.', owner: 'Belongs to', noUser: 'no user', may: 'Role', lastUsed: 'Last used', from: 'from {{address}}', expires: 'Expires', expired: 'Expired',
     created: 'Created', delete: 'Revoke', deleteOf: 'Revoke the token {{name}}', deleteTitle: 'Revoke {{name}}?', deleteText: 'All masters refuse it within seconds, and sessions started with it end. This cannot be undone.', deleteOwn: 'You are signed in with this token: you will be signed out.', deleteConfirm: 'Revoke the token', deleted: 'The token {{name}} was revoked.',
-    newTitle: 'New token', role: 'Maximum role', roleHelp: 'The token never has a higher role than its user.', user: 'User', userHelp: 'The owner of the token. Deleting the user deletes the token.', onlyGroups: 'Only in groups', onlyGroupsHelp: 'Names, separated by commas. Empty: all groups.',
+    newTitle: 'New token', role: 'Maximum role', roleHelp: 'The token never has a higher role than its user.', user: 'User', userHelp: 'The owner of the token. Deleting the user deletes the token.', onlyGroups: 'Only in groups', onlyGroupsHelp: 'Empty: all groups of its user.',
     life: 'Expires after', lifeHelp: 'A forgotten token expires by itself.', lives: { d1: '1 day', d7: '7 days', d30: '30 days', d90: '90 days', d365: '1 year', never: 'Never' }, create: 'Create the token',
     madeTitle: 'Token {{name}}', madeText: 'It is shown only once. Carillon stores only a hash of it.', madeUse: 'Pass it to scripts in a file or a variable, never on the command line:', done: 'I have copied it',
     needsSession: 'You are signed in with a token, which cannot create other tokens. Sign in as a user.',
@@ -37,12 +37,12 @@ export const access = {
   },
   audit: {
     table: 'Audit', when: 'Time', who: 'User', what: 'Action', from: 'from {{address}}', byToken: 'with token {{id}}', asUser: 'as user {{user}}', seq: 'Entry {{seq}}', unsealed: 'not sealed yet', changes: 'What changed', field: 'Field', before: 'Before', after: 'After', nothing: 'No field changed.',
-    show: 'Show what changed: {{what}}', actor: 'Exact user', object: 'Exact name', anyKind: 'All kinds', anyVerb: 'All actions', kind: 'Kind', verb: 'Action', fromTime: 'From', toTime: 'To',
+    show: 'Show what changed: {{what}}', actor: 'User or token', object: 'Name', ofJob: 'of job', export: 'Export CSV', anyKind: 'All kinds', anyVerb: 'All actions', kind: 'Kind', verb: 'Action', fromTime: 'From', toTime: 'To',
     noteSaid: 'Note: {{note}}', hash: 'Hash', emptyTitle: 'No changes yet', emptyText: 'Each change is recorded in the transaction that makes it: who, when, from where, and the previous value.', noMatch: 'No entry matches these filters.', clear: 'Clear the filters',
     verify: 'Verify the chain', verifying_one: '{{n}} entry verified…', verifying_other: '{{n}} entries verified…', intactTitle: 'The chain is intact', intact_one: '1 entry verified: its content and position are correct.', intact_other: '{{count}} entries verified: none was changed, moved, removed or inserted.',
     brokenTitle: 'The chain is broken', broken_one: '1 fault. Entries checked: {{checked}}.', broken_other: '{{count}} faults. Entries checked: {{checked}}.', anchorHelp: 'Store this hash off-site, and compare it at the next check.', waiting_one: '1 more entry is on its way to the log store.', waiting_other: '{{count}} more entries are on their way to the log store.',
     faultCodes: { altered: 'The entry differs from what was sealed', broken: 'It does not follow the previous entry', missing: 'Entries are missing', twice: 'Two entries have this position', end: 'The chain’s end differs from etcd’s' }, faultAt: '{{fault}}, at entry {{seq}}',
-    kinds: { job: 'Job', run: 'Run', user: 'User', token: 'Token', session: 'Session', 'login-code': 'Login link', worker: 'Worker', channel: 'Channel', secret: 'Secret', cluster: 'Cluster' },
+    kinds: { job: 'Job', run: 'Run', user: 'User', token: 'Token', session: 'Session', 'login-code': 'Sign-in link', worker: 'Worker', channel: 'Channel', secret: 'Secret', cluster: 'Cluster' },
     verbs: {
       create: 'created', replace: 'replaced', patch: 'changed', rollback: 'rolled back', pause: 'paused', resume: 'resumed', delete: 'deleted', run: 'run manually', kill: 'killed', login: 'signed in', login_failed: 'sign-in failed', logout: 'signed out',
       bootstrap: 'first admin created', password: 'password changed', test: 'tested', 'reset-admin': 'admin reset', reseal: 're-encrypted', recover: 'recovered',

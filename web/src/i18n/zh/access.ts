@@ -28,7 +28,7 @@ export const access: Texts<typeof english> = {
   tokens: {
     table: '令牌', new: '新建令牌', name: '令牌', nameHelp: '它的用途。', owner: '属于', noUser: '无用户', may: '角色', lastUsed: '最近使用', from: '来自 {{address}}', expires: '到期', expired: '已过期',
     created: '创建于', delete: '撤销', deleteOf: '撤销令牌 {{name}}', deleteTitle: '撤销 {{name}}？', deleteText: '所有主控节点会在数秒内拒绝它，由它产生的会话也会结束。此操作无法恢复。', deleteOwn: '您正是用此令牌登录的：您将被退出登录。', deleteConfirm: '撤销令牌', deleted: '令牌 {{name}} 已撤销。',
-    newTitle: '新建令牌', role: '最高角色', roleHelp: '它的权限永远不会超过所属用户。', user: '用户', userHelp: '令牌属于谁。用户被删除时，令牌随之失效。', onlyGroups: '仅限这些分组', onlyGroupsHelp: '分组名，用逗号分隔。留空则不限。',
+    newTitle: '新建令牌', role: '最高角色', roleHelp: '它的权限永远不会超过所属用户。', user: '用户', userHelp: '令牌属于谁。用户被删除时，令牌随之失效。', onlyGroups: '仅限这些分组', onlyGroupsHelp: '留空则不限于某些分组。',
     life: '有效期', lifeHelp: '被遗忘的脚本会自行失效。', lives: { d1: '一天', d7: '7 天', d30: '30 天', d90: '90 天', d365: '一年', never: '永久' }, create: '创建令牌',
     madeTitle: '令牌 {{name}}', madeText: '它只在此显示一次。Carillon 只保存它的哈希值。', madeUse: '请通过文件或变量交给脚本，切勿写在命令行上：', done: '我已复制',
     needsSession: '您是用令牌登录的，而令牌不能创建其他令牌。请以用户身份登录。',
@@ -40,7 +40,7 @@ export const access: Texts<typeof english> = {
   },
   audit: {
     table: '审计', when: '时间', who: '用户', what: '操作', from: '来自 {{address}}', byToken: '使用令牌 {{id}}', asUser: '以用户 {{user}}', seq: '第 {{seq}} 条', unsealed: '等待封存', changes: '变更内容', field: '字段', before: '之前', after: '之后', nothing: '没有字段变更。',
-    show: '显示变更内容：{{what}}', actor: '操作者（完全匹配）', object: '名称（完全匹配）', anyKind: '任何对象', anyVerb: '所有操作', kind: '对象', verb: '操作', fromTime: '从', toTime: '到',
+    show: '显示变更内容：{{what}}', actor: '用户或令牌', object: '名称', ofJob: '所属任务', export: '导出 CSV 文件', anyKind: '任何对象', anyVerb: '所有操作', kind: '对象', verb: '操作', fromTime: '从', toTime: '到',
     noteSaid: '备注：{{note}}', hash: '哈希', emptyTitle: '还没有任何变更', emptyText: '每项变更都在执行它的事务中记录下来：谁、何时、从哪里，以及之前的内容。', noMatch: '没有符合这些条件的记录。', clear: '清除筛选',
     verify: '校验审计链', verifying_one: '已校验 {{n}} 条…', verifying_other: '已校验 {{n}} 条…', intactTitle: '审计链完好', intact_one: '已校验 1 条记录，从内容到位置均正确。', intact_other: '已校验 {{count}} 条记录：没有被篡改、移动、删除或插入。',
     brokenTitle: '审计链已损坏', broken_one: '在 {{checked}} 条记录中发现 1 处问题。', broken_other: '在 {{checked}} 条记录中发现 {{count}} 处问题。', anchorHelp: '请将此哈希值保存在别处，下次校验时比对。', waiting_one: '另有 1 条正在写入日志存储。', waiting_other: '另有 {{count}} 条正在写入日志存储。',

@@ -2,6 +2,7 @@ import { Button, NativeSelect } from '@mantine/core';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useTranslation } from 'react-i18next';
 import { useAudit } from '../../api/audit.ts';
+import { useActorNames, useObjectNames } from '../../api/names.ts';
 import type { AccessSearch } from '../../lib/searchParams.ts';
 import { EmptyPage } from '../../parts/EmptyPage.tsx';
 import { Pager } from '../../parts/Pager.tsx';
@@ -12,6 +13,7 @@ import { useCursorPages } from '../../parts/useCursorPages.ts';
 import { Waiting } from '../../parts/Waiting.tsx';
 import { WhenField } from '../../parts/WhenField.tsx';
 import classes from './access.module.css';
+import { AuditExport } from './AuditExport.tsx';
 import { AuditRow } from './AuditRow.tsx';
 import { auditKinds, auditVerbs, kindText, verbText } from './auditWords.ts';
 import { VerifyChain } from './VerifyChain.tsx';
@@ -33,11 +35,13 @@ export function AuditPanel() {
   const clear = () => void navigate({ to: '/access', search: { tab: 'audit' }, replace: true });
   const filtered = Object.values(filter).some((value) => value !== undefined);
   const rows = audit.data?.items;
+  const actors = useActorNames();
+  const objects = useObjectNames(kind, name ?? '');
   return (
     <>
       <div className={classes.toolbar}>
-        <SearchField label={t('audit.actor')} value={actor ?? ''} onChange={(next) => show({ actor: next })} />
-        <SearchField second label={t('audit.object')} value={name ?? ''} onChange={(next) => show({ name: next })} />
+        <SearchField patience={400} label={t('audit.actor')} value={actor ?? ''} suggestions={actors} onChange={(next) => show({ actor: next })} />
+        <SearchField second patience={400} label={t('audit.object')} value={name ?? ''} suggestions={objects} onChange={(next) => show({ name: next })} />
         <NativeSelect
           aria-label={t('audit.kind')} value={kind ?? ''} data={[{ value: '', label: t('audit.anyKind') }, ...auditKinds.map((value) => ({ value, label: kindText(t, value) }))]}
           onChange={(e) => show({ kind: e.currentTarget.value })}
@@ -56,7 +60,7 @@ export function AuditPanel() {
             <WhenField value={to} onChange={(at) => show({ to: at })} />
           </label>
         </div>
-        <span className={classes.end}><VerifyChain /></span>
+        <span className={classes.end}><AuditExport filter={filter} /><VerifyChain /></span>
       </div>
       {audit.data?.partial && <PartialNotice />}
       {audit.error && !rows && <ProblemNotice error={audit.error} onRetry={() => void audit.refetch()} />}

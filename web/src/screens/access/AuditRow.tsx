@@ -10,6 +10,7 @@ import { Icon } from '../../parts/icons.tsx';
 import { PlainText } from '../../parts/PlainText.tsx';
 import { TimeText } from '../../parts/TimeText.tsx';
 import classes from './access.module.css';
+import { jobOf } from './auditCsv.ts';
 import { kindText, verbText } from './auditWords.ts';
 
 /** An audit entry; expanded, with the values before and after. */
@@ -17,6 +18,7 @@ export function AuditRow({ entry }: { entry: AuditEntry }) {
   const { t } = useTranslation();
   const [open, setOpen] = useState(false);
   const { actor } = entry;
+  const job = jobOf(entry);
   return (
     <li className={classes.entry} data-entry={entry.id} data-verb={entry.verb} data-kind={entry.kind} data-name={entry.name}>
       <details onToggle={(e) => setOpen(e.currentTarget.open)}>
@@ -25,7 +27,7 @@ export function AuditRow({ entry }: { entry: AuditEntry }) {
           <TimeText at={entry.at} />
           <span className="break"><strong>{visible(actor.name)}</strong>{actor.user && actor.user !== actor.name && <span className="dim"> {t('audit.asUser', { user: visible(actor.user) })}</span>}</span>
           <span className={classes.verb} data-verb={entry.verb}>{verbText(t, entry.verb)}</span>
-          <span className="break"><span className="dim">{kindText(t, entry.kind)}</span> <span className="mono">{visible(entry.name)}</span></span>
+          <span className="break"><span className="dim">{kindText(t, entry.kind)}</span> <span className={job === undefined ? 'mono' : 'mono dim'}>{visible(entry.name)}</span>{job !== undefined && <> <span className="dim">{t('audit.ofJob')}</span> <strong className="mono">{visible(job)}</strong></>}</span>
           <span className="small dim nowrap">{actor.remote}</span>
         </summary>
         {open && <Details entry={entry} />}
@@ -38,6 +40,7 @@ function Details({ entry }: { entry: AuditEntry }) {
   const { t } = useTranslation();
   const { actor } = entry;
   const changes = changesOf(entry.before, entry.after);
+  const job = entry.kind === 'job' ? entry.name : jobOf(entry);
   return (
     <div className={classes.details}>
       <span className="spaced small dim">
@@ -45,7 +48,8 @@ function Details({ entry }: { entry: AuditEntry }) {
         {actor.token && <span>{t('audit.byToken', { id: actor.token })}</span>}
         <span>{entry.seq === undefined ? t('audit.unsealed') : t('audit.seq', { seq: entry.seq })}</span>
         {entry.hash && <span className="break">{t('audit.hash')} <code>{entry.hash}</code></span>}
-        {entry.kind === 'job' && isName(entry.name) && <Link to="/jobs/$name" params={{ name: entry.name }}>{visible(entry.name)}</Link>}
+        {job !== undefined && isName(job) && <Link to="/jobs/$name" params={{ name: job }}>{visible(job)}</Link>}
+        {entry.kind === 'run' && <Link to="/runs/$id" params={{ id: entry.name }}>{t('jobs.openRun')}</Link>}
       </span>
       {actor.note && <span><Filled text={t('audit.noteSaid', { note: slot })}><PlainText>{actor.note}</PlainText></Filled></span>}
       {changes.length === 0 ? (

@@ -1,5 +1,6 @@
-import { ActionIcon, Button, NativeSelect, TextInput } from '@mantine/core';
+import { ActionIcon, Autocomplete, Button, NativeSelect } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
+import { useGroupNames } from '../../api/names.ts';
 import type { Role } from '../../api/types.ts';
 import { roles } from '../../api/users.ts';
 import { Icon } from '../../parts/icons.tsx';
@@ -9,6 +10,7 @@ import type { GrantRow } from './userForm.ts';
 /** The roles of a user in groups. */
 export function GrantFields({ rows, error, onChange }: { rows: GrantRow[]; error: string | undefined; onChange: (rows: GrantRow[]) => void }) {
   const { t } = useTranslation();
+  const groupNames = useGroupNames();
   const change = (at: number, part: Partial<GrantRow>) => onChange(rows.map((row, i) => (i === at ? { ...row, ...part } : row)));
   return (
     <fieldset className={classes.grants}>
@@ -16,7 +18,7 @@ export function GrantFields({ rows, error, onChange }: { rows: GrantRow[]; error
       <span className="small dim">{t('access.groupsHelp')}</span>
       {rows.map((row, i) => (
         <div key={i} className={classes.grant}>
-          <TextInput aria-label={t('access.groupOf', { n: i + 1 })} placeholder={t('access.group')} value={row.group} spellCheck={false} autoCapitalize="none" onChange={(e) => change(i, { group: e.currentTarget.value })} />
+          <Autocomplete aria-label={t('access.groupOf', { n: i + 1 })} placeholder={t('access.group')} data={[...groupNames]} limit={50} value={row.group} spellCheck={false} autoCapitalize="none" onChange={(group) => change(i, { group })} />
           <NativeSelect aria-label={t('access.groupRoleOf', { n: i + 1 })} value={row.role} data={roles.map((value) => ({ value, label: t(`roles.${value}`) }))} onChange={(e) => change(i, { role: e.currentTarget.value as Role })} />
           <ActionIcon variant="subtle" color="gray" size="lg" aria-label={t('access.removeGroup', { n: i + 1 })} onClick={() => onChange(rows.filter((_, at) => at !== i))}><Icon name="close" size={16} /></ActionIcon>
         </div>

@@ -1,6 +1,7 @@
-import { Button, Group, Modal, NativeSelect, Stack, TextInput } from '@mantine/core';
+import { Button, Group, Modal, NativeSelect, Stack, TagsInput, TextInput } from '@mantine/core';
 import { useState, type FormEvent } from 'react';
 import { useTranslation } from 'react-i18next';
+import { useGroupNames } from '../../api/names.ts';
 import { Problem } from '../../api/problem.ts';
 import { useMakeToken } from '../../api/tokens.ts';
 import type { Role, TokenDefinition } from '../../api/types.ts';
@@ -30,7 +31,8 @@ export function TokenDialog({ user, choosesUser, onClose }: Props) {
   const me = useSession();
   const users = useUsers('', choosesUser);
   const make = useMakeToken();
-  const [form, setForm] = useState<{ name: string; role: Role; user: string; groups: string; life: Life }>({ name: '', role: 'viewer', user: user || (me.user ?? ''), groups: '', life: 'd90' });
+  const groupNames = useGroupNames();
+  const [form, setForm] = useState<{ name: string; role: Role; user: string; groups: string[]; life: Life }>({ name: '', role: 'viewer', user: user || (me.user ?? ''), groups: [], life: 'd90' });
   const { at, rest } = fieldFaults(t, i18n.language, make.error, fields);
   const set = (part: Partial<typeof form>) => {
     setForm({ ...form, ...part });
@@ -38,7 +40,7 @@ export function TokenDialog({ user, choosesUser, onClose }: Props) {
   };
   const submit = (event: FormEvent) => {
     event.preventDefault();
-    const groups = form.groups.split(/[\s,]+/).filter((group) => group !== '');
+    const { groups } = form;
     const definition: TokenDefinition = { name: form.name.trim(), role: form.role, expiresIn: lives[form.life], ...(form.user !== '' && { user: form.user }), ...(groups.length > 0 && { groups }) };
     make.mutate(definition);
   };
@@ -56,7 +58,9 @@ export function TokenDialog({ user, choosesUser, onClose }: Props) {
             label={t('tokens.role')} description={sentences([t(`access.roleHelp.${form.role}`), t('tokens.roleHelp')], i18n.language)} value={form.role} error={at('role')}
             data={roles.map((value) => ({ value, label: t(`roles.${value}`) }))} onChange={(e) => set({ role: e.currentTarget.value as Role })}
           />
-          <TextInput label={t('tokens.onlyGroups')} description={t('tokens.onlyGroupsHelp')} placeholder="reports, shop" spellCheck={false} autoCapitalize="none" value={form.groups} error={at('groups')} onChange={(e) => set({ groups: e.currentTarget.value })} />
+          <TagsInput
+            label={t('tokens.onlyGroups')} description={t('tokens.onlyGroupsHelp')} data={[...groupNames]} splitChars={[',', ' ']} limit={50} spellCheck={false} autoCapitalize="none" value={form.groups} error={at('groups')} onChange={(groups) => set({ groups })}
+          />
           <NativeSelect
             label={t('tokens.life')} description={t('tokens.lifeHelp')} value={form.life} error={at('expiresIn')}
             data={(Object.keys(lives) as Life[]).map((value) => ({ value, label: t(`tokens.lives.${value}`) }))} onChange={(e) => set({ life: e.currentTarget.value as Life })}

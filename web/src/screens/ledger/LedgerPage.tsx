@@ -14,6 +14,7 @@ import { PartialNotice } from '../../parts/PartialNotice.tsx';
 import { Pager } from '../../parts/Pager.tsx';
 import { ProblemNotice } from '../../parts/ProblemNotice.tsx';
 import { SearchField } from '../../parts/SearchField.tsx';
+import { Terms } from '../../parts/Terms.tsx';
 import { useCursorPages } from '../../parts/useCursorPages.ts';
 import { Waiting } from '../../parts/Waiting.tsx';
 import { WhenField } from '../../parts/WhenField.tsx';
@@ -62,7 +63,7 @@ export function LedgerPage() {
 
   return (
     <>
-      <PageHead title={t('ledger.title')} name={t('ledger.title')}>
+      <PageHead title={t('ledger.title')} help={<Terms />} name={t('ledger.title')}>
         <SearchField label={t('runs.search')} value={search.job ?? ''} suggestions={names} onChange={(job) => show({ ...search, job })} />
         {groupNames.length > 0 && (
           <NativeSelect

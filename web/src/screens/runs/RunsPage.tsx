@@ -19,6 +19,7 @@ import { PartialNotice } from '../../parts/PartialNotice.tsx';
 import { Pager } from '../../parts/Pager.tsx';
 import { ProblemNotice } from '../../parts/ProblemNotice.tsx';
 import { runColumns } from '../../parts/runColumns.tsx';
+import { Terms } from '../../parts/Terms.tsx';
 import { useCursorPages } from '../../parts/useCursorPages.ts';
 import { Waiting } from '../../parts/Waiting.tsx';
 import { cleaned, exitCodeOf, filterOf } from './filters.ts';
@@ -45,7 +46,7 @@ export function RunsPage() {
 
   return (
     <>
-      <PageHead title={t('runs.title')} name={t('runs.title')}>
+      <PageHead title={t('runs.title')} help={<Terms />} name={t('runs.title')}>
         <Button variant="default" leftSection={<Icon name="search" size={16} />} renderRoot={(props) => <Link to="/search" search={search.job ? { job: search.job } : {}} {...props} />}>
           {t('search.open')}
         </Button>
