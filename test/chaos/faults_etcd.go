@@ -31,7 +31,7 @@ func etcdFaults() []fault {
 		restart("etcd-restart-40s", "all of etcd is killed, for 40s, under jobs that allow for it", 40*time.Second,
 			syscall.SIGKILL, likePatient),
 		restart("etcd-killed-40s", "all of etcd is killed, for 40s, which is longer than jobs allow for",
-			40*time.Second, syscall.SIGKILL, likeLong).harmful(),
+			40*time.Second, syscall.SIGKILL, likeLong).harmful().resting(5 * time.Minute),
 		{
 			name:     "etcd-leader",
 			about:    "etcd's leader is killed, and is back after 8s",
@@ -88,6 +88,12 @@ func etcdFaults() []fault {
 // harmful is the fault when runs may die of it.
 func (f fault) harmful() fault {
 	f.unharmed = false
+	return f
+}
+
+// resting returns the fault with more time until all is settled: long runs catch up one after another.
+func (f fault) resting(longer time.Duration) fault {
+	f.rest = longer
 	return f
 }
 
