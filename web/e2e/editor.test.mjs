@@ -61,7 +61,7 @@ test('the form and the YAML are one document with its comments and one undo hist
   await until('the form has it', async () => (await page.getByRole('textbox', { name: 'Command', exact: true }).inputValue()) === 'make');
   await page.getByText('Daily', { exact: true }).click();
   await page.getByRole('button', { name: '06', exact: true }).click();
-  await page.getByText('02:00:00').first().waitFor();
+  await page.getByText('02:00', { exact: true }).first().waitFor();
   assert.equal(await written(page), '# mine\nname: both\ncronExpr: 0 2,6 * * *\ncommand: make   # all of it\n');
   await page.getByLabel('Title').fill('Beide');
   assert.match(await written(page), /^# mine\nname: both\ntitle: Beide\n/);
