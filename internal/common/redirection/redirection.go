@@ -1,8 +1,8 @@
 // Package redirection recognizes shell commands that redirect all of their output, so that none of it is recorded.
 //
 // It promises to report a command only if neither stream keeps its destination, and to work in linear time on any text.
-// It reads the forms that crontabs use; for pipes, background commands and here-documents it reports nothing. It changes
-// nothing: it returns the end of the command that redirects, for a program that offers to remove it.
+// It reads the forms that crontabs use; for pipes, background commands and here-documents it reports nothing. It
+// changes nothing: it returns the end of the command that redirects, for a program that offers to remove it.
 package redirection
 
 import "strings"
@@ -55,8 +55,8 @@ func (s streams) after(t token) streams {
 
 // silent are commands that print nothing when they succeed.
 var silent = map[string]bool{
-	"cd": true, "umask": true, "export": true, "set": true, "ulimit": true, "test": true, "[": true, "[[": true, ".": true,
-	"source": true, "sleep": true, "true": true, ":": true,
+	"cd": true, "umask": true, "export": true, "set": true, "ulimit": true, "test": true, "[": true, "[[": true,
+	".": true, "source": true, "sleep": true, "true": true, ":": true,
 }
 
 // covers reports whether redirections after a command apply to all that it prints: it is a single command, a group, or
