@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"net/http"
 	"net/url"
 	"strings"
 
@@ -24,14 +25,22 @@ func channelResource() *resource {
 		get:      verb{use: "channels [NAME]", short: "List notification channels, or show one"},
 		describe: verb{use: "channel NAME", short: "Show a channel and its latest deliveries"},
 		delete:   verb{use: "channels NAME...", short: "Delete channels and their waiting notifications"},
-		columns: columnsOf("NAME,KIND,STATE,TO,+VERSION,+UPDATED,+BY", func(ch *apiclient.Channel, _ bool) []any {
-			return []any{ch.Name, ch.Kind, channelState(ch), target(ch), ch.Version, ch.UpdatedAt, ch.UpdatedBy}
-		}),
-		list: all((*client).ListChannels), one: byID((*client).GetChannel), remove: someOf((*client).DeleteChannel),
+		columns: columnsOf("NAME,KIND,STATE,JOBS,TO,+LAST,+VERSION,+UPDATED,+BY",
+			func(ch *apiclient.Channel, _ bool) []any {
+				return []any{ch.Name, ch.Kind, channelState(ch), ch.Jobs, target(ch), lastDelivery(ch), ch.Version,
+					ch.UpdatedAt, ch.UpdatedBy}
+			}),
+		include: "last",
+		list:    listChannels, one: byID((*client).GetChannel), remove: someOf((*client).DeleteChannel),
 		whole: true,
 		parts: describeChannel,
 		offer: func(o *offered) (string, string) { return o.Name, o.Kind },
 	}
+}
+
+// listChannels lists all channels, on one page.
+func listChannels(ctx context.Context, api *apiclient.API, _ string, query url.Values) (*http.Response, error) {
+	return api.ListChannels(ctx, nil, with(url.Values{"include": query["include"]}))
 }
 
 func channelState(ch *apiclient.Channel) string {
@@ -42,6 +51,26 @@ func channelState(ch *apiclient.Channel) string {
 		return "disabled: " + why
 	}
 	return "disabled"
+}
+
+// lastDelivery returns the status of the latest delivery that was tried, and its time.
+func lastDelivery(ch *apiclient.Channel) string {
+	if ch.Last == nil {
+		return "-"
+	}
+	return string(ch.Last.Status) + " " + when(cmp.Or(value(ch.Last.DoneAt), ch.Last.CreatedAt))
+}
+
+// usedBy describes the jobs that refer to an object.
+func usedBy(verb string, jobs int64, names []string) string {
+	if jobs == 0 {
+		return verb + " by no job"
+	}
+	text := fmt.Sprintf("%s by %s: %s", verb, common.Count(jobs, "job", "jobs"), strings.Join(names, ", "))
+	if left := jobs - int64(len(names)); left > 0 {
+		text += fmt.Sprintf(" and %d more", left)
+	}
+	return text
 }
 
 // target returns the destination of a channel, as far as it is shown.
@@ -66,6 +95,11 @@ func describeChannel(ctx context.Context, c *cli, api *apiclient.API, name strin
 		if err := channelResource().columns.show(c, nil, []json.RawMessage{d.Channel}); err != nil {
 			return err
 		}
+		var ch apiclient.Channel
+		if err := json.Unmarshal(d.Channel, &ch); err != nil {
+			return err
+		}
+		fmt.Fprintln(c.stdout, "\n"+oneLine(usedBy("Notified", ch.Jobs, value(ch.UsedBy))))
 		return c.section("", deliveryResource(), d.Deliveries.Items)
 	}, err
 }
@@ -200,6 +234,29 @@ func (c *cli) saveChannel(ctx context.Context, api *apiclient.API, channel newCh
 		fmt.Fprintf(c.stdout, "signing secret (shown only once): %s\n", secret)
 	}
 	return nil
+}
+
+func (c *cli) retry() *cobra.Command {
+	return group("retry", "Send a delivery again", "  cronctl retry delivery ID", &cobra.Command{
+		Use:     "delivery ID...",
+		Aliases: []string{"deliveries"},
+		Short:   "Send failed or waiting deliveries again, at once",
+		Long: `Send deliveries again. One that failed starts over, with all its retries; one that is waiting
+for its next try is tried at once. cronctl get deliveries -o wide lists their ids.`,
+		Example: `  cronctl retry delivery ID
+  cronctl get deliveries --channel ops --status failed -o json | jq -r '.items[].id' | xargs cronctl retry delivery`,
+		Args: valid("delivery", cobra.MinimumNArgs(1)),
+		RunE: c.online(func(ctx context.Context, api *apiclient.API, ids []string) error {
+			for _, id := range ids {
+				d, err := apiclient.Decode[apiclient.Delivery](api.RetryDelivery(ctx, id))
+				if err != nil {
+					return within(id, err)
+				}
+				fmt.Fprintf(c.stdout, "delivery %s to %s is due now\n", id, d.Channel)
+			}
+			return nil
+		}),
+	})
 }
 
 func (c *cli) test() *cobra.Command {

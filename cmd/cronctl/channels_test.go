@@ -85,6 +85,13 @@ func (f *channels) Test(ctx context.Context, _ common.Actor, name string) (notif
 	return n, err
 }
 
+func (f *channels) Retry(_ context.Context, _ common.Actor, id string) (notify.Notice, error) {
+	if id != "2" {
+		return notify.Notice{}, common.Errorf(common.CodeNotFound, "delivery %q not found", id)
+	}
+	return notify.Notice{ID: id, Channel: "ops", Status: notify.Waiting, NextAt: time.Now()}, nil
+}
+
 func (f *channels) Notices(_ context.Context, q notify.NoticeQuery) ([]notify.Notice, bool, error) {
 	var all []notify.Notice
 	for _, n := range []notify.Notice{
@@ -145,18 +152,23 @@ func TestChannels(t *testing.T) {
 		"a@example.com, b@example.com", "disabled")
 	s.run("get", "channel", "ops", "-o", "json").want(t, exitOK, `"kind": "mail"`)
 	s.run("get", "channel", "none").want(t, exitNotFound)
-	s.run("describe", "channel", "ops").want(t, exitOK, "a@example.com", "nightly has recovered", "waiting")
+	s.run("describe", "channel", "ops").want(t, exitOK, "a@example.com", "nightly has recovered", "waiting",
+		"Notified by 2 jobs: nightly, weekly")
+	s.run("get", "channels", "-o", "wide").want(t, exitOK, "JOBS", "LAST")
 	s.run("get", "deliveries").want(t, exitOK, "nightly failed on bell-1", "sent", "nightly has recovered")
 	s.run("get", "deliveries", "--status", "waiting", "-o", "wide").want(t, exitOK, "away", "trouble")
 	s.run("get", "deliveries", "--status", "lost").want(t, exitUsage)
 	s.run("test", "channel", "ops").want(t, exitOK, "channel ops accepted the test")
 	s.run("test", "channel", "off").want(t, exitJobFailed, "connection refused")
+	s.run("retry", "delivery", "2").want(t, exitOK, "delivery 2 to ops is due now")
+	s.run("retry", "delivery", "3").want(t, exitNotFound)
 	s.run("delete", "channel", "ops", "off").want(t, exitOK, "deleted ops", "deleted off")
 	for _, args := range [][]string{
 		{"create", "channel"}, {"create", "channel", "A"}, {"create", "channel", "x", "--kind", "pigeon"},
 		{"create", "channel", "x", "--kind", "mail"},
 		{"create", "channel", "x", "-f", url}, {"create", "channels", "-f", file("n.yaml", "kind: mail\n")},
-		{"delete", "channel", "A/B"}, {"test", "channel", "../x"}, {"test"},
+		{"delete", "channel", "A/B"}, {"test", "channel", "../x"}, {"test"}, {"retry", "delivery"},
+		{"retry", "delivery", "../x"},
 	} {
 		s.run(args...).want(t, exitUsage)
 	}

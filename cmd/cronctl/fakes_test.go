@@ -125,6 +125,17 @@ func (f *fakes) UIDAndGroup(name string) (uid, group string, known bool) {
 	return f.jobs[name].UID, f.jobs[name].Group, true
 }
 
+func (f *fakes) References(context.Context, common.Referent) map[string]int {
+	return map[string]int{"ops": 2}
+}
+
+func (f *fakes) Referring(_ context.Context, _ common.Referent, object string, _ int) []string {
+	if object != "ops" {
+		return nil
+	}
+	return []string{"nightly", "weekly"}
+}
+
 func (f *fakes) Create(ctx context.Context, a common.Actor, job common.Job) (common.JobState, error) {
 	if _, err := f.Get(ctx, job.Name); err == nil {
 		return common.JobState{}, common.Errorf(common.CodeExists, "there is a job %q already", job.Name)
@@ -430,27 +441,28 @@ func newStageWith(t *testing.T, change func(*httpapi.Config)) *stage {
 		channels: &channels{kept: map[string]notify.ChannelDefinition{}},
 	}
 	cfg := httpapi.Config{
-		Jobs:      f,
-		Runs:      f,
-		Following: tail.New(f, tail.Config{}),
-		Workers:   f,
-		Masters:   f,
-		Channels:  f.channels,
-		Auth:      f,
-		Health:    f,
-		Stats:     f,
-		Ahead:     f,
-		Counted:   f,
-		Changes:   f,
-		Findings:  f,
-		Doctor:    f,
-		Recovery:  f,
-		Metrics:   http.NotFoundHandler(),
-		Schedules: schedule.NewInterner(),
-		Version:   "1.2.3",
-		Timezone:  "UTC",
-		Logger:    slog.New(slog.DiscardHandler),
-		Now:       time.Now,
+		Jobs:       f,
+		Runs:       f,
+		Following:  tail.New(f, tail.Config{}),
+		Workers:    f,
+		Masters:    f,
+		Channels:   f.channels,
+		References: f,
+		Auth:       f,
+		Health:     f,
+		Stats:      f,
+		Ahead:      f,
+		Counted:    f,
+		Changes:    f,
+		Findings:   f,
+		Doctor:     f,
+		Recovery:   f,
+		Metrics:    http.NotFoundHandler(),
+		Schedules:  schedule.NewInterner(),
+		Version:    "1.2.3",
+		Timezone:   "UTC",
+		Logger:     slog.New(slog.DiscardHandler),
+		Now:        time.Now,
 	}
 	change(&cfg)
 	handler, err := httpapi.New(cfg)

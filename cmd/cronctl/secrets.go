@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"fmt"
 	"strings"
 
@@ -17,17 +18,37 @@ const maxSecretValue = 64 << 10
 func secretResource() *resource {
 	return &resource{
 		name: "secret", plural: "secrets",
-		get:    verb{use: "secrets [NAME]", short: "List secrets, or show one, without their values"},
-		delete: verb{use: "secrets NAME...", short: "Delete secrets; jobs that refer to them are then refused"},
-		columns: columnsOf("NAME,GROUPS,SET,DESCRIPTION,+VERSION,+UPDATED,+BY",
+		get:      verb{use: "secrets [NAME]", short: "List secrets, or show one, without their values"},
+		describe: verb{use: "secret NAME", short: "Show a secret and the jobs that refer to it"},
+		delete:   verb{use: "secrets NAME...", short: "Delete secrets; jobs that refer to them are then refused"},
+		columns: columnsOf("NAME,GROUPS,JOBS,SET,DESCRIPTION,+VERSION,+UPDATED,+BY",
 			func(s *apiclient.Secret, _ bool) []any {
 				groups := cmp.Or(strings.Join(s.Groups, ","), "all")
-				return []any{s.Name, groups, s.SetAt, s.Description, s.Version, s.UpdatedAt, s.UpdatedBy}
+				return []any{s.Name, groups, s.Jobs, s.SetAt, s.Description, s.Version, s.UpdatedAt, s.UpdatedBy}
 			}),
 		list: all((*client).ListSecrets), one: byID((*client).GetSecret), remove: someOf((*client).DeleteSecret),
 		whole: true,
+		parts: describeSecret,
 		offer: func(o *offered) (string, string) { return o.Name, o.Description },
 	}
+}
+
+func describeSecret(ctx context.Context, c *cli, api *apiclient.API, name string) (any, func() error, error) {
+	raw, err := apiclient.Decode[json.RawMessage](api.GetSecret(ctx, name))
+	if err != nil {
+		return nil, nil, err
+	}
+	return raw, func() error {
+		var s apiclient.Secret
+		if err := json.Unmarshal(raw, &s); err != nil {
+			return err
+		}
+		if err := secretResource().columns.show(c, nil, []json.RawMessage{raw}); err != nil {
+			return err
+		}
+		fmt.Fprintln(c.stdout, "\n"+oneLine(usedBy("Used", s.Jobs, value(s.UsedBy))))
+		return nil
+	}, nil
 }
 
 // secretFlags are the fields of a secret that have a flag.

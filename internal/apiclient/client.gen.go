@@ -1658,6 +1658,21 @@ func (e VersionOfJobVerb) Valid() bool {
 	}
 }
 
+// Defines values for ListChannelsParamsInclude.
+const (
+	Last ListChannelsParamsInclude = "last"
+)
+
+// Valid indicates whether the value is a known member of the ListChannelsParamsInclude enum.
+func (e ListChannelsParamsInclude) Valid() bool {
+	switch e {
+	case Last:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for ListDeliveriesParamsStatus.
 const (
 	ListDeliveriesParamsStatusFailed  ListDeliveriesParamsStatus = "failed"
@@ -2447,12 +2462,19 @@ type Channel struct {
 	CreatedAt time.Time `json:"createdAt"`
 
 	// Disabled Nothing is sent to the channel.
-	Disabled *bool       `json:"disabled,omitempty"`
-	Kind     ChannelKind `json:"kind"`
-	Name     string      `json:"name"`
+	Disabled *bool `json:"disabled,omitempty"`
+
+	// Jobs Number of jobs that notify it.
+	Jobs int64       `json:"jobs"`
+	Kind ChannelKind `json:"kind"`
+	Last *Delivery   `json:"last,omitempty"`
+	Name string      `json:"name"`
 
 	// Origin Scheme and host of a webhook; the rest of its URL is secret. For admins only.
 	Origin *string `json:"origin,omitempty"`
+
+	// Pending Number of its deliveries that are waiting; on request.
+	Pending *int64 `json:"pending,omitempty"`
 
 	// Secret A generated signing secret. It is not shown again.
 	Secret *string `json:"secret,omitempty"`
@@ -2461,6 +2483,9 @@ type Channel struct {
 	To        *[]string `json:"to,omitempty"`
 	UpdatedAt time.Time `json:"updatedAt"`
 	UpdatedBy *string   `json:"updatedBy,omitempty"`
+
+	// UsedBy The first 100 of these jobs, by name; in the response for a single channel.
+	UsedBy *[]string `json:"usedBy,omitempty"`
 
 	// Version Increases with each change; also the ETag.
 	Version int64 `json:"version"`
@@ -2978,6 +3003,11 @@ type Finding struct {
 	//
 	// Example: etcd_space
 	Check string `json:"check"`
+
+	// Condition Code of the active condition that the finding is about, if any.
+	//
+	// Example: disk_full
+	Condition *string `json:"condition,omitempty"`
 
 	// Data For translated texts.
 	Data *map[string]string `json:"data,omitempty"`
@@ -4536,6 +4566,9 @@ type Secret struct {
 	// Groups Groups whose jobs may use it; empty for all.
 	Groups []string `json:"groups"`
 
+	// Jobs Number of jobs that refer to it.
+	Jobs int64 `json:"jobs"`
+
 	// Name Example: db-password
 	Name string `json:"name"`
 
@@ -4543,6 +4576,9 @@ type Secret struct {
 	SetAt     time.Time `json:"setAt"`
 	UpdatedAt time.Time `json:"updatedAt"`
 	UpdatedBy *string   `json:"updatedBy,omitempty"`
+
+	// UsedBy The first 100 of these jobs, by name; in the response for a single secret.
+	UsedBy *[]string `json:"usedBy,omitempty"`
 
 	// Version Increases with each change; also the ETag.
 	Version int64 `json:"version"`
@@ -5042,6 +5078,15 @@ type OidcStartParams struct {
 	// To Path of the console to return to after the login; / where it is no such path.
 	To *string `form:"to,omitempty" json:"to,omitempty"`
 }
+
+// ListChannelsParams defines parameters for ListChannels.
+type ListChannelsParams struct {
+	// Include Additional data for each channel: its latest delivery and the number of pending ones.
+	Include *[]ListChannelsParamsInclude `form:"include,omitempty" json:"include,omitempty"`
+}
+
+// ListChannelsParamsInclude defines parameters for ListChannels.
+type ListChannelsParamsInclude string
 
 // DeleteChannelParams defines parameters for DeleteChannel.
 type DeleteChannelParams struct {
@@ -5819,7 +5864,7 @@ type ClientInterface interface {
 	// Jobs name channels in notify. Destinations are returned to admins only, secrets to no one.
 	//
 	// Corresponds with GET /api/v1/channels (the `ListChannels` operationId).
-	ListChannels(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
+	ListChannels(ctx context.Context, params *ListChannelsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// DeleteChannel Delete a channel
 	//
@@ -5884,6 +5929,13 @@ type ClientInterface interface {
 	//
 	// Corresponds with GET /api/v1/deliveries (the `ListDeliveries` operationId).
 	ListDeliveries(ctx context.Context, params *ListDeliveriesParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// RetryDelivery Send a delivery again
+	//
+	// A failed delivery starts over, with all its retries; a pending one is tried at once, by the elected master within 15 seconds. The response does not wait for it. Returns 409 if the delivery was sent.
+	//
+	// Corresponds with POST /api/v1/deliveries/{id}/retry (the `RetryDelivery` operationId).
+	RetryDelivery(ctx context.Context, id string, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// FollowEvents Follow changes of jobs, runs and workers
 	//
@@ -6704,8 +6756,8 @@ func (c *Client) ChangePassword(ctx context.Context, body ChangePasswordJSONRequ
 // Jobs name channels in notify. Destinations are returned to admins only, secrets to no one.
 //
 // Corresponds with GET /api/v1/channels (the `ListChannels` operationId).
-func (c *Client) ListChannels(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewListChannelsRequest(c.Server)
+func (c *Client) ListChannels(ctx context.Context, params *ListChannelsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListChannelsRequest(c.Server, params)
 	if err != nil {
 		return nil, err
 	}
@@ -6850,6 +6902,23 @@ func (c *Client) ParseCrontab(ctx context.Context, body ParseCrontabJSONRequestB
 // Corresponds with GET /api/v1/deliveries (the `ListDeliveries` operationId).
 func (c *Client) ListDeliveries(ctx context.Context, params *ListDeliveriesParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewListDeliveriesRequest(c.Server, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// RetryDelivery Send a delivery again
+//
+// A failed delivery starts over, with all its retries; a pending one is tried at once, by the elected master within 15 seconds. The response does not wait for it. Returns 409 if the delivery was sent.
+//
+// Corresponds with POST /api/v1/deliveries/{id}/retry (the `RetryDelivery` operationId).
+func (c *Client) RetryDelivery(ctx context.Context, id string, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewRetryDeliveryRequest(c.Server, id)
 	if err != nil {
 		return nil, err
 	}
@@ -8780,7 +8849,7 @@ func NewChangePasswordRequestWithBody(server string, contentType string, body io
 }
 
 // NewListChannelsRequest constructs an http.Request for the ListChannels method
-func NewListChannelsRequest(server string) (*http.Request, error) {
+func NewListChannelsRequest(server string, params *ListChannelsParams) (*http.Request, error) {
 	var err error
 
 	serverURL, err := url.Parse(server)
@@ -8796,6 +8865,33 @@ func NewListChannelsRequest(server string) (*http.Request, error) {
 	queryURL, err := serverURL.Parse(operationPath)
 	if err != nil {
 		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Include != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "include", *params.Include, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "array", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
 	}
 
 	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
@@ -9131,6 +9227,40 @@ func NewListDeliveriesRequest(server string, params *ListDeliveriesParams) (*htt
 	}
 
 	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewRetryDeliveryRequest constructs an http.Request for the RetryDelivery method
+func NewRetryDeliveryRequest(server string, id string) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/deliveries/%s/retry", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), nil)
 	if err != nil {
 		return nil, err
 	}

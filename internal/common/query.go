@@ -39,6 +39,15 @@ const (
 	OrderGroup    JobOrder = "group"
 )
 
+// Referent is a kind of object that definitions of jobs refer to by name.
+type Referent string
+
+// The kinds of objects that jobs refer to.
+const (
+	ReferentChannel Referent = "channel"
+	ReferentSecret  Referent = "secret"
+)
+
 // Precondition restricts a change of a job. The zero value permits all; a change that it forbids is rejected with
 // CodeStale.
 type Precondition struct {

@@ -25,7 +25,9 @@ type Finding struct {
 	Who    string        `json:"who,omitempty" doc:"Which one, if there are several: an etcd endpoint, worker, master or file." example:"https://etcd-1.example.com:2379"`
 	Text   string        `json:"text" doc:"The finding." example:"1.7 GiB of 2 GiB are taken"`
 	Advice string        `json:"advice,omitempty" doc:"Remedy." example:"Make etcd compact its history, then defragment it, one member after the other."`
-	Data   common.Words  `json:"data,omitempty" doc:"For translated texts."`
+	// Condition is set if the finding is an active condition.
+	Condition string       `json:"condition,omitempty" doc:"Code of the active condition that the finding is about, if any." example:"disk_full"`
+	Data      common.Words `json:"data,omitempty" doc:"For translated texts."`
 }
 
 // Examination contains all findings.

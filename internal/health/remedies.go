@@ -20,7 +20,7 @@ func Remedies(conditions []common.Condition) []Finding {
 			status = FindingFailing
 		}
 		f := Fault(status, cmp.Or(remedy.check, c.Code), c.Who, remedy.advice, "%s", c.Text)
-		f.Data = c.Data
+		f.Condition, f.Data = c.Code, c.Data
 		all = append(all, f)
 	}
 	for _, check := range []string{"jobs", "audit", "notifications", "housekeeping"} {

@@ -71,18 +71,20 @@ type Config struct {
 	Stats     stats.Stats
 	Ahead     schedules.Ahead
 	Grouping  jobs.Grouping
-	Counted   runlog.Statistics
-	Changes   jobs.Changes
-	Audit     audit.Audit
-	Feed      system.Feed
-	Findings  jobs.Findings
-	Doctor    system.Doctor
-	Recovery  system.Recovery
-	Metrics   http.Handler
-	Schedules *schedule.Interner
-	Console   fs.FS  // the console's files; nil for none
-	Version   string // of the product
-	Timezone  string // default time zone of jobs and previews
+	// References reads which jobs refer to channels and secrets.
+	References view.References
+	Counted    runlog.Statistics
+	Changes    jobs.Changes
+	Audit      audit.Audit
+	Feed       system.Feed
+	Findings   jobs.Findings
+	Doctor     system.Doctor
+	Recovery   system.Recovery
+	Metrics    http.Handler
+	Schedules  *schedule.Interner
+	Console    fs.FS  // the console's files; nil for none
+	Version    string // of the product
+	Timezone   string // default time zone of jobs and previews
 	// Secure means that browsers connect by TLS, ours or a proxy's.
 	Secure bool
 	// PublicURL is the public address of the console; "" if unknown.
@@ -175,9 +177,9 @@ func Build(cfg Config) (http.Handler, *core.Router, error) {
 			Now:     cfg.Now,
 		},
 		&workers.Resource{Workers: cfg.Workers},
-		&channels.Resource{Channels: cfg.Channels},
+		&channels.Resource{Channels: cfg.Channels, References: cfg.References},
 		&audit.Resource{Audit: cfg.Audit},
-		&secrets.Resource{Secrets: cfg.Secrets},
+		&secrets.Resource{Secrets: cfg.Secrets, References: cfg.References},
 		&accounts.Resource{
 			Auth:     cfg.Auth,
 			Access:   cfg.Access,

@@ -68,7 +68,8 @@ type Notice struct {
 	Answer    int       `json:"answer,omitempty"`
 	Attempts  int       `json:"attempts"`
 	CreatedAt time.Time `json:"createdAt"`
-	TriedAt   time.Time `json:"triedAt,omitzero"` // first
+	RetriedAt time.Time `json:"retriedAt,omitzero"` // when a user last requested to send it again
+	TriedAt   time.Time `json:"triedAt,omitzero"`   // first
 	NextAt    time.Time `json:"nextAt,omitzero"`
 	DoneAt    time.Time `json:"doneAt,omitzero"`
 	Reached   []string  `json:"reached,omitempty"` // addresses that have received it
@@ -117,6 +118,31 @@ func (q *NoticeQuery) Matches(n *Notice) bool {
 	return (q.Channel == "" || q.Channel == n.Channel) &&
 		(q.Job == "" || q.Job == n.Data.Job || slices.Contains(n.Data.Jobs, q.Job)) &&
 		(q.Status == "" || q.Status == n.Status) && (q.Before == "" || n.ID < q.Before)
+}
+
+// Again returns the notification as it is due now, at the request of a user: a failed one starts over, with all its
+// retries; a pending one is tried before its next try. due is false if there is nothing to do, because a try is in
+// progress or about to be made.
+func (n *Notice) Again(now time.Time) (again Notice, due bool, err error) {
+	again = *n
+	switch {
+	case n.Status == Sent:
+		return again, false, common.Errorf(common.CodeConflict, "the notification has been delivered")
+	case n.Status == Failed:
+		again.Status, again.Attempts, again.TriedAt, again.DoneAt = Waiting, 0, time.Time{}, time.Time{}
+	case n.NextAt.Sub(now) <= claimFor: // possibly claimed by a try
+		return again, false, nil
+	}
+	again.NextAt, again.RetriedAt = now, now
+	return again, true, nil
+}
+
+// since returns when its tries began to count for giving up.
+func (n *Notice) since() time.Time {
+	if n.RetriedAt.After(n.CreatedAt) {
+		return n.RetriedAt
+	}
+	return n.CreatedAt
 }
 
 // Headline returns the subject in one line.

@@ -235,6 +235,24 @@ func (w *world) Put(_ context.Context, n Notice) (Notice, bool, error) {
 	return n, true, nil
 }
 
+func (w *world) Requeue(_ context.Context, _ common.Actor, id string) (Notice, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	n, failed := w.done[id]
+	if !failed {
+		n = w.waiting[id]
+	}
+	again, due, err := n.Again(time.Now())
+	if err != nil || !due {
+		return n, err
+	}
+	w.revision++
+	again.Version = w.revision
+	delete(w.done, id)
+	w.waiting[id] = again
+	return again, nil
+}
+
 func (w *world) Prune(context.Context, time.Time, int) error { return nil }
 
 func (w *world) Channel(_ context.Context, name string) (Channel, Target, error) {
@@ -604,6 +622,68 @@ func TestNotifier_DayOfFailures_GivenUp(t *testing.T) {
 					t.Errorf("done %d, channel %+v", len(w.done), w.channels["hook"])
 				}
 			})
+		})
+	}
+}
+
+func TestNotifier_GivenUpDelivery_RetriedOnRequest(t *testing.T) {
+	virtualtime.Test(t, func(t *testing.T) {
+		w := newWorld()
+		w.job("a", "failed")
+		w.answer = func(Channel, Message) Result { return Result{Err: errors.New("away")} }
+		n, stop := w.electedNotifier(t)
+		w.ended("a", "failed", 1, time.Now())
+		after(40 * time.Hour)
+		ids := slices.Sorted(maps.Keys(w.done))
+		if len(ids) != 2 {
+			t.Fatalf("given up: %v", ids)
+		}
+		// The first try of the new series fails as well, and is followed by others.
+		if again, err := n.Retry(t.Context(), common.Actor{Name: "ann"}, ids[0]); err != nil ||
+			again.Status != Waiting || again.Attempts != 0 {
+			t.Fatalf("%+v, %v", again, err)
+		}
+		after(time.Second)
+		w.mu.Lock()
+		waits := w.waiting[ids[0]]
+		w.answer = func(Channel, Message) Result { return Result{} }
+		w.mu.Unlock()
+		if waits.Status != Waiting || waits.Attempts != 1 || waits.Code != CodeTrouble {
+			t.Fatalf("after a try: %+v", waits)
+		}
+		after(time.Minute)
+		stop()
+		if got := w.done[ids[0]]; got.Status != Sent || got.Attempts != 2 {
+			t.Errorf("%+v", got)
+		}
+		if _, err := n.Retry(t.Context(), common.Actor{}, ids[0]); common.CodeOf(err) != common.CodeConflict {
+			t.Errorf("a sent one: %v", err)
+		}
+	})
+}
+
+func TestNotice_Again(t *testing.T) {
+	now := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
+	for _, c := range []struct {
+		name   string
+		notice Notice
+		due    bool
+		fails  bool
+	}{
+		{"sent", Notice{Status: Sent}, false, true},
+		{"failed", Notice{Status: Failed, Attempts: 11, DoneAt: now}, true, false},
+		{"waits for hours", Notice{Status: Waiting, Attempts: 9, NextAt: now.Add(time.Hour)}, true, false},
+		{"claimed by a try", Notice{Status: Waiting, Attempts: 9, NextAt: now.Add(claimFor)}, false, false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			again, due, err := c.notice.Again(now)
+			if due != c.due || (err != nil) != c.fails {
+				t.Fatalf("%+v, %t, %v", again, due, err)
+			}
+			if due && (again.Status != Waiting || !again.NextAt.Equal(now) || !again.DoneAt.IsZero() ||
+				!again.since().Equal(now)) {
+				t.Errorf("%+v", again)
+			}
 		})
 	}
 }

@@ -60,6 +60,8 @@ type Store interface {
 	Waiting(ctx context.Context) ([]Notice, error)
 	// Put updates a pending notification, or moves a completed one; ok is false if it has changed.
 	Put(ctx context.Context, n Notice) (written Notice, ok bool, err error)
+	// Requeue makes a failed or pending notification due now, as Notice.Again decides.
+	Requeue(ctx context.Context, actor common.Actor, id string) (Notice, error)
 	// Prune deletes notifications completed before a time, and all but the newest keep.
 	Prune(ctx context.Context, before time.Time, keep int) error
 }

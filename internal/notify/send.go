@@ -227,7 +227,7 @@ func (n *Notifier) finish(ctx context.Context, w Notice, channel Channel, result
 			log.Warn("channel_not_disabled", "error", err)
 		}
 	case result.Final:
-	case !more || now.Sub(w.CreatedAt) > giveUp+maxRetryIn:
+	case !more || now.Sub(w.since()) > giveUp+maxRetryIn:
 		code, result.Final = CodeGaveUp, true
 	}
 	w.Code = code
@@ -317,6 +317,17 @@ func (n *Notifier) Test(ctx context.Context, actor common.Actor, name string) (N
 	n.cfg.Log.Info("channel_tested", "channel", name, "kind", w.Kind, "by", actor.Name, "status", w.Status,
 		"error", w.Error)
 	n.put(ctx, w, 0)
+	return w, nil
+}
+
+// Retry makes a failed or pending notification due now. The request is recorded in the audit.
+func (n *Notifier) Retry(ctx context.Context, actor common.Actor, id string) (Notice, error) {
+	w, err := n.cfg.Store.Requeue(ctx, actor, id)
+	if err != nil {
+		return Notice{}, err
+	}
+	n.cfg.Log.Info("notification_requeued", "notice", w.ID, "channel", w.Channel, "by", actor.Name)
+	n.wakeSender() // another master reads it within nextLook
 	return w, nil
 }
 

@@ -136,6 +136,7 @@ test('the output of runs is searched', async () => {
 });
 
 test('notifications and retention of a job are set and shown', async () => {
+  await server.api('PUT', '/channels/ops', { kind: 'mail', to: ['ops@example.com'] });
   const tab = await visit('/jobs/usual/edit');
   const { page } = tab;
   await page.getByRole('button', { name: 'Expand all' }).click();
@@ -145,8 +146,11 @@ test('notifications and retention of a job are set and shown', async () => {
   await page.getByLabel('Maximum runs').fill('50');
   await page.getByRole('button', { name: 'Review changes' }).click();
   await page.getByText('Needs both').waitFor();
-  assert.equal(await page.getByLabel('Channels').getAttribute('aria-invalid'), 'true', 'a channel is required');
-  await page.getByLabel('Channels').fill('ops');
+  const channels = page.getByRole('combobox', { name: 'Channels' });
+  assert.equal(await channels.getAttribute('aria-invalid'), 'true', 'a channel is required');
+  await channels.fill('op');
+  await page.getByRole('option', { name: 'ops' }).click();
+  await page.keyboard.press('Escape');
   await page.getByText('Needs both').waitFor({ state: 'detached' });
   await assertAccessible(page, 'editor');
   await shoot(page, 'editor-notify');

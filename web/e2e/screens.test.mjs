@@ -52,7 +52,7 @@ before(async () => {
     jobs: '/jobs', 'jobs-nothing': '/jobs?group=reports&state=done', job: '/jobs/nightly-report', 'job-edit': '/jobs/nightly-report/edit', 'job-edit-yaml': '/jobs/night-shift/edit?view=yaml', 'job-new': '/new/job', runs: '/runs', run: `/runs/${run.id}`,
     'job-runs': '/jobs/flaky', 'job-statistics': '/jobs/flaky?tab=statistics', 'job-versions': '/jobs/night-shift?tab=versions', 'job-definition': '/jobs/night-shift?tab=definition', 'job-paused': '/jobs/night-shift', 'job-paused-edit': '/jobs/night-shift/edit', 'run-waiting': `/runs/${waiting.run}`, 'run-attempts': `/runs/${flaky.run}`, 'run-full': `/runs/${run.id}?full=true&find=done#L1`, 'runs-custom': '/runs?status=failed&range=custom',
     overview: '/', ledger: '/ledger', 'ledger-around': '/ledger?range=around', 'ledger-custom': '/ledger?range=custom&job=unknown',
-    workers: '/workers', worker: `/workers/${worker.id}`, timeline: '/timeline?span=1h', forecast: '/timeline?view=forecast', users: '/access', tokens: '/access?tab=tokens', sessions: '/access?tab=sessions', audit: '/access?tab=audit', account: '/account', nothing: '/nowhere',
+    workers: '/workers', worker: `/workers/${worker.id}`, timeline: '/timeline?span=1h', forecast: '/timeline?view=forecast', channels: '/notifications', deliveries: '/notifications?tab=deliveries', secrets: '/secrets', health: '/health', users: '/access', tokens: '/access?tab=tokens', sessions: '/access?tab=sessions', audit: '/access?tab=audit', account: '/account', nothing: '/nowhere',
   };
 });
 

@@ -44,8 +44,10 @@ export class Server {
   #printed = '';
   #linked = false;
 
-  static async create() {
+  /** Prepares a server with these settings, besides those of all tests. */
+  static async create(settings = {}) {
     const server = new Server();
+    server.settings = settings;
     server.folder = await mkdtemp(join(tmpdir(), 'carillon-console-'));
     server.port = await freePort();
     server.url = `http://127.0.0.1:${server.port}`;
@@ -57,7 +59,7 @@ export class Server {
     if (!bin) throw new Error('CARILLON_BIN must name the carillon-standalone binary');
     this.#process = spawn(bin, ['--data-dir', join(this.folder, 'data'), '--listen', `127.0.0.1:${this.port}`], {
       stdio: ['ignore', 'pipe', 'pipe'],
-      env: environment(),
+      env: { ...environment(), ...this.settings },
     });
     this.#process.stdout.on('data', (text) => (this.#printed += text));
     this.#process.stderr.on('data', (text) => (this.#printed += text));

@@ -21,9 +21,9 @@ export async function leave({ context, wrongs }) {
   assert.deepEqual(wrongs, []);
 }
 
-/** Sets up the environment for the stories of a file, and removes it after the last. */
-export async function stage() {
-  const server = await Server.create();
+/** Sets up the environment for the stories of a file, with settings of the server, and removes it after the last. */
+export async function stage(settings) {
+  const server = await Server.create(settings);
   let browser;
   after(async () => {
     await browser?.close();

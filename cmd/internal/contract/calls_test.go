@@ -178,7 +178,7 @@ var calls = map[string]call{
 	"undrain-worker": {need: access.Operator, reach: everywhere, target: "/api/v1/workers/{worker}/undrain"},
 
 	// notifications
-	"list-channels": {need: access.Viewer, reach: somewhere, target: "/api/v1/channels", before: channel},
+	"list-channels": {need: access.Viewer, reach: somewhere, target: "/api/v1/channels?include=last", before: channel},
 	"get-channel":   {need: access.Viewer, reach: somewhere, target: "/api/v1/channels/ops", before: channel},
 	"put-channel": {
 		need:   access.Admin,
@@ -189,6 +189,12 @@ var calls = map[string]call{
 	"delete-channel":  {need: access.Admin, reach: everywhere, target: "/api/v1/channels/ops", before: channel},
 	"test-channel":    {need: access.Admin, reach: everywhere, target: "/api/v1/channels/ops/test", before: channel},
 	"list-deliveries": viewed("/api/v1/deliveries"),
+	"retry-delivery": {
+		need:   access.Admin,
+		reach:  everywhere,
+		target: "/api/v1/deliveries/{delivery}/retry",
+		before: delivery,
+	},
 
 	// secrets
 	"list-secrets": {need: access.Editor, reach: somewhere, target: "/api/v1/secrets", before: secret},
@@ -355,6 +361,14 @@ func channel(s *stack, _ *object) {
 		"kind": "webhook",
 		"url":  "https://127.0.0.1:1/hook",
 	}, nil)
+}
+
+// delivery creates a failed delivery: no channel may call an address of this machine.
+func delivery(s *stack, o *object) {
+	channel(s, o)
+	var d struct{ ID string }
+	s.ask(http.MethodPost, "/api/v1/channels/ops/test", nil, &d)
+	o.vars["delivery"] = d.ID
 }
 
 // secret creates a secret for the group of the object, or for all.

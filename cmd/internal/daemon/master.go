@@ -285,7 +285,8 @@ func NewMaster(cfg MasterConfig) (*Master, error) {
 		return nil, err
 	}
 	handler, err := httpapi.New(httpapi.Config{
-		Jobs: jobs, Ahead: forecast.NewCache(m.catalog), Grouping: m.catalog, Runs: view, Following: following,
+		Jobs: jobs, Ahead: forecast.NewCache(m.catalog), Grouping: m.catalog, References: m.catalog,
+		Runs: view, Following: following,
 		Workers: workers,
 		Masters: m.state, Channels: notices{channels, notifier}, Secrets: secrets, Auth: auth, SSO: sso, External: auth,
 		Access:  auth,

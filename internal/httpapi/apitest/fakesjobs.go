@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -268,6 +269,42 @@ func (f *Fakes) Labels(_ context.Context, group string, keys, values int) ([]com
 		Distinct: values,
 		Values:   []common.ValueCount{{Value: "data", Jobs: 2}},
 	}, {Key: "x", Jobs: 1, Values: []common.ValueCount{}, Distinct: 1}}, group == "", f.Fail
+}
+
+// References counts the stored jobs that refer to each channel or secret.
+func (f *Fakes) References(_ context.Context, kind common.Referent) map[string]int {
+	f.Mu.Lock()
+	defer f.Mu.Unlock()
+	counts := map[string]int{}
+	for name := range f.Jobs {
+		for _, object := range f.refers(name, kind) {
+			counts[object]++
+		}
+	}
+	return counts
+}
+
+// Referring returns the stored jobs that refer to a channel or secret.
+func (f *Fakes) Referring(_ context.Context, kind common.Referent, object string, most int) (jobs []string) {
+	f.Mu.Lock()
+	defer f.Mu.Unlock()
+	for _, name := range slices.Sorted(maps.Keys(f.Jobs)) {
+		if slices.Contains(f.refers(name, kind), object) && len(jobs) < most {
+			jobs = append(jobs, name)
+		}
+	}
+	return jobs
+}
+
+func (f *Fakes) refers(name string, kind common.Referent) []string {
+	job := f.Jobs[name]
+	switch {
+	case kind == common.ReferentSecret:
+		return slices.Collect(maps.Values(job.SecretRefs()))
+	case job.Notify == nil:
+		return nil
+	}
+	return job.Notify.To
 }
 
 // Recover answers for one job, or refuses.

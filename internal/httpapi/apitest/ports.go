@@ -109,13 +109,26 @@ func (f *FakeChannels) Test(ctx context.Context, actor common.Actor, name string
 	}, nil
 }
 
+func (f *FakeChannels) Retry(_ context.Context, _ common.Actor, id string) (notify.Notice, error) {
+	for i := range f.NoticeList {
+		if n := &f.NoticeList[i]; n.ID == id {
+			again, due, err := n.Again(time.Now())
+			if err == nil && due {
+				*n = again
+			}
+			return *n, err
+		}
+	}
+	return notify.Notice{}, common.Errorf(common.CodeNotFound, "delivery %q not found", id)
+}
+
 func (f *FakeChannels) Notices(_ context.Context, q notify.NoticeQuery) (found []notify.Notice, more bool, err error) {
 	for i := range f.NoticeList {
 		if q.Matches(&f.NoticeList[i]) {
 			found = append(found, f.NoticeList[i])
 		}
 	}
-	if len(found) > q.Limit {
+	if q.Limit > 0 && len(found) > q.Limit {
 		return found[:q.Limit], true, nil
 	}
 	return found, false, nil

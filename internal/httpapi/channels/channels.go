@@ -2,16 +2,27 @@ package channels
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"carillon/internal/access"
 	"carillon/internal/common"
 	"carillon/internal/httpapi/core"
+	"carillon/internal/httpapi/view"
 	"carillon/internal/notify"
 )
 
 // Resource serves channels and deliveries.
-type Resource struct{ Channels Channels }
+type Resource struct {
+	Channels   Channels
+	References view.References
+}
+
+// Include names additional data in a list of channels.
+type Include string
+
+// includeLast requests the latest delivery of each channel.
+const includeLast Include = "last"
 
 // Channel is a destination of notifications.
 type Channel struct {
@@ -21,6 +32,10 @@ type Channel struct {
 	To        []string    `json:"to,omitempty" nullable:"false" doc:"Mail addresses. For admins only."`
 	Disabled  bool        `json:"disabled,omitempty" doc:"Nothing is sent to the channel."`
 	Why       string      `json:"why,omitempty" doc:"Why the channel was disabled automatically."`
+	Jobs      int         `json:"jobs" doc:"Number of jobs that notify it."`
+	UsedBy    []string    `json:"usedBy,omitempty" nullable:"false" doc:"The first 100 of these jobs, by name; in the response for a single channel."`
+	Pending   int         `json:"pending,omitempty" doc:"Number of its deliveries that are waiting; on request."`
+	Last      *Delivery   `json:"last,omitempty" doc:"The latest delivery that was tried; on request."`
 	Version   int64       `json:"version" doc:"Increases with each change; also the ETag."`
 	CreatedAt time.Time   `json:"createdAt"`
 	UpdatedAt time.Time   `json:"updatedAt"`
@@ -55,6 +70,10 @@ type ChannelPath struct {
 	Name string `path:"name" pattern:"^[a-z0-9]([a-z0-9._-]{0,126}[a-z0-9])?$" doc:"Name of the channel."`
 }
 
+type channelsInput struct {
+	Include []Include `query:"include" nullable:"false" doc:"Additional data for each channel: its latest delivery and the number of pending ones."`
+}
+
 type channelPutInput struct {
 	ChannelPath
 	IfMatch     string `header:"If-Match" doc:"Only if the channel has this ETag."`
@@ -75,10 +94,16 @@ type deliveriesInput struct {
 	Cursor  string        `query:"cursor" maxLength:"1024" doc:"nextCursor of the previous page; the filters must be the same."`
 }
 
+// DeliveryPath names a delivery.
+type DeliveryPath struct {
+	ID string `path:"id" pattern:"^[0-9a-z-]{1,64}$" doc:"Id of the delivery."`
+}
+
 // Register registers the routes.
 func (s *Resource) Register(r *core.Router) {
 	op := core.NewOperations("notifications", "/api/v1")
 	core.Register(r, op.Get("list-channels", "/channels", "List channels", core.Viewer), s.list)
+	core.Enumerate(r, "/api/v1/channels", "include", []Include{includeLast})
 	core.Register(r, op.Get("get-channel", "/channels/{name}", "Get a channel", core.Viewer), s.get)
 	put := op.Put("put-channel", "/channels/{name}", "Create or change a channel", core.Admin)
 	put.Responses = core.Created("Channel")
@@ -89,15 +114,61 @@ func (s *Resource) Register(r *core.Router) {
 		core.Admin).Everywhere(), s.test)
 	core.Register(r, op.Get("list-deliveries", "/deliveries",
 		"List pending deliveries and those of the last seven days, newest first", core.Viewer), s.deliveries)
+	core.Register(r, op.Post("retry-delivery", "/deliveries/{id}/retry", "Send a delivery again",
+		core.Admin).Everywhere(), s.retry)
 }
 
-func (s *Resource) list(ctx context.Context, _ *struct{}) (*core.Body[core.Page[Channel]], error) {
+func (s *Resource) list(ctx context.Context, in *channelsInput) (*core.Body[core.Page[Channel]], error) {
 	found, err := s.Channels.Channels(ctx)
 	if err != nil {
 		return nil, err
 	}
-	items := core.Items(found, func(c *notify.Channel) Channel { return channelOf(ctx, c) })
+	jobs := s.References.References(ctx, common.ReferentChannel)
+	items := core.Items(found, func(c *notify.Channel) Channel {
+		out := channelOf(ctx, c)
+		out.Jobs = jobs[c.Name]
+		return out
+	})
+	if slices.Contains(in.Include, includeLast) {
+		if err := s.addLast(ctx, items); err != nil {
+			return nil, err
+		}
+	}
 	return core.Reply(core.NewPage(items, ""))
+}
+
+// addLast adds the latest delivery that was tried, and the number of pending ones, to each channel.
+func (s *Resource) addLast(ctx context.Context, items []Channel) error {
+	notices, _, err := s.Channels.Notices(ctx, notify.NoticeQuery{})
+	if err != nil {
+		return err
+	}
+	by := make(map[string]*Channel, len(items))
+	for i := range items {
+		by[items[i].Name] = &items[i]
+	}
+	for i := range notices {
+		n := &notices[i]
+		c := by[n.Channel]
+		if c == nil {
+			continue
+		}
+		if n.Status == notify.Waiting {
+			c.Pending++
+		}
+		if c.Last == nil && n.Attempts > 0 {
+			c.Last = new(deliveryOf(ctx, n))
+		}
+	}
+	return nil
+}
+
+// one returns a channel with the jobs that notify it.
+func (s *Resource) one(ctx context.Context, c *notify.Channel) Channel {
+	out := channelOf(ctx, c)
+	out.Jobs = s.References.References(ctx, common.ReferentChannel)[c.Name]
+	out.UsedBy = s.References.Referring(ctx, common.ReferentChannel, c.Name, view.MaxUsedBy)
+	return out
 }
 
 func (s *Resource) get(ctx context.Context, in *ChannelPath) (*core.Versioned[Channel], error) {
@@ -105,7 +176,7 @@ func (s *Resource) get(ctx context.Context, in *ChannelPath) (*core.Versioned[Ch
 	if err != nil {
 		return nil, err
 	}
-	return core.ReplyVersion(c.Version, false, channelOf(ctx, &c))
+	return core.ReplyVersion(c.Version, false, s.one(ctx, &c))
 }
 
 func (s *Resource) put(ctx context.Context, in *channelPutInput) (*core.Versioned[Channel], error) {
@@ -117,7 +188,7 @@ func (s *Resource) put(ctx context.Context, in *channelPutInput) (*core.Versione
 	if err != nil {
 		return nil, err
 	}
-	out := channelOf(ctx, &c)
+	out := s.one(ctx, &c)
 	out.Secret = secret
 	return core.ReplyVersion(c.Version, created, out)
 }
@@ -132,6 +203,14 @@ func (s *Resource) delete(ctx context.Context, in *channelDeleteInput) (*struct{
 
 func (s *Resource) test(ctx context.Context, in *ChannelPath) (*core.Body[Delivery], error) {
 	n, err := s.Channels.Test(ctx, core.Actor(ctx), in.Name)
+	if err != nil {
+		return nil, err
+	}
+	return core.Reply(deliveryOf(ctx, &n))
+}
+
+func (s *Resource) retry(ctx context.Context, in *DeliveryPath) (*core.Body[Delivery], error) {
+	n, err := s.Channels.Retry(ctx, core.Actor(ctx), in.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -221,6 +300,8 @@ type Channels interface {
 	Delete(ctx context.Context, actor common.Actor, name string, pre common.Precondition) error
 	// Test sends a test message to a channel, once.
 	Test(ctx context.Context, actor common.Actor, name string) (notify.Notice, error)
+	// Retry makes a failed or pending delivery due now. CodeConflict if it was sent.
+	Retry(ctx context.Context, actor common.Actor, id string) (notify.Notice, error)
 	// Notices lists deliveries, newest first.
 	Notices(ctx context.Context, q notify.NoticeQuery) (found []notify.Notice, more bool, err error)
 }

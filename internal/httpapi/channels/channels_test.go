@@ -67,6 +67,60 @@ func TestChannels(t *testing.T) {
 	h.Problem(http.StatusNotFound, "not_found", "", apitest.As("admin", http.MethodDelete, path, ""))
 }
 
+func TestChannels_UsedByAndLastDelivery(t *testing.T) {
+	ports := &apitest.FakeChannels{}
+	h := apitest.NewHarness(t, func(c *httpapi.Config) { c.Channels = ports })
+	h.Want(http.StatusCreated, apitest.As("admin", http.MethodPut, "/api/v1/channels/ops",
+		`{"kind":"mail","to":["a@example.com"]}`))
+	h.Want(http.StatusCreated, apitest.As("admin", http.MethodPut, "/api/v1/channels/spare",
+		`{"kind":"mail","to":["a@example.com"]}`))
+	for _, name := range []string{"weekly", "nightly"} {
+		h.Want(http.StatusCreated, apitest.As("editor", http.MethodPut, "/api/v1/jobs/"+name,
+			`{"name":"`+name+`","command":"true","notify":{"on":["failed"],"to":["ops"]}}`))
+	}
+	ports.NoticeList = []notify.Notice{
+		{ID: "3", Channel: "ops", Subject: "failed", Status: notify.Waiting},
+		{
+			ID:       "2",
+			Channel:  "ops",
+			Subject:  "failed",
+			Status:   notify.Failed,
+			Code:     notify.CodeRefused,
+			Error:    "canary",
+			Attempts: 1,
+		},
+		{ID: "1", Channel: "ops", Subject: "failed", Status: notify.Sent, Attempts: 1},
+	}
+	var all core.Page[channels.Channel]
+	apitest.Decode(t, h.Want(http.StatusOK, apitest.As("viewer", http.MethodGet, "/api/v1/channels", "")), &all)
+	if len(all.Items) != 2 || all.Items[0].Jobs != 2 || all.Items[0].Last != nil || all.Items[1].Jobs != 0 {
+		t.Errorf("listed: %+v", all.Items)
+	}
+	apitest.Decode(t, h.Want(http.StatusOK,
+		apitest.As("viewer", http.MethodGet, "/api/v1/channels?include=last", "")), &all)
+	if last := all.Items[0].Last; last == nil || last.ID != "2" || last.Error != "" || all.Items[0].Pending != 1 ||
+		all.Items[1].Last != nil {
+		t.Errorf("with the last delivery: %+v", all.Items)
+	}
+	var one channels.Channel
+	apitest.Decode(t, h.Want(http.StatusOK, apitest.As("viewer", http.MethodGet, "/api/v1/channels/ops", "")), &one)
+	if !slices.Equal(one.UsedBy, []string{"nightly", "weekly"}) {
+		t.Errorf("one: %+v", one)
+	}
+	h.Problem(http.StatusForbidden, "forbidden", "",
+		apitest.As("editor", http.MethodPost, "/api/v1/deliveries/2/retry", ""))
+	var again channels.Delivery
+	apitest.Decode(t, h.Want(http.StatusOK, apitest.As("admin", http.MethodPost, "/api/v1/deliveries/2/retry", "")),
+		&again)
+	if again.Status != notify.Waiting || again.NextAt == nil || again.Attempts != 0 {
+		t.Errorf("retried: %+v", again)
+	}
+	h.Problem(http.StatusConflict, "conflict", "",
+		apitest.As("admin", http.MethodPost, "/api/v1/deliveries/1/retry", ""))
+	h.Problem(http.StatusNotFound, "not_found", "",
+		apitest.As("admin", http.MethodPost, "/api/v1/deliveries/9/retry", ""))
+}
+
 func TestDeliveries(t *testing.T) {
 	ports := &apitest.FakeChannels{}
 	h := apitest.NewHarness(t, func(c *httpapi.Config) { c.Channels = ports })

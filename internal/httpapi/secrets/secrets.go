@@ -8,10 +8,14 @@ import (
 	"carillon/internal/access"
 	"carillon/internal/common"
 	"carillon/internal/httpapi/core"
+	"carillon/internal/httpapi/view"
 )
 
 // Resource serves secrets.
-type Resource struct{ Secrets Secrets }
+type Resource struct {
+	Secrets    Secrets
+	References view.References
+}
 
 // Secrets manages the named secrets that jobs refer to. Their values cannot be read.
 type Secrets interface {
@@ -31,6 +35,8 @@ type Secret struct {
 	Description string    `json:"description,omitempty"`
 	Groups      []string  `json:"groups" nullable:"false" doc:"Groups whose jobs may use it; empty for all."`
 	Version     int64     `json:"version" doc:"Increases with each change; also the ETag."`
+	Jobs        int       `json:"jobs" doc:"Number of jobs that refer to it."`
+	UsedBy      []string  `json:"usedBy,omitempty" nullable:"false" doc:"The first 100 of these jobs, by name; in the response for a single secret."`
 	SetAt       time.Time `json:"setAt" doc:"When its value was last set."`
 	CreatedAt   time.Time `json:"createdAt"`
 	UpdatedAt   time.Time `json:"updatedAt"`
@@ -70,10 +76,13 @@ func (s *Resource) list(ctx context.Context, _ *struct{}) (*core.Body[core.Page[
 	if err != nil {
 		return nil, err
 	}
+	jobs := s.References.References(ctx, common.ReferentSecret)
 	items := []Secret{}
 	for i := range found {
 		if maySee(ctx, &found[i]) == nil {
-			items = append(items, secretOf(&found[i]))
+			item := secretOf(&found[i])
+			item.Jobs = jobs[item.Name]
+			items = append(items, item)
 		}
 	}
 	return core.Reply(core.NewPage(items, ""))
@@ -110,7 +119,7 @@ func (s *Resource) get(ctx context.Context, in *SecretPath) (*core.Versioned[Sec
 	if err := maySee(ctx, &found); err != nil {
 		return nil, err
 	}
-	return core.ReplyVersion(found.Version, false, secretOf(&found))
+	return core.ReplyVersion(found.Version, false, s.one(ctx, &found))
 }
 
 func (s *Resource) put(ctx context.Context, in *secretPutInput) (*core.Versioned[Secret], error) {
@@ -125,7 +134,7 @@ func (s *Resource) put(ctx context.Context, in *secretPutInput) (*core.Versioned
 	if err != nil {
 		return nil, err
 	}
-	return core.ReplyVersion(saved.Version, created, secretOf(&saved))
+	return core.ReplyVersion(saved.Version, created, s.one(ctx, &saved))
 }
 
 // keeps returns the check of the existing secret at the moment of a change.
@@ -144,6 +153,14 @@ func (s *Resource) delete(ctx context.Context, in *secretDeleteInput) (*struct{}
 		return nil, err
 	}
 	return nil, s.Secrets.DeleteSecret(ctx, core.Actor(ctx), in.Name, pre, keeps(ctx))
+}
+
+// one returns a secret with the jobs that refer to it.
+func (s *Resource) one(ctx context.Context, secret *common.Secret) Secret {
+	out := secretOf(secret)
+	out.Jobs = s.References.References(ctx, common.ReferentSecret)[out.Name]
+	out.UsedBy = s.References.Referring(ctx, common.ReferentSecret, out.Name, view.MaxUsedBy)
+	return out
 }
 
 func secretOf(s *common.Secret) Secret {

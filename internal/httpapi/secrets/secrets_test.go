@@ -40,6 +40,13 @@ func TestSecrets(t *testing.T) {
 		all.Items[0].SetAt.IsZero() {
 		t.Errorf("%+v", all)
 	}
+	h.Want(http.StatusCreated, apitest.As("editor", http.MethodPut, "/api/v1/jobs/report",
+		`{"name":"report","command":"true","group":"reports","env":{"P":"secret:db"}}`))
+	var one secrets.Secret
+	apitest.Decode(t, h.Want(http.StatusOK, apitest.As("editor", http.MethodGet, path, "")), &one)
+	if one.Jobs != 1 || !slices.Equal(one.UsedBy, []string{"report"}) {
+		t.Errorf("its jobs: %+v", one)
+	}
 	changed := h.Want(http.StatusOK, apitest.As("admin", http.MethodPut, path, `{"description":"of all"}`, "If-Match",
 		made.Header().Get("ETag")))
 	if stored.Values["db"] != canary || changed.Header().Get("ETag") == made.Header().Get("ETag") {

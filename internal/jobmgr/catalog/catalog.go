@@ -280,7 +280,7 @@ func (c *Catalog) Notifying() (jobs []common.JobState, known bool) {
 	c.mu.RLock()
 	defer c.mu.RUnlock()
 	for _, job := range c.jobs {
-		if job.notifies {
+		if job.channels != noNames {
 			jobs = append(jobs, job.State())
 		}
 	}

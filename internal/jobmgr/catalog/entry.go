@@ -3,6 +3,8 @@ package catalog
 import (
 	"bytes"
 	"encoding/json"
+	"maps"
+	"slices"
 	"strings"
 	"time"
 	"unique"
@@ -27,7 +29,8 @@ type Entry struct {
 	jitter           time.Duration
 	retention        *common.Retention
 	needs            []string
-	notifies         bool // it has notifications
+	channels         unique.Handle[string] // names, separated by spaces: the channels that it notifies
+	secrets          unique.Handle[string] // and the secrets that its env refers to
 }
 
 // NewEntry returns the entry of a job. A schedule that cannot be read counts as none.
@@ -54,7 +57,8 @@ func NewEntry(job *common.JobState, interner *schedule.Interner) (*Entry, error)
 		jitter:     job.Jitter.Or(0),
 		retention:  job.Retention,
 		needs:      job.MustHave(),
-		notifies:   job.Notify != nil && len(job.Notify.To) > 0,
+		channels:   unique.Make(namesText(channelsOf(&job.Job))),
+		secrets:    unique.Make(namesText(slices.Collect(maps.Values(job.SecretRefs())))),
 	}, nil
 }
 

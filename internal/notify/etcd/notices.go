@@ -50,6 +50,42 @@ func (s *Store) Put(ctx context.Context, n notify.Notice) (notify.Notice, bool, 
 	return n, done, err
 }
 
+// Requeue makes a failed or pending notification due now, with an audit entry of its channel.
+func (s *Store) Requeue(ctx context.Context, actor common.Actor, id string) (n notify.Notice, err error) {
+	waiting, done := common.WaitingNoticeKey(id), common.DoneNoticeKey(id)
+	_, err = s.etcd.Update(ctx, "notification "+common.Excerpt(id), func(t *etcdkit.Txn) error {
+		kvs, err := etcdkit.GetAll(ctx, s.etcd.Client, []string{waiting, done})
+		if err != nil {
+			return err
+		}
+		seen := map[string]int64{waiting: 0, done: 0}
+		found := false
+		for _, kv := range kvs { // the completed one, if it was completed between the reads
+			seen[string(kv.Key)] = kv.ModRevision
+			prefix := strings.TrimSuffix(string(kv.Key), id)
+			if stored, ok := noticeOf(prefix, kv); ok {
+				n, found = stored, true
+			}
+		}
+		if !found {
+			return common.Errorf(common.CodeNotFound, "delivery %q not found", common.Excerpt(id))
+		}
+		again, due, err := n.Again(s.etcd.Now().UTC())
+		if err != nil || !due {
+			return err
+		}
+		n = again
+		t.If(etcdkit.Unchanged(waiting, seen[waiting]), etcdkit.Unchanged(done, seen[done]))
+		t.Put(waiting, &n)
+		if seen[done] != 0 {
+			t.Delete(done)
+		}
+		t.Audit(actor, "retry", "channel", n.Channel, nil, nil)
+		return nil
+	})
+	return n, err
+}
+
 // Prune deletes notifications completed before a time, and all but the newest keep.
 func (s *Store) Prune(ctx context.Context, before time.Time, keep int) error {
 	var all, gone []*mvccpb.KeyValue

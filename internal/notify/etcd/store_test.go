@@ -390,6 +390,50 @@ func TestCommit_OutdatedState_WritesNothing(t *testing.T) {
 }
 
 // The largest transactions are within etcd's limits.
+func TestRequeue_FailedDelivery_IsPendingOnce(t *testing.T) {
+	s, client := newStore(t)
+	ctx := t.Context()
+	failed := notice("1", notify.Failed)
+	failed.Attempts, failed.DoneAt = 11, time.Now().UTC()
+	if _, ok, err := s.Put(ctx, failed); err != nil || !ok {
+		t.Fatalf("%t, %v", ok, err)
+	}
+	again, err := s.Requeue(ctx, ann, "1")
+	if err != nil || again.Status != notify.Waiting || again.Attempts != 0 {
+		t.Fatalf("%+v, %v", again, err)
+	}
+	if all, _, err := s.Notices(ctx, notify.NoticeQuery{}); err != nil || len(all) != 1 ||
+		all[0].Status != notify.Waiting {
+		t.Errorf("listed: %+v, %v", all, err)
+	}
+	if resp, err := client.Get(ctx, common.DoneNoticeKey("1")); err != nil || resp.Count != 0 {
+		t.Errorf("the completed one is kept: %v", err)
+	}
+	// It is due: a further request changes nothing.
+	before := everything(t, client)
+	if _, err := s.Requeue(ctx, ann, "1"); err != nil || everything(t, client) != before {
+		t.Errorf("a second request: %v", err)
+	}
+	if !strings.Contains(before, `"verb":"retry","kind":"channel","name":"ops"`) {
+		t.Errorf("no audit entry in %s", before)
+	}
+	waiting, err := s.Waiting(ctx)
+	if err != nil || len(waiting) != 1 {
+		t.Fatalf("waiting: %+v, %v", waiting, err)
+	}
+	sent := waiting[0]
+	sent.Status = notify.Sent
+	if _, ok, err := s.Put(ctx, sent); err != nil || !ok {
+		t.Fatalf("%t, %v", ok, err)
+	}
+	if _, err := s.Requeue(ctx, ann, "1"); common.CodeOf(err) != common.CodeConflict {
+		t.Errorf("a sent one: %v", err)
+	}
+	if _, err := s.Requeue(ctx, ann, "2"); common.CodeOf(err) != common.CodeNotFound {
+		t.Errorf("one that does not exist: %v", err)
+	}
+}
+
 func TestCommit_LargestTransaction_IsAccepted(t *testing.T) {
 	s, _ := newStore(t)
 	for _, c := range []struct{ states, notices int }{{1, 60}, {40, 40}} {

@@ -292,6 +292,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/deliveries/{id}/retry": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Send a delivery again
+         * @description A failed delivery starts over, with all its retries; a pending one is tried at once, by the elected master within 15 seconds. The response does not wait for it. Returns 409 if the delivery was sent.
+         */
+        post: operations["retry-delivery"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/events": {
         parameters: {
             query?: never;
@@ -1634,11 +1654,23 @@ export interface components {
             createdAt: string;
             /** @description Nothing is sent to the channel. */
             disabled?: boolean;
+            /**
+             * Format: int64
+             * @description Number of jobs that notify it.
+             */
+            jobs: number;
             /** @enum {string} */
             kind: "webhook" | "mail";
+            /** @description The latest delivery that was tried; on request. */
+            last?: components["schemas"]["Delivery"];
             name: string;
             /** @description Scheme and host of a webhook; the rest of its URL is secret. For admins only. */
             origin?: string;
+            /**
+             * Format: int64
+             * @description Number of its deliveries that are waiting; on request.
+             */
+            pending?: number;
             /** @description A generated signing secret. It is not shown again. */
             secret?: string;
             /** @description Mail addresses. For admins only. */
@@ -1646,6 +1678,8 @@ export interface components {
             /** Format: date-time */
             updatedAt: string;
             updatedBy?: string;
+            /** @description The first 100 of these jobs, by name; in the response for a single channel. */
+            usedBy?: string[];
             /**
              * Format: int64
              * @description Increases with each change; also the ETag.
@@ -2142,6 +2176,11 @@ export interface components {
              * @example etcd_space
              */
             check: string;
+            /**
+             * @description Code of the active condition that the finding is about, if any.
+             * @example disk_full
+             */
+            condition?: string;
             /** @description For translated texts. */
             data?: {
                 [key: string]: string;
@@ -3644,6 +3683,11 @@ export interface components {
             description?: string;
             /** @description Groups whose jobs may use it; empty for all. */
             groups: string[];
+            /**
+             * Format: int64
+             * @description Number of jobs that refer to it.
+             */
+            jobs: number;
             /** @example db-password */
             name: string;
             /**
@@ -3654,6 +3698,8 @@ export interface components {
             /** Format: date-time */
             updatedAt: string;
             updatedBy?: string;
+            /** @description The first 100 of these jobs, by name; in the response for a single secret. */
+            usedBy?: string[];
             /**
              * Format: int64
              * @description Increases with each change; also the ETag.
@@ -4895,7 +4941,10 @@ export interface operations {
     };
     "list-channels": {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Additional data for each channel: its latest delivery and the number of pending ones. */
+                include?: "last"[];
+            };
             header?: never;
             path?: never;
             cookie?: never;
@@ -4913,6 +4962,7 @@ export interface operations {
                      *       "items": [
                      *         {
                      *           "createdAt": "2026-11-22T21:47:54.02729999Z",
+                     *           "jobs": 0,
                      *           "kind": "webhook",
                      *           "name": "ops",
                      *           "origin": "https://127.0.0.1:1",
@@ -4965,6 +5015,7 @@ export interface operations {
                     /**
                      * @example {
                      *       "createdAt": "2026-11-22T21:47:54.02729999Z",
+                     *       "jobs": 0,
                      *       "kind": "webhook",
                      *       "name": "ops",
                      *       "origin": "https://127.0.0.1:1",
@@ -5041,6 +5092,7 @@ export interface operations {
                     /**
                      * @example {
                      *       "createdAt": "2026-11-22T21:47:54.029965176Z",
+                     *       "jobs": 0,
                      *       "kind": "webhook",
                      *       "name": "dev",
                      *       "origin": "https://hooks.example.com",
@@ -5308,6 +5360,61 @@ export interface operations {
             };
             401: components["responses"]["unauthenticated"];
             403: components["responses"]["forbidden"];
+            422: components["responses"]["invalid"];
+            429: components["responses"]["too_many_requests"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["unavailable"];
+            /** @description Error. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "retry-delivery": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the delivery. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "attempts": 0,
+                     *       "channel": "ops",
+                     *       "code": "refused",
+                     *       "createdAt": "2026-11-22T21:47:54.032501398Z",
+                     *       "error": "dial tcp 127.0.0.1:1: 127.0.0.1: the address is not a public one, and the setting notifyAllow does not name it",
+                     *       "event": "test",
+                     *       "id": "01795384074032501398-d21c29403d88c6ce",
+                     *       "kind": "webhook",
+                     *       "nextAt": "2026-11-22T21:47:54.032501398Z",
+                     *       "status": "waiting",
+                     *       "text": "test message"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Delivery"];
+                };
+            };
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden"];
+            404: components["responses"]["not_found"];
+            409: components["responses"]["conflict"];
             422: components["responses"]["invalid"];
             429: components["responses"]["too_many_requests"];
             500: components["responses"]["internal"];
@@ -7632,6 +7739,7 @@ export interface operations {
                      *           "groups": [
                      *             "reports"
                      *           ],
+                     *           "jobs": 0,
                      *           "name": "db-reports",
                      *           "setAt": "2026-11-22T21:47:54.097552991Z",
                      *           "updatedAt": "2026-11-22T21:47:54.097552991Z",
@@ -7686,6 +7794,7 @@ export interface operations {
                      *       "groups": [
                      *         "reports"
                      *       ],
+                     *       "jobs": 0,
                      *       "name": "db-reports",
                      *       "setAt": "2026-11-22T21:47:54.09839649Z",
                      *       "updatedAt": "2026-11-22T21:47:54.09839649Z",
@@ -7756,6 +7865,7 @@ export interface operations {
                      *       "groups": [
                      *         "reports"
                      *       ],
+                     *       "jobs": 0,
                      *       "name": "db-reports",
                      *       "setAt": "2026-11-22T21:47:54.099507427Z",
                      *       "updatedAt": "2026-11-22T21:47:54.099507427Z",

@@ -25,7 +25,7 @@ export function Navigation({ onFind, onHelp, noRole }: Props) {
   const [more, setMore] = useState(false);
   // The path of a new job is not below /jobs, where any name may be a job's.
   const path = useRouterState({ select: ({ location }) => location.pathname.replace(/^\/new\/job/, '/jobs') });
-  const pages = noRole ? [] : pagesFor(me.role);
+  const pages = noRole ? [] : pagesFor(me);
   const beyond = !noRole && !pages.some((page) => page.atHand && (page.to === '/' ? path === '/' : path.startsWith(page.to)));
   return (
     <>

@@ -10,10 +10,10 @@ import { useCan, useSession } from '../parts/session.ts';
 
 export function ShortcutHelp({ opened, onClose }: { opened: boolean; onClose: () => void }) {
   const { t } = useTranslation();
-  const { role } = useSession();
+  const me = useSession();
   const mayMake = useCan('editor');
   const known = new Set<string>(pages.map(({ id }) => id));
-  const open = new Set<string>(pagesFor(role).map(({ id }) => id));
+  const open = new Set<string>(pagesFor(me).map(({ id }) => id));
   const ofPage = ({ action }: Shortcut) => known.has(action);
   const listed = shortcuts.filter((s) => (ofPage(s) ? open.has(s.action) : s.action !== 'new' || mayMake));
   const keysOf = ({ keys: [first, second], mod }: Shortcut) => (

@@ -1,19 +1,36 @@
+import type { Me } from '../api/types.ts';
+import { reaches } from '../lib/rights.ts';
 import type { IconName } from '../parts/icons.tsx';
+
+interface Entry {
+  id: string;
+  to: string;
+  icon: IconName;
+  /** In the bottom bar of a phone. */
+  atHand?: true;
+  /** For editors in any group, or for global admins; absent for all. */
+  only?: 'editors' | 'admins';
+  /** Further words to find it by. */
+  words?: readonly string[];
+}
 
 /** The console's pages in display order. */
 export const pages = [
-  { id: 'overview', to: '/', icon: 'gauge', atHand: true, admin: false },
-  { id: 'jobs', to: '/jobs', icon: 'list', atHand: true, admin: false },
-  { id: 'timeline', to: '/timeline', icon: 'timeline', atHand: false, admin: false },
-  { id: 'runs', to: '/runs', icon: 'history', atHand: true, admin: false },
-  { id: 'ledger', to: '/ledger', icon: 'book', atHand: false, admin: false },
-  { id: 'workers', to: '/workers', icon: 'server', atHand: false, admin: false },
-  { id: 'access', to: '/access', icon: 'key', atHand: false, admin: true },
-] as const satisfies readonly { id: string; to: string; icon: IconName; /** In the bottom bar of a phone. */ atHand: boolean; /** For global admins only. */ admin: boolean }[];
+  { id: 'overview', to: '/', icon: 'gauge', atHand: true },
+  { id: 'jobs', to: '/jobs', icon: 'list', atHand: true },
+  { id: 'timeline', to: '/timeline', icon: 'timeline' },
+  { id: 'runs', to: '/runs', icon: 'history', atHand: true },
+  { id: 'ledger', to: '/ledger', icon: 'book' },
+  { id: 'workers', to: '/workers', icon: 'server' },
+  { id: 'health', to: '/health', icon: 'pulse', words: ['doctor', 'diagnosis', 'etcd', 'masters'] },
+  { id: 'notifications', to: '/notifications', icon: 'bell', words: ['channels', 'webhooks', 'mail', 'alerts', 'deliveries'] },
+  { id: 'secrets', to: '/secrets', icon: 'lock', only: 'editors', words: ['passwords', 'credentials'] },
+  { id: 'access', to: '/access', icon: 'key', only: 'admins', words: ['users', 'tokens', 'sessions', 'audit'] },
+] as const satisfies readonly Entry[];
 
-export type Page = (typeof pages)[number];
+export type Page = (typeof pages)[number] & Entry;
 
-/** Returns the pages that a user with this global role can open. */
-export function pagesFor(role: string | undefined): readonly Page[] {
-  return pages.filter((page) => !page.admin || role === 'admin');
+/** Returns the pages that a user can open. */
+export function pagesFor(me: Pick<Me, 'role' | 'groups'>): readonly Page[] {
+  return pages.filter(({ only }: Entry) => only === undefined || (only === 'admins' ? me.role === 'admin' : reaches(me, 'editor')));
 }

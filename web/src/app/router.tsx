@@ -4,13 +4,14 @@ import { BrokenPage } from './BrokenPage.tsx';
 import { access, account } from './routes/access.tsx';
 import { editJob, job, jobs, newJob } from './routes/jobs.tsx';
 import { ledger } from './routes/ledger.tsx';
+import { health, notifications, secrets } from './routes/notifications.tsx';
 import { overview } from './routes/overview.tsx';
 import { root } from './routes/root.tsx';
 import { run, runs, search } from './routes/runs.tsx';
 import { timeline } from './routes/timeline.tsx';
 import { worker, workers } from './routes/workers.tsx';
 
-const routeTree = root.addChildren([overview, jobs, job, editJob, newJob, runs, run, search, ledger, timeline, workers, worker, access, account]);
+const routeTree = root.addChildren([overview, jobs, job, editJob, newJob, runs, run, search, ledger, timeline, workers, worker, notifications, secrets, health, access, account]);
 
 /** Creates the router. The texts of a page are loaded before it is shown. */
 export function createConsoleRouter(loadTexts: () => Promise<void>) {

@@ -8,7 +8,7 @@ import { useCan, useSession } from '../parts/session.ts';
 /** Handles the console's keyboard shortcuts. An open dialog gets all keys except the one that toggles the palette. */
 export function useShortcuts(show: { help: () => void; palette: () => void }): void {
   const navigate = useNavigate();
-  const { role } = useSession();
+  const me = useSession();
   const mayMake = useCan('editor');
   const pending = useRef<Pending | undefined>(undefined);
   const shown = useRef(show);
@@ -21,7 +21,7 @@ export function useShortcuts(show: { help: () => void; palette: () => void }): v
       if (action === 'search') return document.querySelector<HTMLInputElement>('[data-search]')?.focus();
       if (action === 'next' || action === 'previous') return void moveInList(action === 'next' ? 1 : -1);
       if (action === 'new') return mayMake ? void navigate({ to: '/new/job' }) : undefined;
-      const page = pagesFor(role).find(({ id }) => id === action);
+      const page = pagesFor(me).find(({ id }) => id === action);
       if (page) void navigate({ to: page.to });
     };
     const onKey = (event: KeyboardEvent) => {
@@ -46,5 +46,5 @@ export function useShortcuts(show: { help: () => void; palette: () => void }): v
     };
     window.addEventListener('keydown', onKey);
     return () => window.removeEventListener('keydown', onKey);
-  }, [navigate, role, mayMake]);
+  }, [navigate, me, mayMake]);
 }

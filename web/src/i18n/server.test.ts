@@ -70,6 +70,13 @@ it('every degraded mode is translated', () => {
   expect(missing(conditions, zh.conditions)).toEqual([]);
 });
 
+it('every check of the cluster has a name and a Chinese remedy', () => {
+  const checks = found(['health'], [/\b(?:OK|Fault)\((?:(?:health\.)?Finding\w+, )?"(\w+)"/g, /\bcheck: +"(\w+)"/g]);
+  expect(checks.size).toBeGreaterThan(15);
+  expect(missing(checks, zh.health.checks)).toEqual([]);
+  expect(missing(checks, zhServer.remedies)).toEqual([]);
+});
+
 const paired: readonly { area: string; plain: object; filled: Record<string, Record<string, string>> }[] = [
   { area: 'faults', plain: zhServer.faults, filled: zhServer.faultsWith },
   { area: 'notes', plain: zhServer.notes, filled: zhServer.notesWith },

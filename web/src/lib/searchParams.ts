@@ -1,6 +1,6 @@
 // Search parameters of the screens' addresses. The routes parse them; screens and calls use them.
 
-import type { Cause, FireStatus, RunStatus } from '../api/types.ts';
+import type { Cause, DeliveryStatus, FireStatus, RunStatus } from '../api/types.ts';
 
 export const accessTabs = ['users', 'tokens', 'sessions', 'audit'] as const;
 export type AccessTab = (typeof accessTabs)[number];
@@ -94,3 +94,14 @@ export interface TimelineSearch {
 /** Periods of a worker's load, which end now. */
 export const loadRanges = ['6h', '24h', '3d'] as const;
 export type LoadRange = (typeof loadRanges)[number];
+
+export const notificationTabs = ['channels', 'deliveries'] as const;
+export type NotificationTab = (typeof notificationTabs)[number];
+
+/** The shown list, and the filters of the deliveries. */
+export interface NotificationSearch {
+  tab?: NotificationTab | undefined;
+  channel?: string | undefined;
+  status?: DeliveryStatus | undefined;
+  job?: string | undefined;
+}

@@ -15,7 +15,9 @@ it('recognises sequences within the time limit', () => {
   expect(press('r', 200, pending)).toEqual({ action: 'runs' });
   expect(press('l', 200, pending)).toEqual({ action: 'ledger' });
   expect(press('w', 200, pending)).toEqual({ action: 'workers' });
-  expect(press('n', 200, pending)).toEqual({ action: 'new' });
+  expect(press('n', 200, pending)).toEqual({ action: 'notifications' });
+  expect(press('n', 200, undefined)).toEqual({ action: 'new' });
+  expect(press('?', 200, pending)).toEqual({ action: 'help' });
   expect(press('l', 101 + patience, pending)).toEqual({});
   expect(press('g', 200, pending)).toEqual({ pending: { key: 'g', at: 200 } });
 });

@@ -1,6 +1,6 @@
 // Single keys and sequences of two: one list for handling and for the help. Decides only; the shell acts.
 
-export type Action = 'palette' | 'search' | 'new' | 'help' | 'next' | 'previous' | 'submit' | 'overview' | 'jobs' | 'timeline' | 'runs' | 'ledger' | 'workers' | 'access';
+export type Action = 'palette' | 'search' | 'new' | 'help' | 'next' | 'previous' | 'submit' | 'overview' | 'jobs' | 'timeline' | 'runs' | 'ledger' | 'workers' | 'health' | 'notifications' | 'secrets' | 'access';
 
 export interface Shortcut {
   action: Action;
@@ -24,6 +24,9 @@ export const shortcuts: readonly Shortcut[] = [
   { action: 'runs', keys: ['g', 'r'] },
   { action: 'ledger', keys: ['g', 'l'] },
   { action: 'workers', keys: ['g', 'w'] },
+  { action: 'health', keys: ['g', 'h'] },
+  { action: 'notifications', keys: ['g', 'n'] },
+  { action: 'secrets', keys: ['g', 's'] },
   { action: 'access', keys: ['g', 'a'] },
 ];
 

@@ -47,6 +47,9 @@ const paths = {
   folder: 'M3 6h6l2 2h10v11H3z',
   expand: 'M4 9V4h5M15 4h5v5M20 15v5h-5M9 20H4v-5',
   wrap: 'M4 6h16M4 12h13a3 3 0 0 1 0 6h-4M4 18h5M15 16l-2 2 2 2',
+  lock: 'M6 11h12v9H6zM8 11V8a4 4 0 0 1 8 0v3M12 15v2',
+  pulse: 'M3 12h4l3-8 4 16 3-8h4',
+  send: 'M21 3L3 11l7 3 3 7zM10 14l5-5',
   follow: 'M6 5l6 6 6-6M6 13l6 6 6-6',
 } as const;
 

@@ -41,7 +41,7 @@ export function useSections(query: string, onHelp: () => void): { sections: Sect
   const groups = useGroups();
 
   const fixed = useMemo(() => {
-    const pages: Entry[] = pagesFor(me.role).map(({ id, to, icon }) => ({ id: `page ${id}`, icon, label: t(`nav.${id}`), words: [id], act: () => void navigate({ to }) }));
+    const pages: Entry[] = pagesFor(me).map(({ id, to, icon, words = [] }) => ({ id: `page ${id}`, icon, label: t(`nav.${id}`), words: [id, ...words], act: () => void navigate({ to }) }));
     pages.push({ id: 'page account', icon: 'user', label: t('settings.own'), words: ['account', 'password', 'tokens'], act: () => void navigate({ to: '/account' }) });
     const acts: Entry[] = [{ id: 'act keys', icon: 'keyboard', label: t('settings.shortcuts'), words: ['shortcuts', 'keys', 'help'], act: onHelp }];
     if (mayMake) acts.unshift({ id: 'act new', icon: 'plus', label: t('palette.newJob'), words: ['new job', 'create'], act: () => void navigate({ to: '/new/job' }) });
@@ -50,7 +50,7 @@ export function useSections(query: string, onHelp: () => void): { sections: Sect
       act: () => void navigate({ to: path }),
     }));
     return { pages, acts, recent };
-  }, [t, me.role, me.name, mayMake, navigate, onHelp]);
+  }, [t, me, mayMake, navigate, onHelp]);
 
   const sections = useMemo(() => {
     const found = (id: string, title: string, entries: readonly Entry[], most: number): Section => ({

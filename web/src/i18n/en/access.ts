@@ -45,7 +45,7 @@ export const access = {
     kinds: { job: 'Job', run: 'Run', user: 'User', token: 'Token', session: 'Session', 'login-code': 'Sign-in link', worker: 'Worker', channel: 'Channel', secret: 'Secret', cluster: 'Cluster' },
     verbs: {
       create: 'created', replace: 'replaced', patch: 'changed', rollback: 'rolled back', pause: 'paused', resume: 'resumed', delete: 'deleted', run: 'run manually', kill: 'killed', login: 'signed in', login_failed: 'sign-in failed', logout: 'signed out',
-      bootstrap: 'first admin created', password: 'password changed', test: 'tested', 'reset-admin': 'admin reset', reseal: 're-encrypted', recover: 'recovered',
+      retry: 'retried', bootstrap: 'first admin created', password: 'password changed', test: 'tested', 'reset-admin': 'admin reset', reseal: 're-encrypted', recover: 'recovered',
     },
   },
   account: {

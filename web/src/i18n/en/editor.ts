@@ -59,7 +59,7 @@ export const editor = {
     selector: 'Worker labels', selectorHelp: 'Only workers with these labels, by value or name. Empty: any.', workers: 'Pinned workers', workersHelp: 'Names or ids, separated by commas. Empty: any.',
     knownLabels: 'Existing labels: {{items}}.', priority: 'Priority', priorityHelp: 'From 1 to 9; 9 is first when slots are scarce.', slots: 'Slots per run', slotsHelp: 'Slots of the worker that a run uses.',
     paused: 'Paused', pausedHelp: 'Its fires are skipped; it can be run manually.', pauseNote: 'Reason', pauseNoteHelp: 'Shown with the job and in the ledger.', pauseUntil: 'Until', pauseUntilHelp: 'It then resumes automatically.',
-    notifyOn: 'Events', notifyOnHelp: 'A channel is notified once of each.', notifyTo: 'Channels', notifyToHelp: 'Names, separated by commas.', noChannels: 'There are no channels yet. An admin can create one:',
+    notifyOn: 'Events', notifyOnHelp: 'A channel is notified once of each.', notifyTo: 'Channels', notifyToHelp: 'Webhooks and mail addresses.', noChannels: 'There are no channels yet.', noChannelsAsk: 'An admin can create one under Notifications.', noSuchChannel: 'No channel with this name.',
     events: {
       failed: 'A fire failed, and no attempt follows', missed: 'A fire did not run', lost: 'A run was lost, and no attempt follows',
       late: 'A run starts late or takes much longer than usual', recovered: 'A fire succeeded after one of these',

@@ -1,7 +1,7 @@
 import type { Condition } from '../../api/types.ts';
 
 export const shell = {
-  nav: { overview: 'Overview', timeline: 'Timeline', access: 'Access', jobs: 'Jobs', runs: 'Runs', ledger: 'Ledger', workers: 'Workers', main: 'Main', skip: 'Skip to the content', home: 'Carillon, overview', more: 'More', moreTitle: 'More pages' },
+  nav: { overview: 'Overview', timeline: 'Timeline', access: 'Access', jobs: 'Jobs', runs: 'Runs', ledger: 'Ledger', workers: 'Workers', health: 'Health', notifications: 'Notifications', secrets: 'Secrets', main: 'Main', skip: 'Skip to the content', home: 'Carillon, overview', more: 'More', moreTitle: 'More pages' },
   common: {
     cancel: 'Cancel', close: 'Close', retry: 'Try again', copy: 'Copy', copied: 'Copied', loading: 'Loading…', none: '–',
     previous: 'Previous', next: 'Next', page: 'Page {{page}}', paging: 'Pages', details: 'Request {{id}}', actions: 'Actions', about: 'About', clear: 'Clear the search', more: 'More', less: 'Less',
@@ -14,7 +14,7 @@ export const shell = {
   roles: { viewer: 'Viewer', operator: 'Operator', editor: 'Editor', admin: 'Admin', none: 'Group roles only', nothing: 'No role', inGroup: '{{group}}: {{role}}' },
   shortcuts: {
     title: 'Keyboard shortcuts', anywhere: 'Anywhere', pages: 'Go to a page', palette: 'Search and run commands', search: 'Go to the page’s search', new: 'New job', next: 'Next entry of a list', previous: 'Previous entry of a list', submit: 'Submit a dialog', help: 'Show this list', close: 'Close dialog or menu',
-    overview: 'Overview', jobs: 'Jobs', timeline: 'Timeline', runs: 'Runs', ledger: 'Ledger', workers: 'Workers', access: 'Access', then: 'then',
+    overview: 'Overview', jobs: 'Jobs', timeline: 'Timeline', runs: 'Runs', ledger: 'Ledger', workers: 'Workers', health: 'Health', notifications: 'Notifications', secrets: 'Secrets', access: 'Access', then: 'then',
   },
   palette: {
     find: 'Find', title: 'Find anything', placeholder: 'Jobs, runs, workers, groups, pages…', results: 'Results', actionsOf: 'Actions for {{name}}', placeholderActions: 'Choose an action',

@@ -1,5 +1,6 @@
 export const workers = {
   workers: {
+    toHealth: 'Check the cluster’s health',
     title: 'Workers', table: 'Workers', name: 'Worker', version: 'Version', load: 'Slots used', started: 'Started', state: 'State', ready: 'Ready', draining: 'Draining',
     trouble: 'Not accepting runs', loadOf_one: '{{used}} of {{slots}} slot in use', loadOf_other: '{{used}} of {{slots}} slots in use', running_one: '1 run', running_other: '{{count}} runs', weight: 'Weight', skew: 'Clock',
     skewHelp: 'How far its clock is ahead of the cluster’s.', stopping: 'Stopping', away: 'Offline', awayHelp: 'It is not alive; only its settings are known.', setBy: 'settings changed by {{who}}, {{when}}',

@@ -48,7 +48,7 @@ export const access: Texts<typeof english> = {
     kinds: { job: '任务', run: '运行', user: '用户', token: '令牌', session: '会话', 'login-code': '登录链接', worker: '工作节点', channel: '通知渠道', secret: '密钥', cluster: '集群' },
     verbs: {
       create: '创建', replace: '替换', patch: '修改', rollback: '回滚', pause: '暂停', resume: '恢复', delete: '删除', run: '手动运行', kill: '终止', login: '登录', login_failed: '登录失败', logout: '退出登录',
-      bootstrap: '创建首个管理员', password: '修改密码', test: '测试', 'reset-admin': '重置管理员', reseal: '重新加密', recover: '恢复游标',
+      retry: '重试', bootstrap: '创建首个管理员', password: '修改密码', test: '测试', 'reset-admin': '重置管理员', reseal: '重新加密', recover: '恢复游标',
     },
   },
   account: {

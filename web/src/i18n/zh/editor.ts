@@ -62,7 +62,7 @@ export const editor: Texts<typeof english> = {
     selector: '工作节点标签', selectorHelp: '仅限带有这些标签的工作节点，按值或仅按名称。留空则不限。', workers: '指定工作节点', workersHelp: '名称或 ID，以逗号分隔。留空则不限。',
     knownLabels: '现有标签：{{items}}。', priority: '优先级', priorityHelp: '1 到 9，槽位紧张时 9 最优先。', slots: '每次运行的槽位', slotsHelp: '一次运行占用工作节点的多少。',
     paused: '已暂停', pausedHelp: '触发会被跳过，仍可手动运行。', pauseNote: '原因', pauseNoteHelp: '显示在任务和台账中。', pauseUntil: '直到', pauseUntilHelp: '届时自动恢复。',
-    notifyOn: '通知事件', notifyOnHelp: '每种情况只通知一次。', notifyTo: '通知渠道', notifyToHelp: '名称，以逗号分隔。', noChannels: '还没有通知渠道。管理员可以这样创建：',
+    notifyOn: '通知事件', notifyOnHelp: '每种情况只通知一次。', notifyTo: '通知渠道', notifyToHelp: 'Webhook 或邮件地址。', noChannels: '还没有渠道。', noChannelsAsk: '管理员可以在“通知”页面创建。', noSuchChannel: '没有此名称的渠道。',
     events: {
       failed: '触发失败，且不再有下一次尝试', missed: '触发没有运行', lost: '运行随工作节点丢失，且不再有下一次尝试',
       late: '运行迟迟未开始，或远超平常耗时', recovered: '通知过上述情况之后又成功了',

@@ -29,6 +29,18 @@ export const zhServer = {
     cron_syntax: { at_field: '此处缺少一个值。', at_field_text: '无法识别“{{text}}”。' }, cron_field_range: { at_field_text: '“{{text}}”超出范围。' }, cron_trailing: { at_field_text: '“{{text}}”不应出现在这里。' }, cron_range_reversed: { at_field_text: '范围“{{text}}”的终点早于起点。' },
     cron_step: { at_field_text: '“{{text}}”不能作为步长：须为不小于 1 的数字，且不超过字段范围。' }, cron_alias: { at_field_text: '“{{text}}”不是已知的写法；可用 @yearly、@monthly、@weekly、@daily、@hourly、@every 90s 和 @at 2026-12-01T09:00:00Z。' },
   },
+  // Checks that found nothing, by check; others are shown in the server's own words, which are mostly figures.
+  fine: { jobs: '没有问题', audit: '没有问题', notifications: '没有问题', housekeeping: '没有问题' },
+  // What to do about a finding of the cluster's checks, by check.
+  remedies: {
+    etcd: '请检查 etcd 是否在运行、该主控节点能否连接到它：etcdctl endpoint status，并查看 etcd 的日志与告警（etcdctl alarm list）。', etcd_version: '请逐个升级 etcd 成员：旧版本给工作节点的用户多于其角色的权限。',
+    etcd_space: '请压缩 etcd 的历史（--auto-compaction-retention=1h），再逐个整理成员的碎片（etcdctl defrag），或调大 --quota-backend-bytes；有告警时用 etcdctl alarm disarm 解除。', clock: '请用 NTP 同步所有机器的时钟：timedatectl set-ntp true，或 chrony。',
+    watch: '请检查该进程在 etcd 中的权限和网络，以及日志中的 watch_interrupted；监视会自动重试。', log_store: '请检查日志存储是否在运行，并查看其日志、负载和磁盘。期间不会丢失数据：结果保存在 etcd 中，输出保存在工作节点的磁盘上。',
+    outbox: '请检查日志存储的磁盘和负载。', changes: '请检查日志存储的磁盘和负载，以及是否有主控节点当选。', certificate: '请更换证书文件：无需重启即可生效。应由定时器负责续期（certbot、step、cert-manager）。', workers: '请启动更多工作节点，给它们更多槽位，或结束排空。',
+    worker: '请检查该工作节点的机器、磁盘和日志；问题解除后它会自动恢复领取运行。', versions: '请完成滚动升级：升级较旧的进程。', elected: '一分钟之内应有主控节点当选；否则请检查主控节点能否连接 etcd，并查看其日志。', masters: '请查看主控节点日志中的 election_failed 和 duty_stuck，以及其在 /cron/leader/ 下的权限。',
+    loops: '请检查该进程的错误、在 etcd 中的权限和日志；任务会自动重试。', jobs: '请查明为何没有工作节点领取：任务页面列出了合格的工作节点，以及其余节点不合格的原因。', audit: '请查看当选主控节点的日志，并检查日志存储是否接受写入。', notifications: '请在“通知”页面查看投递记录，并发送测试。',
+    housekeeping: '请查看当选主控节点日志中的 housekeeping_failed；通常是日志存储拒绝了请求。',
+  },
   cron: { where: '“{{field}}”字段，第 {{at}} 个字符：' },
   cronTakes: {
     second: '此字段可用 0–59、H、*、?、列表、范围和步长。', minute: '此字段可用 0–59、H、*、?、列表、范围和步长。', hour: '此字段可用 0–23、H、*、?、列表、范围和步长。', 'day-of-month': '此字段可用 1–31、L、LW、15W、H、*、?、列表、范围和步长。',

@@ -2,7 +2,7 @@ import type { Texts } from '../texts.ts';
 import type { shell as english } from '../en/shell.ts';
 
 export const shell: Texts<typeof english> = {
-  nav: { overview: '概览', timeline: '时间线', access: '访问', jobs: '任务', runs: '运行', ledger: '台账', workers: '工作节点', main: '主导航', skip: '跳到正文', home: 'Carillon，概览', more: '更多', moreTitle: '更多页面' },
+  nav: { overview: '概览', timeline: '时间线', access: '访问', jobs: '任务', runs: '运行', ledger: '台账', workers: '工作节点', health: '健康检查', notifications: '通知', secrets: '密钥', main: '主导航', skip: '跳到正文', home: 'Carillon，概览', more: '更多', moreTitle: '更多页面' },
   common: {
     cancel: '取消', close: '关闭', retry: '重试', copy: '复制', copied: '已复制', loading: '加载中…', none: '–',
     previous: '上一页', next: '下一页', page: '第 {{page}} 页', paging: '分页', details: '请求 {{id}}', actions: '操作', about: '概况', clear: '清除搜索', more: '更多', less: '收起',
@@ -15,7 +15,7 @@ export const shell: Texts<typeof english> = {
   roles: { viewer: '查看者', operator: '操作员', editor: '编辑者', admin: '管理员', none: '仅在分组中有角色', nothing: '没有角色', inGroup: '分组 {{group}}：{{role}}' },
   shortcuts: {
     title: '键盘快捷键', anywhere: '任意位置', pages: '转到页面', palette: '搜索并执行操作', search: '转到本页搜索框', new: '新建任务', next: '列表的下一项', previous: '列表的上一项', submit: '提交对话框', help: '显示此列表', close: '关闭对话框或菜单',
-    overview: '概览', jobs: '任务', timeline: '时间线', runs: '运行', ledger: '台账', workers: '工作节点', access: '访问', then: '然后',
+    overview: '概览', jobs: '任务', timeline: '时间线', runs: '运行', ledger: '台账', workers: '工作节点', health: '健康检查', notifications: '通知', secrets: '密钥', access: '访问', then: '然后',
   },
   palette: {
     find: '查找', title: '查找任意内容', placeholder: '任务、运行、工作节点、分组、页面…', results: '查找结果', actionsOf: '{{name}} 的操作', placeholderActions: '选择操作',

@@ -1,4 +1,4 @@
-import { useNavigate, useSearch } from '@tanstack/react-router';
+import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { useMemo, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { useMasters } from '../../api/masters.ts';
@@ -45,7 +45,7 @@ export function WorkersPage() {
   );
   return (
     <>
-      <PageHead title={t('workers.title')} name={t('workers.title')} />
+      <PageHead title={t('workers.title')} name={t('workers.title')}><Link to="/health">{t('workers.toHealth')}</Link></PageHead>
       {workers.error && !rows && <ProblemNotice error={workers.error} onRetry={() => void workers.refetch()} />}
       {!rows && !workers.error && <Waiting />}
       {rows?.length === 0 && (

@@ -1,20 +1,29 @@
-import { Checkbox } from '@mantine/core';
+import { Button, Checkbox } from '@mantine/core';
+import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { useChannels } from '../../../api/channels.ts';
+import { useChannels, useTestChannel } from '../../../api/channels.ts';
 import { events } from '../../../api/jobs.ts';
-import { CopyLine } from '../../../parts/CopyLine.tsx';
-import { useField } from '../context.ts';
+import { visible } from '../../../lib/visible.ts';
+import { ChannelDialog } from '../../../parts/ChannelDialog.tsx';
+import { Icon } from '../../../parts/icons.tsx';
+import { NamesField } from '../../../parts/NamesField.tsx';
+import { useSession } from '../../../parts/session.ts';
+import { TestButton, TestResult } from '../../../parts/TestChannel.tsx';
+import { useField, useForm } from '../context.ts';
 import classes from '../fields.module.css';
 import { Fold } from '../Fold.tsx';
-import { useTexts, Words } from '../inputs.tsx';
+import { useTexts } from '../inputs.tsx';
+
+// Chosen with the first channel, unless events are chosen already.
+const usual = ['failed', 'missed', 'lost'];
 
 export function Notify() {
   const { t } = useTranslation();
   return (
     <Fold id="notify" title={t('policy.notify')} fields={['notify.on', 'notify.to']}>
       <div className={classes.stack}>
-        <Told />
         <Channels />
+        <Told />
       </div>
     </Fold>
   );
@@ -38,18 +47,51 @@ function Told() {
   );
 }
 
+/** The channels of the job as chips; admins create and test channels here, and keep their draft. */
 function Channels() {
   const { t } = useTranslation();
-  const names = useChannels().data?.items.map((channel) => channel.name);
+  const { doc, definition } = useForm();
+  const { id, value, error, warning, set } = useField(['notify', 'to']);
+  const { label, description } = useTexts(['notify', 'to']);
+  const admin = useSession().role === 'admin';
+  const channels = useChannels().data?.items;
+  const [making, setMaking] = useState(false);
+  const chosen = Array.isArray(value) ? value.map(String) : [];
+  const choose = (names: string[]) => {
+    if (names.length === 0) return set(undefined);
+    if (chosen.length > 0 || (definition.notify?.on ?? []).length > 0) return set(names);
+    doc.setAll([[['notify', 'to'], names], [['notify', 'on'], usual]]);
+  };
   return (
     <div>
-      <Words path={['notify', 'to']} known={names ?? []} />
-      {names?.length === 0 && (
+      <NamesField id={id} label={label} description={description} known={(channels ?? []).map(({ name }) => name)} value={chosen} error={error} nothing={t(channels?.length === 0 ? 'editor.noChannels' : 'editor.noSuchChannel')} onChange={choose} />
+      {warning && <p className={classes.warning}>{warning}</p>}
+      {channels?.length === 0 && !admin && <p className={classes.help}>{t('editor.noChannelsAsk')}</p>}
+      {admin && (
         <>
-          <p className={classes.help}>{t('editor.noChannels')}</p>
-          <CopyLine>cronctl create channels -f channels.yaml</CopyLine>
+          <ul className={classes.channels}>
+            {channels?.filter(({ name }) => chosen.includes(name)).map(({ name }) => <ChosenChannel key={name} name={name} />)}
+          </ul>
+          <Button size="xs" variant="default" leftSection={<Icon name="plus" size={14} />} onClick={() => setMaking(true)}>{t('channels.newEllipsis')}</Button>
         </>
       )}
+      {making && (
+        // Events of the dialog are not for the form of the job, which is above it in React's tree.
+        <div onSubmit={(e) => e.stopPropagation()} onKeyDown={(e) => e.stopPropagation()} onPaste={(e) => e.stopPropagation()}>
+          <ChannelDialog onSaved={({ name }) => choose([...new Set([...chosen, name])])} onClose={() => setMaking(false)} />
+        </div>
+      )}
     </div>
+  );
+}
+
+function ChosenChannel({ name }: { name: string }) {
+  const test = useTestChannel();
+  return (
+    <li>
+      <code className="break">{visible(name)}</code>
+      <TestButton compact name={name} test={test} />
+      <TestResult test={test} />
+    </li>
   );
 }

@@ -1,0 +1,66 @@
+package catalog_test
+
+import (
+	"maps"
+	"slices"
+	"testing"
+	"time"
+
+	"carillon/internal/common"
+	"carillon/internal/common/schedule"
+	"carillon/internal/jobmgr/catalog"
+)
+
+func TestReferences_CountJobsByChannelAndSecret(t *testing.T) {
+	tells := func(to ...string) *common.Notify { return &common.Notify{On: []common.Event{"failed"}, To: to} }
+	var jobs []common.JobState
+	for name, job := range map[string]common.Job{
+		"a": {Notify: tells("ops", "dev", "ops"), Env: map[string]string{"X": "secret:db", "Y": "secret:db"}},
+		"b": {Notify: tells("dev", "ops")},
+		"c": {Notify: tells("ops-2"), Env: map[string]string{"X": "secret:db", "Y": "secret:api", "Z": "plain"}},
+		"d": {},
+	} {
+		job.Name, job.Command = name, "true"
+		jobs = append(jobs, common.JobState{
+			StoredJob: common.StoredJob{Job: job, UID: common.NewID()},
+			Version:   int64(len(jobs) + 1),
+		})
+	}
+	all := catalog.New(nil, schedule.NewInterner(), time.Now)
+	all.Fill(jobs, false)
+	for _, c := range []struct {
+		kind common.Referent
+		want map[string]int
+	}{
+		{common.ReferentChannel, map[string]int{"ops": 2, "dev": 2, "ops-2": 1}},
+		{common.ReferentSecret, map[string]int{"db": 2, "api": 1}},
+		{"none", map[string]int{}},
+	} {
+		if got := all.References(t.Context(), c.kind); !maps.Equal(got, c.want) {
+			t.Errorf("%s: %v, want %v", c.kind, got, c.want)
+		}
+	}
+	for _, c := range []struct {
+		kind   common.Referent
+		object string
+		most   int
+		want   []string
+	}{
+		{common.ReferentChannel, "ops", 10, []string{"a", "b"}},
+		{common.ReferentChannel, "ops", 1, []string{"a"}},
+		{common.ReferentSecret, "db", 10, []string{"a", "c"}},
+		{common.ReferentChannel, "db", 10, nil},
+		{common.ReferentChannel, "", 10, nil},
+	} {
+		if got := all.Referring(t.Context(), c.kind, c.object, c.most); !slices.Equal(got, c.want) {
+			t.Errorf("%s %s, at most %d: %v, want %v", c.kind, c.object, c.most, got, c.want)
+		}
+	}
+	if told, _ := all.Notifying(); len(told) != 3 {
+		t.Errorf("%d jobs have notifications", len(told))
+	}
+	all.Remove("a")
+	if got := all.References(t.Context(), common.ReferentSecret); got["db"] != 1 {
+		t.Errorf("after the deletion of a job: %v", got)
+	}
+}

@@ -1,0 +1,258 @@
+// Channels, deliveries, secrets and the health of the cluster.
+
+import assert from 'node:assert/strict';
+import { createServer } from 'node:http';
+import { after, test } from 'node:test';
+import { assertAccessible, assertFits, open, shoot } from './browser.mjs';
+import { until } from './server.mjs';
+import { leave, stage } from './stage.mjs';
+
+/** A receiver of webhooks, which answers with a status. */
+const receiver = { status: 204, got: [] };
+const listening = createServer((request, response) => {
+  let body = '';
+  request.on('data', (part) => (body += part));
+  request.on('end', () => {
+    receiver.got.push({ path: request.url, id: request.headers['webhook-id'], ...JSON.parse(body) });
+    response.writeHead(receiver.status).end();
+  });
+});
+await new Promise((resolve) => listening.listen(0, '127.0.0.1', resolve));
+after(() => listening.close());
+const hook = `http://127.0.0.1:${listening.address().port}/T0/canary`;
+
+const { server, browser, visit } = await stage({ CARILLON_NOTIFY_ALLOW: '127.0.0.0/8' });
+const password = 'blue horse under a quiet bridge';
+
+/** Signs in as a user with these roles. */
+async function enter(name, roles, path) {
+  await server.api('POST', '/users', { name, password, ...roles });
+  const tab = await open(browser, server);
+  await tab.page.goto(server.url + path);
+  await tab.page.getByLabel('User', { exact: true }).fill(name);
+  await tab.page.getByLabel('Password', { exact: true }).fill(password);
+  await tab.page.getByRole('button', { name: 'Sign in', exact: true }).click();
+  return tab;
+}
+
+test('a channel is created, tested in place, changed, and its secrets are not shown again', async () => {
+  const tab = await visit('/');
+  const { page } = tab;
+  await page.getByRole('link', { name: 'Jobs', exact: true }).first().waitFor();
+  await page.keyboard.press('g');
+  await page.keyboard.press('n');
+  await page.getByText('No channels yet').waitFor();
+  await assertAccessible(page, 'no channels');
+  await shoot(page, 'channels-empty');
+  await page.getByRole('button', { name: 'New channel' }).click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByRole('textbox', { name: 'Channel', exact: true }).fill('ops');
+  await dialog.getByLabel(/^URL/).fill('ftp://example.com');
+  await dialog.getByRole('button', { name: 'Create the channel' }).click();
+  await dialog.getByText('Must be an http or https URL').waitFor();
+  await dialog.getByLabel(/^URL/).fill(hook);
+  await assertAccessible(page, 'a new channel');
+  await shoot(page, 'channel-new');
+  await dialog.getByRole('button', { name: 'Create the channel' }).click();
+  const secret = await dialog.locator('[data-secret] code').innerText();
+  assert.match(secret, /^whsec_/);
+  await dialog.getByRole('button', { name: 'Send a test to ops' }).click();
+  await dialog.locator('[data-test=sent]').getByText('Response: 204.').waitFor();
+  assert.deepEqual(receiver.got.map(({ path, type }) => [path, type]), [['/T0/canary', 'channel.test']]);
+  await page.keyboard.press('Escape');
+  assert.ok(await dialog.isVisible(), 'the secret is not lost by a slip');
+  await shoot(page, 'channel-made');
+  await dialog.getByRole('button', { name: 'I have copied it' }).click();
+  const row = page.locator('[data-row=ops]');
+  await row.getByText('http://127.0.0.1').waitFor();
+  await row.getByText('Delivered').waitFor();
+  await row.getByText('No job').waitFor();
+
+  receiver.status = 500;
+  await row.getByRole('button', { name: 'Send a test to ops' }).click();
+  await page.locator('[data-test=failed]').getByText('Response: 500.').waitFor();
+  await assertAccessible(page, 'a failed test');
+  await shoot(page, 'channel-test-failed');
+  receiver.status = 204;
+  await page.reload();
+  await row.getByText('Failed', { exact: true }).waitFor();
+  const content = await page.content();
+  assert.ok(!content.includes('canary') && !content.includes(secret), 'a secret is shown again');
+
+  await row.getByRole('button', { name: 'Actions for ops' }).click();
+  await page.getByRole('menuitem', { name: 'Edit…' }).click();
+  assert.equal(await dialog.getByLabel(/^URL/).inputValue(), '');
+  await dialog.getByText('Now on http://127.0.0.1').waitFor();
+  await dialog.getByRole('switch', { name: 'Disabled' }).check();
+  await dialog.getByRole('button', { name: 'Save' }).click();
+  await dialog.getByRole('button', { name: 'Done' }).click();
+  await row.getByText('Disabled').waitFor();
+  await server.api('PUT', '/channels/ops', { kind: 'webhook' });
+  await leave(tab);
+});
+
+test('failed deliveries are listed with their reason, filtered, and retried', async () => {
+  await server.api('POST', '/jobs', { name: 'payout', title: 'Pay out sellers', command: 'exit 3', notify: { on: ['failed'], to: ['ops', 'spare'] } });
+  await server.api('POST', '/jobs/payout/run', {});
+  await until('the notification of the failure is there', async () => receiver.got.some(({ type }) => type === 'run.failed'));
+  const failed = async () => (await server.api('GET', '/deliveries?channel=spare')).items.find(({ status }) => status === 'failed');
+  await until('the one to a missing channel has failed', failed);
+  const tab = await visit('/notifications?tab=deliveries');
+  const { page } = tab;
+  const delivered = page.getByRole('row', { name: /payout.*ops/ });
+  await delivered.getByText('Delivered').waitFor();
+  await delivered.getByRole('link', { name: 'Run', exact: true }).waitFor();
+  await assertAccessible(page, 'deliveries');
+  await shoot(page, 'deliveries');
+  await page.getByLabel('Status').selectOption('Failed');
+  await page.getByLabel('Channel', { exact: true }).selectOption('ops');
+  await page.locator('[data-search]').fill('payout');
+  await page.getByText('No delivery matches these filters.').waitFor();
+  assert.match(page.url(), /channel=ops/);
+  await page.getByRole('button', { name: 'Clear the filters' }).click();
+  const lost = page.getByRole('row', { name: /payout.*spare/ });
+  await lost.getByText('The channel does not exist.').waitFor();
+  await server.api('PUT', '/channels/spare', { kind: 'webhook', url: `${hook}/spare` });
+  await lost.getByRole('button', { name: 'Retry the delivery to spare' }).click();
+  await until('it is delivered', async () => receiver.got.some(({ path, type }) => path.endsWith('/spare') && type === 'run.failed'), 40);
+  await lost.getByText('Delivered').waitFor();
+
+  // What uses a channel is listed, also before it is deleted.
+  await page.getByRole('tab', { name: 'Channels' }).click();
+  await page.locator('[data-row=spare]').getByRole('button', { name: '1 job' }).click();
+  await page.getByRole('list', { name: 'Jobs that use spare' }).getByRole('link', { name: 'payout' }).waitFor();
+  await shoot(page, 'channels');
+  await page.getByRole('button', { name: 'Actions for spare' }).click();
+  await page.getByRole('menuitem', { name: 'Delete…' }).click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByText('1 job uses it.').waitFor();
+  await dialog.getByRole('link', { name: 'payout' }).waitFor();
+  await shoot(page, 'channel-delete');
+  await dialog.getByRole('button', { name: 'Delete the channel' }).click();
+  await page.locator('[data-row=spare]').waitFor({ state: 'detached' });
+  await leave(tab);
+});
+
+test('the job editor offers channels as chips, and creates one without leaving the draft', async () => {
+  const tab = await visit('/new/job');
+  const { page } = tab;
+  await page.getByRole('textbox', { name: 'Name', exact: true }).fill('chips');
+  await page.getByRole('textbox', { name: 'Command', exact: true }).fill('true');
+  await page.getByRole('button', { name: 'Notifications' }).click();
+  await page.getByRole('button', { name: 'New channel…' }).click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByRole('textbox', { name: 'Channel', exact: true }).fill('night-shift');
+  await dialog.getByText('Mail', { exact: true }).click();
+  await dialog.getByLabel('Mail addresses').fill('a@example.com, b@example.com');
+  await dialog.getByRole('button', { name: 'Create the channel' }).click();
+  await dialog.getByRole('button', { name: 'Done' }).click();
+  await page.getByRole('button', { name: 'Send a test to night-shift' }).waitFor();
+  assert.ok(await page.getByLabel('A fire failed, and no attempt follows').isChecked(), 'a first channel selects the usual events');
+  const field = page.getByRole('combobox', { name: 'Channels' });
+  await field.fill('op');
+  await page.getByRole('option', { name: 'ops' }).click();
+  await page.keyboard.press('Escape');
+  await page.getByRole('button', { name: 'Send a test to ops' }).click();
+  await page.locator('[data-test=sent]').waitFor();
+  await assertAccessible(page, 'channels in the editor');
+  await shoot(page, 'editor-channels');
+  await page.getByRole('button', { name: 'Create the job' }).click();
+  await page.getByRole('heading', { name: 'chips' }).waitFor();
+  assert.deepEqual((await server.api('GET', '/jobs/chips')).notify, { on: ['failed', 'missed', 'lost'], to: ['night-shift', 'ops'] });
+  await leave(tab);
+});
+
+test('a secret is created, replaced and deleted, and its value is never shown', async () => {
+  const value = 'canary-4711-swordfish';
+  const tab = await visit('/secrets');
+  const { page } = tab;
+  await page.getByText('No secrets yet').waitFor();
+  await page.getByRole('button', { name: 'New secret' }).click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByRole('textbox', { name: 'Secret', exact: true }).fill('reports-db');
+  await dialog.locator('[data-secret-value]').fill('short');
+  await dialog.getByRole('button', { name: 'Create the secret' }).click();
+  await dialog.getByText('8 to 4096 bytes: a shorter one').waitFor();
+  await dialog.locator('[data-secret-value]').fill(value);
+  await dialog.getByLabel('Groups').fill('reports,');
+  await dialog.getByLabel('Description').fill('Password of the reporting database');
+  await assertAccessible(page, 'a new secret');
+  await shoot(page, 'secret-new');
+  await dialog.getByRole('button', { name: 'Create the secret' }).click();
+  const row = page.locator('[data-row=reports-db]');
+  await row.getByText('reports', { exact: true }).waitFor();
+  await server.api('POST', '/jobs', { name: 'report', group: 'reports', command: 'echo "$PASS" | wc -c', env: { PASS: 'secret:reports-db' } });
+  await page.reload();
+  await row.getByRole('button', { name: '1 job' }).click();
+  await page.getByRole('link', { name: 'report', exact: true }).waitFor();
+  await assertAccessible(page, 'secrets');
+  await shoot(page, 'secrets');
+  assert.ok(!(await page.content()).includes(value));
+  const before = await server.api('GET', '/secrets/reports-db');
+  await page.getByRole('button', { name: 'Actions for reports-db' }).click();
+  await page.getByRole('menuitem', { name: 'Edit or replace…' }).click();
+  assert.equal(await dialog.locator('[data-secret-value]').inputValue(), '');
+  await dialog.locator('[data-secret-value]').fill('another value of it\n');
+  await dialog.getByRole('button', { name: 'Save' }).click();
+  await dialog.waitFor({ state: 'hidden' });
+  const now = await server.api('GET', '/secrets/reports-db');
+  assert.ok(now.setAt > before.setAt);
+  assert.deepEqual([now.groups, now.description], [before.groups, before.description]);
+
+  // Roles: an editor of the group sees it, and changes nothing; a viewer learns why it is not shown.
+  const ann = await enter('ann', { groups: { reports: 'editor' } }, '/secrets');
+  await ann.page.locator('[data-row=reports-db]').waitFor();
+  assert.equal(await ann.page.getByRole('button', { name: 'Actions for reports-db' }).count(), 0);
+  assert.equal(await ann.page.getByRole('button', { name: 'New secret' }).count(), 0);
+  await ann.page.goto(`${server.url}/notifications`);
+  await ann.page.getByText('Only admins create, change and test channels.').waitFor();
+  assert.equal(await ann.page.getByText('127.0.0.1').count(), 0, 'destinations are for admins');
+  await leave(ann);
+  const vic = await enter('vic', { role: 'viewer' }, '/secrets');
+  await vic.page.getByText('Secrets are for editors').waitFor();
+  assert.equal(await vic.page.getByRole('navigation').getByRole('link', { name: 'Secrets' }).count(), 0);
+  await leave(vic);
+
+  await page.getByRole('button', { name: 'Actions for reports-db' }).click();
+  await page.getByRole('menuitem', { name: 'Delete…' }).click();
+  await dialog.getByText('1 job refers to it.').waitFor();
+  await dialog.getByRole('button', { name: 'Delete the secret' }).click();
+  await row.waitFor({ state: 'detached' });
+  await leave(tab);
+});
+
+test('the health page lists problems with what to do, and that there are none', async () => {
+  const tab = await visit('/workers');
+  const { page } = tab;
+  await page.getByRole('link', { name: 'Check the cluster’s health' }).click();
+  await page.getByText('No problems found').waitFor();
+  await assertAccessible(page, 'healthy');
+  await shoot(page, 'health');
+  const [worker] = (await server.api('GET', '/workers')).items;
+  await server.api('POST', `/workers/${worker.id}/drain`, { note: 'new disk' });
+  await until('it is draining', async () => (await server.api('GET', '/system/doctor')).status === 'failing');
+  await page.getByRole('button', { name: 'Check again' }).click();
+  const finding = page.locator('[data-check=workers][data-status=failing]');
+  await finding.getByText('All workers are draining').waitFor();
+  await finding.getByText('What to do:').waitFor();
+  await finding.getByRole('link', { name: 'Open Workers' }).waitFor();
+  await assertAccessible(page, 'problems');
+  await shoot(page, 'health-problems');
+  await server.api('POST', `/workers/${worker.id}/undrain`);
+  await until('it claims runs again', async () => (await server.api('GET', '/system/doctor')).status === 'ok');
+  await page.getByRole('button', { name: 'Check again' }).click();
+  await page.getByText('No problems found').waitFor();
+  await leave(tab);
+});
+
+test('the pages fit on a phone, in the dark theme and in Chinese', async () => {
+  const tab = await visit('/notifications', { width: 390, height: 800, locale: 'zh-CN', colorScheme: 'dark' });
+  const { page } = tab;
+  for (const [path, text] of [['/notifications', '发送测试'], ['/notifications?tab=deliveries', 'payout failed'], ['/secrets', '还没有密钥'], ['/health', '没有发现问题']]) {
+    await page.goto(server.url + path);
+    await page.getByText(text).first().waitFor();
+    await assertFits(page, path);
+    await shoot(page, `phone-zh${path.replaceAll(/[^a-z]+/g, '-')}`);
+  }
+  await leave(tab);
+});

@@ -1,0 +1,57 @@
+export const notifications = {
+  notifications: {
+    title: 'Notifications', channels: 'Channels', deliveries: 'Deliveries', adminsOnly: 'Only admins create, change and test channels.',
+  },
+  names: { removeAll: 'Remove all' },
+  usedBy: { jobs_one: '{{count}} job', jobs_other: '{{count}} jobs', none: 'No job', show: 'Jobs that use {{name}}', more_one: 'and 1 more', more_other: 'and {{count}} more' },
+  channels: {
+    table: 'Channels', new: 'New channel', newEllipsis: 'New channel…', name: 'Channel', nameHelp: 'Jobs refer to it by this name, which cannot be changed. a–z, 0–9, “.”, “_” and “-”.', nameTaken: 'A channel with this name already exists.',
+    kind: 'Kind', kinds: { webhook: 'Webhook', mail: 'Mail' }, destination: 'Destination', last: 'Last delivery', jobs: 'Used by', never: 'Nothing sent yet', pending_one: '1 pending', pending_other: '{{count}} pending',
+    off: 'Disabled', actionsFor: 'Actions for {{name}}', edit: 'Edit…', deliveriesOf: 'Deliveries', delete: 'Delete…',
+    newTitle: 'New channel', editTitle: 'Edit {{name}}', create: 'Create the channel', madeTitle: 'Channel {{name}} created', savedTitle: 'Channel {{name}} saved', done: 'Done', copied: 'I have copied it',
+    url: 'URL', urlHelp: 'Treated as a secret: only its host is shown later. Notifications are sent as JSON by POST.', urlKept: 'Now on {{origin}}. Empty: keep the current URL.', showUrl: 'Show the URL', unchanged: 'Unchanged',
+    secret: 'Signing secret', secretHelp: 'Receivers verify requests with it. Empty: generate one, and show it once.', secretKept: 'Never shown. Empty: keep the current one.', showSecret: 'Show the secret',
+    newSecret: 'Generate a new signing secret', newSecretHelp: 'The old one stops working when you save.', secretOnce: 'The signing secret, shown only once. Receivers verify requests with it (Standard Webhooks).',
+    to: 'Mail addresses', toHelp: 'One per line. Each address gets a separate mail.', disabled: 'Disabled', disabledHelp: 'Nothing is sent. New notifications for it fail.',
+    stale: 'Someone else changed this channel in the meantime. Close this dialog and repeat your change.',
+    tryIt: 'Send a test to check that it arrives.', test: 'Send a test', testOf: 'Send a test to {{name}}', tested: 'The receiver accepted the test.', answered: 'Response: {{status}}.',
+    emptyTitle: 'No channels yet', emptyText: 'A channel is a webhook or a list of mail addresses. Jobs send their failures, delays and recoveries to channels.', emptyAsk: 'Admins can create channels.',
+    deleteTitle: 'Delete {{name}}?', deleteUsed_one: '1 job uses it. Its notifications to this channel will fail:', deleteUsed_other: '{{count}} jobs use it. Their notifications to this channel will fail:', deleteUnused: 'No job uses it.',
+    deletePending: 'Pending deliveries fail as well.', deleteConfirm: 'Delete the channel', deleted: 'The channel {{name}} was deleted.',
+  },
+  deliveries: {
+    table: 'Deliveries', when: 'Created', what: 'Notification', channel: 'Channel', result: 'Status', attempts: 'Attempts', next: 'Next attempt', now: 'now', anyChannel: 'All channels', anyStatus: 'All statuses', job: 'Job', run: 'Run',
+    status: { waiting: 'Pending', retrying: 'Retrying', sent: 'Delivered', failed: 'Failed' },
+    events: { failed: 'Failed', missed: 'Missed', lost: 'Lost', late: 'Late', recovered: 'Recovered', summary: 'Summary', summary_recovered: 'Summary of recoveries', test: 'Test' },
+    codes: {
+      channel_unknown: 'The channel does not exist.', channel_disabled: 'The channel is disabled.', channel_sealed: 'The channel is encrypted with a key that this master does not have.', kind_unavailable: 'Mail is not configured: the setting smtpHost is missing.',
+      refused: 'Rejected, or the address is not allowed.', gone: 'The receiver answered 410 Gone, and the channel was disabled.', gave_up: 'Given up after a day of retries.', trouble: 'The last attempt failed.',
+    },
+    answer: 'Response {{status}}', more_one: 'and 1 more job', more_other: 'and {{count}} more jobs', retry: 'Retry', retryOf: 'Retry the delivery to {{channel}}', requeued: 'The delivery is sent again within 15 seconds.',
+    emptyTitle: 'No deliveries yet', emptyText: 'Notifications of the last seven days are listed here, with the result of each attempt.', noMatch: 'No delivery matches these filters.', clear: 'Clear the filters',
+  },
+  secrets: {
+    title: 'Secrets', intro: 'Jobs refer to a secret in their environment, as secret:NAME. Values are encrypted, and never shown again.',
+    table: 'Secrets', new: 'New secret', name: 'Secret', nameHelp: 'Jobs refer to it as secret:{{name}}. Cannot be changed later.', nameTaken: 'A secret with this name already exists.', groups: 'Groups', allGroups: 'All groups',
+    groupsHelp: 'Only jobs of these groups can use it. Separate names by commas. Empty: jobs of all groups.', jobs: 'Used by', set: 'Value set', updated: 'Changed', by: 'by {{who}}', description: 'Description', descriptionHelp: 'What it is for. Do not write the value here.',
+    value: 'Value', valueHelp: '8 to 4096 bytes. Several lines are allowed.', newValue: 'New value', newValueHelp: 'Empty: keep the current value. Runs that start after saving get the new one.',
+    hide: 'Hide what I type', actionsFor: 'Actions for {{name}}', replace: 'Edit or replace…', delete: 'Delete…',
+    newTitle: 'New secret', editTitle: 'Edit {{name}}', create: 'Create the secret', made: 'The secret {{name}} was created. Jobs refer to it as secret:{{name}}.', saved: 'The secret {{name}} was saved.',
+    stale: 'Someone else changed this secret in the meantime. Close this dialog and repeat your change.',
+    emptyTitle: 'No secrets yet', emptyText: 'Store passwords and tokens here instead of in job definitions. A worker inserts the value when a run starts, and masks it in the output.', emptyAsk: 'Admins of a group can create secrets for its jobs.',
+    deniedTitle: 'Secrets are for editors', denied: 'Editors can use the secrets of their groups in jobs. Admins of a group create and replace them.',
+    deleteTitle: 'Delete {{name}}?', deleteUsed_one: '1 job refers to it. Its runs will be refused:', deleteUsed_other: '{{count}} jobs refer to it. Their runs will be refused:', deleteUnused: 'No job refers to it. The value cannot be restored.', deleteConfirm: 'Delete the secret', deleted: 'The secret {{name}} was deleted.',
+  },
+  health: {
+    title: 'Health', again: 'Check again', checked: 'Checked {{at}} by master {{master}}, version {{version}}.', noneTitle: 'No problems found', none_one: '1 check passed.', none_other: 'All {{count}} checks passed.',
+    groups: {
+      failing_one: '1 failure', failing_other: '{{count}} failures', warning_one: '1 warning', warning_other: '{{count}} warnings', unknown_one: '1 check without a result', unknown_other: '{{count}} checks without a result', ok_one: '1 check passed', ok_other: '{{count}} checks passed',
+    },
+    passed_one: '1 check passed', passed_other: '{{count}} checks passed', advice: 'What to do:', open: 'Open {{page}}',
+    status: { failing: 'Failing', warning: 'Warning', unknown: 'Unknown', ok: 'OK' },
+    checks: {
+      etcd: 'etcd', etcd_version: 'etcd version', etcd_space: 'etcd space', clock: 'Clocks', watch: 'Watch of jobs', log_store: 'Log store', outbox: 'Outcomes waiting', changes: 'Changes waiting', certificate: 'Certificate', workers: 'Workers', worker: 'Worker',
+      versions: 'Versions', elected: 'Elected master', masters: 'Masters', loops: 'Background tasks', jobs: 'Jobs', audit: 'Audit', notifications: 'Notifications', housekeeping: 'Housekeeping',
+    },
+  },
+};
