@@ -38,6 +38,7 @@ type fakes struct {
 	killed   []string
 	notes    []string
 	asked    []common.TriggerRequest
+	acked    map[string]runlog.AckState // by fire
 	ledger   []common.Fire
 	wanted   []runlog.FireQuery
 	workers  common.WorkerSettings
@@ -92,7 +93,8 @@ func (f *fakes) List(_ context.Context, q common.JobQuery) ([]common.JobState, s
 	var found []common.JobState
 	for _, name := range slices.Sorted(maps.Keys(f.jobs)) {
 		j := f.jobs[name]
-		if name <= q.After || q.Group != "" && j.Group != q.Group || !strings.Contains(name, q.Q) {
+		if name <= q.After || q.Group != "" && j.Group != q.Group || !strings.Contains(name, q.Q) ||
+			q.Pick != nil && q.Pick.Only != nil && !q.Pick.Only(&common.JobFacts{Name: name, UID: j.UID}) {
 			continue
 		}
 		if len(found) == q.Limit {
@@ -443,6 +445,8 @@ func newStageWith(t *testing.T, change func(*httpapi.Config)) *stage {
 	cfg := httpapi.Config{
 		Jobs:       f,
 		Runs:       f,
+		Acks:       f,
+		LastFires:  f,
 		Following:  tail.New(f, tail.Config{}),
 		Workers:    f,
 		Masters:    f,

@@ -18,6 +18,7 @@ type filter struct {
 	kind       filterKind
 	name, help string
 	standard   string // value without the flag
+	adds       string // value that a switch adds to the parameter is
 }
 
 type filterKind int
@@ -68,6 +69,10 @@ func (f filters) values(cmd *cobra.Command) (url.Values, error) {
 				return nil, err
 			}
 			text = at.Format(time.RFC3339Nano)
+		}
+		if x.adds != "" {
+			query.Set("is", strings.TrimPrefix(query.Get("is")+","+x.adds, ","))
+			continue
 		}
 		query.Set(cmp.Or(params[x.name], x.name), text)
 	}

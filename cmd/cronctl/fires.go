@@ -29,6 +29,7 @@ func (c *cli) fires() *cobra.Command {
 		},
 		{kind: isList, name: "status", help: "only fires with one of these statuses"},
 		{name: "group", help: "only fires of jobs of this group, if no job is named"},
+		{kind: isSwitch, name: "unacknowledged", help: "leave out acknowledged failures"},
 	}
 	cmd := &cobra.Command{
 		Use:   "fires [JOB]",
@@ -113,6 +114,13 @@ func fireCells(f *common.Fire, wide bool) []any {
 	}
 	if len(f.Attempts) > 0 {
 		last = f.Attempts[len(f.Attempts)-1]
+	}
+	if a := f.Acknowledged; a != nil {
+		reason += " (acknowledged by " + a.By
+		if a.Note != "" {
+			reason += ": " + a.Note
+		}
+		reason += ")"
 	}
 	if !wide {
 		reason = cut(reason, 80)

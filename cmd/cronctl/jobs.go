@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -33,11 +34,11 @@ func jobResource() *resource {
 		columns: columnsOf("NAME,+GROUP,+STATE,SCHEDULE,ZONE,NEXT,+LAST,+OK,+P95,+VERSION,+UPDATED,+BY,+USER,"+
 			"COMMAND,+TITLE", jobCells),
 		list: some((*client).ListJobs), one: byID((*client).GetJob),
-		filters: append(selection(), filter{
+		filters: slices.Concat(selection(), traits(), filters{{
 			name: "sort",
-			help: "name, group, nextFire or updated; with a minus in descending order, as in --sort=-updated " +
-				"(default name)",
-		}),
+			help: "name, group, nextFire, updated, lastRun, duration or success; with a minus in descending order, " +
+				"as in --sort=-updated (default name)",
+		}}),
 		limit:    &limit{0, "maximum number of jobs (default all)"},
 		include:  "results,stats",
 		events:   events{apiclient.FollowEventsParamsTypesJob, apiclient.FollowEventsParamsTypesRun},
@@ -45,6 +46,20 @@ func jobResource() *resource {
 		parts:    describeJob,
 		offer:    func(o *offered) (string, string) { return o.Name, o.Title },
 		searched: true,
+	}
+}
+
+// traits returns the filters of jobs by how their runs are doing.
+func traits() filters {
+	return filters{
+		{kind: isSwitch, name: "failing", adds: "failing",
+			help: "only jobs whose last fire failed, timed out, was lost, missed or refused"},
+		{kind: isSwitch, name: "running", adds: "running", help: "only jobs with a current run"},
+		{kind: isSwitch, name: "late", adds: "late",
+			help: "only jobs with an overdue fire, or a run that should have started"},
+		{kind: isSwitch, name: "never-ran", adds: "never_ran", help: "only jobs that never ran"},
+		{kind: isSwitch, name: "unnotified", adds: "unnotified",
+			help: "only jobs of whose failure no channel is notified"},
 	}
 }
 

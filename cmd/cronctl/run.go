@@ -118,7 +118,8 @@ func (c *cli) root() (*cobra.Command, error) {
 	root.AddCommand(
 		c.get(), c.describe(), c.status(), c.doctor(), c.recover(), c.create(), c.apply(), c.diff(), c.edit(),
 		c.rollback(), c.export(), c.remove(), c.runJob(), c.logs(), c.search(), c.kill(), c.pause(), c.resume(),
-		c.fires(), c.next(), c.forecast(), c.stats(), c.drain(), c.undrain(), c.set(), c.label(), c.test(), c.retry(),
+		c.ack(), c.rerun(), c.fires(), c.next(), c.forecast(), c.stats(),
+		c.drain(), c.undrain(), c.set(), c.label(), c.test(), c.retry(),
 		c.importCrontab(), c.login(), c.logout(), c.whoami(), c.passwd(), c.contexts(), c.audit(), c.man(), c.version(),
 	)
 	return root, c.completions(root)

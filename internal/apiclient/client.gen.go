@@ -767,6 +767,69 @@ func (e FireStatus) Valid() bool {
 	}
 }
 
+// Defines values for FireRefusalCode.
+const (
+	FireRefusalCodeConflict        FireRefusalCode = "conflict"
+	FireRefusalCodeExists          FireRefusalCode = "exists"
+	FireRefusalCodeForbidden       FireRefusalCode = "forbidden"
+	FireRefusalCodeInternal        FireRefusalCode = "internal"
+	FireRefusalCodeInvalid         FireRefusalCode = "invalid"
+	FireRefusalCodeNotFound        FireRefusalCode = "not_found"
+	FireRefusalCodeStale           FireRefusalCode = "stale"
+	FireRefusalCodeTooLarge        FireRefusalCode = "too_large"
+	FireRefusalCodeTooManyRequests FireRefusalCode = "too_many_requests"
+	FireRefusalCodeUnavailable     FireRefusalCode = "unavailable"
+)
+
+// Valid indicates whether the value is a known member of the FireRefusalCode enum.
+func (e FireRefusalCode) Valid() bool {
+	switch e {
+	case FireRefusalCodeConflict:
+		return true
+	case FireRefusalCodeExists:
+		return true
+	case FireRefusalCodeForbidden:
+		return true
+	case FireRefusalCodeInternal:
+		return true
+	case FireRefusalCodeInvalid:
+		return true
+	case FireRefusalCodeNotFound:
+		return true
+	case FireRefusalCodeStale:
+		return true
+	case FireRefusalCodeTooLarge:
+		return true
+	case FireRefusalCodeTooManyRequests:
+		return true
+	case FireRefusalCodeUnavailable:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for FireResultResult.
+const (
+	FireResultResultDone    FireResultResult = "done"
+	FireResultResultRefused FireResultResult = "refused"
+	FireResultResultUnknown FireResultResult = "unknown"
+)
+
+// Valid indicates whether the value is a known member of the FireResultResult enum.
+func (e FireResultResult) Valid() bool {
+	switch e {
+	case FireResultResultDone:
+		return true
+	case FireResultResultRefused:
+		return true
+	case FireResultResultUnknown:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for ForecastBy.
 const (
 	ForecastByHour   ForecastBy = "hour"
@@ -1802,34 +1865,79 @@ func (e ListJobsParamsState) Valid() bool {
 	}
 }
 
+// Defines values for ListJobsParamsIs.
+const (
+	ListJobsParamsIsFailing    ListJobsParamsIs = "failing"
+	ListJobsParamsIsLate       ListJobsParamsIs = "late"
+	ListJobsParamsIsNeverRan   ListJobsParamsIs = "never_ran"
+	ListJobsParamsIsRunning    ListJobsParamsIs = "running"
+	ListJobsParamsIsUnnotified ListJobsParamsIs = "unnotified"
+)
+
+// Valid indicates whether the value is a known member of the ListJobsParamsIs enum.
+func (e ListJobsParamsIs) Valid() bool {
+	switch e {
+	case ListJobsParamsIsFailing:
+		return true
+	case ListJobsParamsIsLate:
+		return true
+	case ListJobsParamsIsNeverRan:
+		return true
+	case ListJobsParamsIsRunning:
+		return true
+	case ListJobsParamsIsUnnotified:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for ListJobsParamsSort.
 const (
+	Duration      ListJobsParamsSort = "duration"
 	Group         ListJobsParamsSort = "group"
+	LastRun       ListJobsParamsSort = "lastRun"
+	MinusDuration ListJobsParamsSort = "-duration"
 	MinusGroup    ListJobsParamsSort = "-group"
+	MinusLastRun  ListJobsParamsSort = "-lastRun"
 	MinusName     ListJobsParamsSort = "-name"
 	MinusNextFire ListJobsParamsSort = "-nextFire"
+	MinusSuccess  ListJobsParamsSort = "-success"
 	MinusUpdated  ListJobsParamsSort = "-updated"
 	Name          ListJobsParamsSort = "name"
 	NextFire      ListJobsParamsSort = "nextFire"
+	Success       ListJobsParamsSort = "success"
 	Updated       ListJobsParamsSort = "updated"
 )
 
 // Valid indicates whether the value is a known member of the ListJobsParamsSort enum.
 func (e ListJobsParamsSort) Valid() bool {
 	switch e {
+	case Duration:
+		return true
 	case Group:
 		return true
+	case LastRun:
+		return true
+	case MinusDuration:
+		return true
 	case MinusGroup:
+		return true
+	case MinusLastRun:
 		return true
 	case MinusName:
 		return true
 	case MinusNextFire:
+		return true
+	case MinusSuccess:
 		return true
 	case MinusUpdated:
 		return true
 	case Name:
 		return true
 	case NextFire:
+		return true
+	case Success:
 		return true
 	case Updated:
 		return true
@@ -2138,6 +2246,29 @@ type Accepted struct {
 
 // AcceptedWait Result of waiting, if requested. interrupted: this server cannot continue to wait; the run continues, and can be read by its id.
 type AcceptedWait string
+
+// AckRequest defines model for AckRequest.
+type AckRequest struct {
+	// Fires Ids of fires, or of their runs.
+	Fires []string `json:"fires"`
+
+	// Note Reason; shown with the fire.
+	Note *string `json:"note,omitempty"`
+
+	// Undo Withdraw the acknowledgement.
+	Undo *bool `json:"undo,omitempty"`
+}
+
+// Acknowledgement defines model for Acknowledgement.
+type Acknowledgement struct {
+	At time.Time `json:"at"`
+
+	// By Name of the user or token.
+	//
+	// Example: ada
+	By   string  `json:"by"`
+	Note *string `json:"note,omitempty"`
+}
 
 // Applied defines model for Applied.
 type Applied struct {
@@ -3031,6 +3162,8 @@ type FindingStatus string
 
 // Fire defines model for Fire.
 type Fire struct {
+	Acknowledged *Acknowledgement `json:"acknowledged,omitempty"`
+
 	// Attempts Ids of its runs, oldest first.
 	Attempts []string  `json:"attempts"`
 	Cause    FireCause `json:"cause"`
@@ -3063,6 +3196,57 @@ type FireCause string
 
 // FireStatus Status of the last attempt; planned: in the future; waiting: due.
 type FireStatus string
+
+// FireRefusal defines model for FireRefusal.
+type FireRefusal struct {
+	// Code As for a request for this fire alone.
+	Code FireRefusalCode `json:"code"`
+
+	// Data Values for translated texts.
+	Data *map[string]string `json:"data,omitempty"`
+
+	// Detail The error in one sentence.
+	Detail string `json:"detail"`
+
+	// Errors All faults of the request.
+	Errors *[]Fault `json:"errors,omitempty"`
+
+	// Hint Advice.
+	Hint *string `json:"hint,omitempty"`
+
+	// Reason Distinguishes failures with the same code.
+	Reason *string `json:"reason,omitempty"`
+}
+
+// FireRefusalCode As for a request for this fire alone.
+type FireRefusalCode string
+
+// FireResult defines model for FireResult.
+type FireResult struct {
+	// Fire Id as in the request.
+	Fire    string       `json:"fire"`
+	Job     *string      `json:"job,omitempty"`
+	Refusal *FireRefusal `json:"refusal,omitempty"`
+
+	// Result unknown: etcd did not respond, and the action may have been applied.
+	Result FireResultResult `json:"result"`
+
+	// Run For a re-run: the requested run.
+	Run *string `json:"run,omitempty"`
+}
+
+// FireResultResult unknown: etcd did not respond, and the action may have been applied.
+type FireResultResult string
+
+// FireResults defines model for FireResults.
+type FireResults struct {
+	Done int64 `json:"done"`
+
+	// Items In the order of the request, without duplicates.
+	Items   []FireResult `json:"items"`
+	Refused int64        `json:"refused"`
+	Unknown int64        `json:"unknown"`
+}
 
 // Forecast defines model for Forecast.
 type Forecast struct {
@@ -3527,7 +3711,8 @@ type JobMetaState string
 
 // JobPage defines model for JobPage.
 type JobPage struct {
-	Items []Job `json:"items"`
+	Counts *TraitCounts `json:"counts,omitempty"`
+	Items  []Job        `json:"items"`
 
 	// NextCursor Cursor of the next page; absent on the last one.
 	NextCursor *string `json:"nextCursor,omitempty"`
@@ -4340,6 +4525,15 @@ type Refusal struct {
 // RefusalCode As for a request for this job alone.
 type RefusalCode string
 
+// RerunRequest defines model for RerunRequest.
+type RerunRequest struct {
+	// Fires Ids of fires, or of their runs.
+	Fires []string `json:"fires"`
+
+	// Note Reason; shown with the runs, after the reference to the original.
+	Note *string `json:"note,omitempty"`
+}
+
 // Result defines model for Result.
 type Result struct {
 	Cause ResultCause `json:"cause"`
@@ -4413,6 +4607,8 @@ type RollbackRequest struct {
 
 // Run defines model for Run.
 type Run struct {
+	Acknowledged *Acknowledgement `json:"acknowledged,omitempty"`
+
 	// After Outcome of the previous attempt, which this one repeats; absent for a first attempt.
 	After *RunAfter `json:"after,omitempty"`
 
@@ -4742,6 +4938,24 @@ type TokenDefinition struct {
 //
 // Example: operator
 type TokenDefinitionRole string
+
+// TraitCounts defines model for TraitCounts.
+type TraitCounts struct {
+	// Failing Jobs whose last fire failed, timed out, was lost, missed or refused; absent while the last results are unknown.
+	Failing *int64 `json:"failing,omitempty"`
+
+	// Late Jobs with an overdue fire, or a run that should have started.
+	Late int64 `json:"late"`
+
+	// NeverRan Jobs without any started run; absent while the last results are unknown.
+	NeverRan *int64 `json:"never_ran,omitempty"`
+
+	// Running Jobs with a current run.
+	Running int64 `json:"running"`
+
+	// Unnotified Jobs of whose failure no enabled channel is notified.
+	Unnotified int64 `json:"unnotified"`
+}
 
 // Trend defines model for Trend.
 type Trend struct {
@@ -5153,6 +5367,9 @@ type ListFiresParams struct {
 	// Status Only fires with one of these statuses, separated by commas.
 	Status *[]ListFiresParamsStatus `form:"status,omitempty" json:"status,omitempty"`
 
+	// Unacknowledged Leave out acknowledged failures.
+	Unacknowledged *bool `form:"unacknowledged,omitempty" json:"unacknowledged,omitempty"`
+
 	// Limit Maximum number of items; a page may contain fewer and still have a next one.
 	Limit *int64 `form:"limit,omitempty" json:"limit,omitempty"`
 
@@ -5165,6 +5382,12 @@ type ListFiresParams struct {
 
 // ListFiresParamsStatus defines parameters for ListFires.
 type ListFiresParamsStatus string
+
+// RerunFiresParams defines parameters for RerunFires.
+type RerunFiresParams struct {
+	// IdempotencyKey A repeated request with the same key within a day starts no run twice.
+	IdempotencyKey *string `json:"Idempotency-Key,omitempty"`
+}
 
 // GetForecastParams defines parameters for GetForecast.
 type GetForecastParams struct {
@@ -5204,6 +5427,9 @@ type ListJobsParams struct {
 	// Q Only jobs with this text in the name or title.
 	Q *string `form:"q,omitempty" json:"q,omitempty"`
 
+	// Similar Also jobs whose name or title has all words of q in any order, with typing errors in words of 4 characters or more.
+	Similar *bool `form:"similar,omitempty" json:"similar,omitempty"`
+
 	// Group Only jobs of this group.
 	Group *string `form:"group,omitempty" json:"group,omitempty"`
 
@@ -5213,7 +5439,10 @@ type ListJobsParams struct {
 	// State Only jobs in this state. done: the schedule has no more fires; manual: without a schedule.
 	State *ListJobsParamsState `form:"state,omitempty" json:"state,omitempty"`
 
-	// Sort Sort order, ascending, or descending with a minus; equal ones by name. Default: name.
+	// Is Only jobs with all of these properties, separated by commas. failing: the last fire failed, timed out, was lost, missed or refused, and no retry of it is pending; running: with a current run; late: with an overdue fire, or a run that should have started; never_ran: without any started run; unnotified: no enabled channel is notified of a failure. 503 while the log store is away and the last results are unknown.
+	Is *[]ListJobsParamsIs `form:"is,omitempty" json:"is,omitempty"`
+
+	// Sort Sort order, ascending, or descending with a minus; equal ones by name. lastRun: by planned time of the newest run; duration: by the 95th percentile of the last 7 days; success: by success rate of the last 7 days; jobs without a value are last. Default: name.
 	Sort *ListJobsParamsSort `form:"sort,omitempty" json:"sort,omitempty"`
 
 	// Limit Maximum number of items.
@@ -5227,6 +5456,9 @@ type ListJobsParams struct {
 
 	// Total Also return the number of jobs on all pages.
 	Total *bool `form:"total,omitempty" json:"total,omitempty"`
+
+	// Counts Also return the number of jobs with each of the properties of is, among those that match the other filters.
+	Counts *bool `form:"counts,omitempty" json:"counts,omitempty"`
 
 	// Selector Only jobs whose labels match: team=data,tier!=slow.
 	Selector *string `form:"selector,omitempty" json:"selector,omitempty"`
@@ -5243,6 +5475,9 @@ type ListJobsParams struct {
 
 // ListJobsParamsState defines parameters for ListJobs.
 type ListJobsParamsState string
+
+// ListJobsParamsIs defines parameters for ListJobs.
+type ListJobsParamsIs string
 
 // ListJobsParamsSort defines parameters for ListJobs.
 type ListJobsParamsSort string
@@ -5314,6 +5549,9 @@ type ListJobFiresParams struct {
 
 	// Status Only fires with one of these statuses, separated by commas.
 	Status *[]ListJobFiresParamsStatus `form:"status,omitempty" json:"status,omitempty"`
+
+	// Unacknowledged Leave out acknowledged failures.
+	Unacknowledged *bool `form:"unacknowledged,omitempty" json:"unacknowledged,omitempty"`
 
 	// Limit Maximum number of items; a page may contain fewer and still have a next one.
 	Limit *int64 `form:"limit,omitempty" json:"limit,omitempty"`
@@ -5646,6 +5884,12 @@ type PutChannelJSONRequestBody = ChannelDefinition
 // ParseCrontabJSONRequestBody defines body for ParseCrontab for application/json ContentType.
 type ParseCrontabJSONRequestBody = CrontabRequest
 
+// AcknowledgeFiresJSONRequestBody defines body for AcknowledgeFires for application/json ContentType.
+type AcknowledgeFiresJSONRequestBody = AckRequest
+
+// RerunFiresJSONRequestBody defines body for RerunFires for application/json ContentType.
+type RerunFiresJSONRequestBody = RerunRequest
+
 // CreateJobJSONRequestBody defines body for CreateJob for application/json ContentType.
 type CreateJobJSONRequestBody = JobInput
 
@@ -5950,6 +6194,42 @@ type ClientInterface interface {
 	//
 	// Corresponds with GET /api/v1/fires (the `ListFires` operationId).
 	ListFires(ctx context.Context, params *ListFiresParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// AcknowledgeFiresWithBody Acknowledge failed fires, or undo it
+	//
+	// Records that failed fires need no further attention. The outcome in the ledger stays; a later attempt that fails needs attention again. Each fire is authorized independently, by your role in its job's group. Returns 200 with a result for each fire. The audit has an entry for each.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /api/v1/fires/acknowledge (the `AcknowledgeFires` operationId).
+	AcknowledgeFiresWithBody(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// AcknowledgeFires Acknowledge failed fires, or undo it
+	//
+	// Records that failed fires need no further attention. The outcome in the ledger stays; a later attempt that fails needs attention again. Each fire is authorized independently, by your role in its job's group. Returns 200 with a result for each fire. The audit has an entry for each.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /api/v1/fires/acknowledge (the `AcknowledgeFires` operationId).
+	AcknowledgeFires(ctx context.Context, body AcknowledgeFiresJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// RerunFiresWithBody Run failed fires again
+	//
+	// Starts the job of each failed fire once more, with the parameters of the fire's last attempt. The note of the new run begins with "re-run of" and the id of the original. Each fire is authorized independently, by your role in its job's group. Returns 200 with a result for each fire.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /api/v1/fires/rerun (the `RerunFires` operationId).
+	RerunFiresWithBody(ctx context.Context, params *RerunFiresParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// RerunFires Run failed fires again
+	//
+	// Starts the job of each failed fire once more, with the parameters of the fire's last attempt. The note of the new run begins with "re-run of" and the id of the original. Each fire is authorized independently, by your role in its job's group. Returns 200 with a result for each fire.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /api/v1/fires/rerun (the `RerunFires` operationId).
+	RerunFires(ctx context.Context, params *RerunFiresParams, body RerunFiresJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// GetForecast Count planned fires, by minute or hour
 	//
@@ -6953,6 +7233,82 @@ func (c *Client) FollowEvents(ctx context.Context, params *FollowEventsParams, r
 // Corresponds with GET /api/v1/fires (the `ListFires` operationId).
 func (c *Client) ListFires(ctx context.Context, params *ListFiresParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewListFiresRequest(c.Server, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// AcknowledgeFiresWithBody Acknowledge failed fires, or undo it
+//
+// Records that failed fires need no further attention. The outcome in the ledger stays; a later attempt that fails needs attention again. Each fire is authorized independently, by your role in its job's group. Returns 200 with a result for each fire. The audit has an entry for each.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /api/v1/fires/acknowledge (the `AcknowledgeFires` operationId).
+func (c *Client) AcknowledgeFiresWithBody(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewAcknowledgeFiresRequestWithBody(c.Server, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// AcknowledgeFires Acknowledge failed fires, or undo it
+//
+// Records that failed fires need no further attention. The outcome in the ledger stays; a later attempt that fails needs attention again. Each fire is authorized independently, by your role in its job's group. Returns 200 with a result for each fire. The audit has an entry for each.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /api/v1/fires/acknowledge (the `AcknowledgeFires` operationId).
+func (c *Client) AcknowledgeFires(ctx context.Context, body AcknowledgeFiresJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewAcknowledgeFiresRequest(c.Server, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// RerunFiresWithBody Run failed fires again
+//
+// Starts the job of each failed fire once more, with the parameters of the fire's last attempt. The note of the new run begins with "re-run of" and the id of the original. Each fire is authorized independently, by your role in its job's group. Returns 200 with a result for each fire.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /api/v1/fires/rerun (the `RerunFires` operationId).
+func (c *Client) RerunFiresWithBody(ctx context.Context, params *RerunFiresParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewRerunFiresRequestWithBody(c.Server, params, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// RerunFires Run failed fires again
+//
+// Starts the job of each failed fire once more, with the parameters of the fire's last attempt. The note of the new run begins with "re-run of" and the id of the original. Each fire is authorized independently, by your role in its job's group. Returns 200 with a result for each fire.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /api/v1/fires/rerun (the `RerunFires` operationId).
+func (c *Client) RerunFires(ctx context.Context, params *RerunFiresParams, body RerunFiresJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewRerunFiresRequest(c.Server, params, body)
 	if err != nil {
 		return nil, err
 	}
@@ -9425,6 +9781,18 @@ func NewListFiresRequest(server string, params *ListFiresParams) (*http.Request,
 
 		}
 
+		if params.Unacknowledged != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "unacknowledged", *params.Unacknowledged, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "boolean", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
 		if params.Limit != nil {
 
 			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "limit", *params.Limit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: "int64"}); err != nil {
@@ -9470,6 +9838,101 @@ func NewListFiresRequest(server string, params *ListFiresParams) (*http.Request,
 	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
 	if err != nil {
 		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewAcknowledgeFiresRequest calls the generic AcknowledgeFires builder with application/json body
+func NewAcknowledgeFiresRequest(server string, body AcknowledgeFiresJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewAcknowledgeFiresRequestWithBody(server, "application/json", bodyReader)
+}
+
+// NewAcknowledgeFiresRequestWithBody constructs an http.Request for the AcknowledgeFires method, with any body, and a specified content type
+func NewAcknowledgeFiresRequestWithBody(server string, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/fires/acknowledge")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	return req, nil
+}
+
+// NewRerunFiresRequest calls the generic RerunFires builder with application/json body
+func NewRerunFiresRequest(server string, params *RerunFiresParams, body RerunFiresJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewRerunFiresRequestWithBody(server, params, "application/json", bodyReader)
+}
+
+// NewRerunFiresRequestWithBody constructs an http.Request for the RerunFires method, with any body, and a specified content type
+func NewRerunFiresRequestWithBody(server string, params *RerunFiresParams, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/fires/rerun")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	if params != nil {
+
+		if params.IdempotencyKey != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Idempotency-Key", *params.IdempotencyKey, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Idempotency-Key", headerParam0)
+		}
+
 	}
 
 	return req, nil
@@ -9692,6 +10155,18 @@ func NewListJobsRequest(server string, params *ListJobsParams) (*http.Request, e
 
 		}
 
+		if params.Similar != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "similar", *params.Similar, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "boolean", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
 		if params.Group != nil {
 
 			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "group", *params.Group, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
@@ -9719,6 +10194,18 @@ func NewListJobsRequest(server string, params *ListJobsParams) (*http.Request, e
 		if params.State != nil {
 
 			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "state", *params.State, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Is != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "is", *params.Is, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "array", Format: ""}); err != nil {
 				return nil, err
 			} else {
 				for _, qp := range strings.Split(queryFrag, "&") {
@@ -9779,6 +10266,18 @@ func NewListJobsRequest(server string, params *ListJobsParams) (*http.Request, e
 		if params.Total != nil {
 
 			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "total", *params.Total, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "boolean", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Counts != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "counts", *params.Counts, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "boolean", Format: ""}); err != nil {
 				return nil, err
 			} else {
 				for _, qp := range strings.Split(queryFrag, "&") {
@@ -10431,6 +10930,18 @@ func NewListJobFiresRequest(server string, name string, params *ListJobFiresPara
 		if params.Status != nil {
 
 			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "status", *params.Status, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "array", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Unacknowledged != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "unacknowledged", *params.Unacknowledged, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "boolean", Format: ""}); err != nil {
 				return nil, err
 			} else {
 				for _, qp := range strings.Split(queryFrag, "&") {

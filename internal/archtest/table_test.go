@@ -82,6 +82,7 @@ var table = map[string]kind{
 	"internal/housekeeping":     conductor,
 	"internal/notify/history":   conductor,
 	"internal/runlog/jobgauges": conductor,
+	"internal/runlog/lastfires": conductor,
 	"internal/watchdog":         conductor,
 
 	"bench/...":  wiring,

@@ -17,4 +17,22 @@ type Fire struct {
 	Reason    *Reason    `json:"reason,omitempty" doc:"Reason for the status."`
 	Attempts  []string   `json:"attempts" nullable:"false" doc:"Ids of its runs, oldest first."`
 	Gap       *Gap       `json:"gap,omitempty" doc:"The entry represents several fires."`
+
+	Acknowledged *Acknowledgement `json:"acknowledged,omitempty" doc:"Acknowledgement of the failure; absent without one, and after a further attempt has failed."`
+}
+
+// Acknowledgement is an operator's statement that a failed fire needs no further attention. The outcome stays.
+type Acknowledgement struct {
+	By   string    `json:"by" doc:"Name of the user or token." example:"ada"`
+	At   time.Time `json:"at"`
+	Note string    `json:"note,omitempty"`
+}
+
+// NeedsAttention reports whether an outcome is a failure, which can be acknowledged.
+func (s Status) NeedsAttention() bool {
+	switch s {
+	case StatusFailed, StatusTimedOut, StatusLost, StatusMissed, StatusRefused:
+		return true
+	}
+	return false
 }

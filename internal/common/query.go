@@ -5,6 +5,7 @@ import "fmt"
 // JobQuery filters and orders a list of jobs. Zero fields do not filter.
 type JobQuery struct {
 	Q          string // part of the name or the title
+	Similar    bool   // jobs with a word like Q but for a typing error match too
 	Group      string
 	Below      string // this group and its subgroups, whose names continue with a dot or a dash
 	Ungrouped  bool   // jobs without a group
@@ -15,6 +16,19 @@ type JobQuery struct {
 	Limit      int
 	Skip       int    // number of jobs to skip
 	After      string // start after this position, which came with the previous page; by name it is a name
+	Pick       *JobPick
+}
+
+// JobPick filters and orders jobs by what the caller knows of them. Its functions do no I/O.
+type JobPick struct {
+	Only func(*JobFacts) bool  // keeps the jobs for which it returns true; nil keeps all
+	Rank func(*JobFacts) int64 // the key of OrderRank
+}
+
+// JobFacts are the fields of a job that the functions of a JobPick receive.
+type JobFacts struct {
+	Name, UID string
+	FailureTo []string // channels that are notified of a failure
 }
 
 // Phase is the state of a job's schedule.
@@ -37,6 +51,7 @@ const (
 	OrderNextFire JobOrder = "nextFire" // jobs without a next fire last
 	OrderUpdated  JobOrder = "updated"
 	OrderGroup    JobOrder = "group"
+	OrderRank     JobOrder = "rank" // by JobPick.Rank
 )
 
 // Referent is a kind of object that definitions of jobs refer to by name.

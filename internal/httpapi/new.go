@@ -58,6 +58,7 @@ type (
 type Config struct {
 	Jobs      Jobs
 	Runs      Runs
+	Acks      runs.Acks
 	Following runs.Following
 	Workers   Workers
 	Masters   system.Masters
@@ -71,6 +72,7 @@ type Config struct {
 	Stats     stats.Stats
 	Ahead     schedules.Ahead
 	Grouping  jobs.Grouping
+	LastFires jobs.LastFires
 	// References reads which jobs refer to channels and secrets.
 	References view.References
 	Counted    runlog.Statistics
@@ -146,12 +148,14 @@ func Build(cfg Config) (http.Handler, *core.Router, error) {
 			Changes:   cfg.Changes,
 			Findings:  cfg.Findings,
 			Grouping:  cfg.Grouping,
+			LastFires: cfg.LastFires,
 			Estimator: expected,
 			Interner:  cfg.Schedules,
 			Now:       cfg.Now,
 		},
 		&runs.Resource{
 			Runs:      cfg.Runs,
+			Acks:      cfg.Acks,
 			Jobs:      cfg.Jobs,
 			Workers:   cfg.Workers,
 			Following: cfg.Following,

@@ -24,6 +24,8 @@ type FireQuery struct {
 	Group    string
 	Statuses []common.Status // of the fire, which is that of its last attempt
 	From, To time.Time       // PlannedAt: From inclusive, To exclusive
+	// Unacknowledged leaves out acknowledged failures; only Ledger knows them.
+	Unacknowledged bool
 	// Now separates due from planned fires. It stays the same for all pages of a list.
 	Now    time.Time
 	Before *Position // only fires after this position of the list; its id is that of a fire

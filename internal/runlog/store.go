@@ -180,6 +180,7 @@ func (q *Query) textOf(r *common.Run) string {
 // ChangeQuery filters a list of changes. Zero fields do not filter.
 type ChangeQuery struct {
 	Kind, Name string
+	Names      []string // one of these
 	Verb       string
 	Actor      string    // its name
 	From, To   time.Time // At, with which an id begins: From inclusive, To exclusive
@@ -191,6 +192,7 @@ type ChangeQuery struct {
 func (q *ChangeQuery) Matches(c *common.Change) bool {
 	return (q.Kind == "" || q.Kind == c.Kind) &&
 		(q.Name == "" || q.Name == c.Name) &&
+		(len(q.Names) == 0 || slices.Contains(q.Names, c.Name)) &&
 		(q.Verb == "" || q.Verb == c.Verb) &&
 		(q.Actor == "" || q.Actor == c.Actor.Name) &&
 		(q.From.IsZero() || !c.At.Before(q.From)) &&

@@ -68,14 +68,16 @@ type Config struct {
 // Watchdog checks the jobs.
 type Watchdog struct {
 	cfg     Config
-	watches map[string]*watch // by job; owned by Run
-	round   uint64            // owned by Run
-	entries entries           // owned by Run
+	watches map[string]*watch         // by job; owned by Run
+	unable  map[string]common.Overdue // were overdue, and no worker may run them since; by job, owned by Run
+	round   uint64                    // owned by Run
+	entries entries                   // owned by Run
 
 	mu      sync.Mutex
 	found   []common.Overdue // guarded by mu; sorted by job
 	ahead   []common.Overdue // guarded by mu; jobs whose cursor is in the future, in the same order
 	count   int              // guarded by mu; of all that are overdue
+	lasting []common.Overdue // guarded by mu; jobs that were overdue and that no worker may run, without those in found
 	missing missing          // guarded by mu
 }
 
@@ -84,8 +86,8 @@ func New(cfg Config) *Watchdog { return &Watchdog{cfg: cfg} }
 
 // Run checks repeatedly until the context ends.
 func (a *Watchdog) Run(ctx context.Context) error {
-	a.watches, a.entries = map[string]*watch{}, entries{}
-	defer a.publish(nil, 0, nil) // the next elected master reports
+	a.watches, a.entries, a.unable = map[string]*watch{}, entries{}, map[string]common.Overdue{}
+	defer a.publish(nil, nil, 0, nil) // the next elected master reports
 	tick := time.NewTicker(every)
 	defer tick.Stop()
 	failed := false
@@ -128,7 +130,7 @@ func (a *Watchdog) checkAll(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	a.publish(found, count, a.inFuture())
+	a.publish(found, a.last(found), count, a.inFuture())
 	return a.checkEntries(ctx, now)
 }
 
@@ -222,6 +224,33 @@ func (a *Watchdog) overdue(ctx context.Context) (found []common.Overdue, count i
 	return found, count, nil
 }
 
+// last returns the jobs that were overdue before and that no worker may run: their fires become missed one after the
+// other, and each is overdue for some minutes only, but the problem lasts.
+func (a *Watchdog) last(found []common.Overdue) (lasting []common.Overdue) {
+	is := map[string]bool{}
+	for i := range found {
+		is[found[i].Job] = true
+		_, known := a.unable[found[i].Job]
+		if !known && found[i].Reason != nil && len(a.unable) < common.MaxOverdue {
+			a.unable[found[i].Job] = found[i]
+		}
+	}
+	for name, was := range a.unable {
+		w := a.watches[name]
+		job, exists := a.cfg.Catalog.Job(name)
+		switch {
+		case w == nil || w.again.IsZero() || !exists || a.cfg.Why(&job.StoredJob) == nil:
+			delete(a.unable, name) // it is gone, has no further fire, or a worker may run it
+		case !is[name]:
+			lasting = append(lasting, was)
+		}
+	}
+	slices.SortFunc(lasting, func(x, y common.Overdue) int {
+		return cmp.Or(x.DueAt.Compare(y.DueAt), cmp.Compare(x.Job, y.Job))
+	})
+	return lasting
+}
+
 // inFuture returns the jobs whose cursor is in the future, by name.
 func (a *Watchdog) inFuture() (found []common.Overdue) {
 	for name, w := range a.watches {
@@ -242,10 +271,10 @@ func (a *Watchdog) inFuture() (found []common.Overdue) {
 	return found
 }
 
-func (a *Watchdog) publish(found []common.Overdue, count int, ahead []common.Overdue) {
+func (a *Watchdog) publish(found, lasting []common.Overdue, count int, ahead []common.Overdue) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.found, a.count, a.ahead = found, count, ahead
+	a.found, a.lasting, a.count, a.ahead = found, lasting, count, ahead
 	a.cfg.Observer.Overdue(count)
 }
 
@@ -261,13 +290,18 @@ func (a *Watchdog) Found() []common.Overdue {
 func (a *Watchdog) Conditions() (all []common.Condition) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if len(a.found) > 0 {
-		first := a.found[0]
+	if overdue := slices.Concat(a.found, a.lasting); len(overdue) > 0 {
+		count, first := a.count+len(a.lasting), overdue[0]
+		for i := range a.lasting {
+			if a.lasting[i].DueAt.Before(first.DueAt) {
+				first = a.lasting[i]
+			}
+		}
 		since := first.DueAt.Format(time.RFC3339)
 		all = append(all, common.Condition{Code: common.ConditionOverdue, From: first.DueAt,
 			Text: fmt.Sprintf("jobs with overdue fires that no worker has claimed: %d; the first is %s, due since %s",
-				a.count, first.Job, since),
-			Data: common.Words{"count": strconv.Itoa(a.count), "first": first.Job, "since": since}})
+				count, first.Job, since),
+			Data: common.Words{"count": strconv.Itoa(count), "first": first.Job, "since": since}})
 	}
 	if len(a.ahead) > 0 {
 		first := a.ahead[0]

@@ -289,6 +289,38 @@ func TestOverdue(t *testing.T) {
 	})
 }
 
+// A job that no worker may run has each fire overdue for a few minutes, until it is missed; the problem lasts.
+func TestOverdue_NoWorkerMayRunTheJob_TheConditionLastsUntilOneMay(t *testing.T) {
+	virtualtime.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		w.reason = &common.Reason{Code: "no_worker", Text: "no eligible worker"}
+		job := w.add(common.Job{Name: "gpu", CronExpr: "*/20 * * * *"})
+		w.during(func() {
+			time.Sleep(22 * time.Minute)
+			if got := w.names(); got != "gpu" {
+				t.Fatalf("%q are overdue", got)
+			}
+			began := w.Conditions()[0].From
+			w.change(func() { w.take(job, all) }) // it is recorded as missed
+			time.Sleep(5 * time.Minute)
+			if conditions := w.Conditions(); w.names() != "" || len(conditions) != 1 ||
+				conditions[0].Data["count"] != "1" || !conditions[0].From.Equal(began) {
+				t.Errorf("overdue: %q, conditions %v", w.names(), conditions)
+			}
+			time.Sleep(15 * time.Minute) // the next fire is overdue
+			if conditions := w.Conditions(); w.names() != "gpu" || len(conditions) != 1 ||
+				conditions[0].Data["count"] != "1" {
+				t.Errorf("overdue: %q, conditions %v", w.names(), conditions)
+			}
+			w.change(func() { w.take(job, all); w.reason = nil })
+			time.Sleep(time.Minute)
+			if conditions := w.Conditions(); len(conditions) != 0 {
+				t.Errorf("a worker may run it: %v", conditions)
+			}
+		})
+	})
+}
+
 // All was away: what is overdue at the first look and taken before the next is not overdue.
 func TestOverdueAfterAnOutage_IsReportedOnlyIfItLasts(t *testing.T) {
 	virtualtime.Test(t, func(t *testing.T) {

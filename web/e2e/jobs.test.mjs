@@ -53,6 +53,50 @@ test('filters by group with subgroups, label and state are in the address', asyn
   await leave(tab);
 });
 
+test('jobs are filtered and sorted by how they are doing', async () => {
+  const ran = async (name, status) => {
+    await server.api('POST', `/jobs/${name}/run`, {});
+    await until(`${name} has ${status}`, async () => (await server.api('GET', `/runs?job=${name}&status=${status}`)).items.length > 0);
+  };
+  await server.api('POST', '/jobs/apply', {
+    jobs: [
+      { name: 'doing-bad', group: 'doing', command: 'exit 3' }, { name: 'doing-new', group: 'doing', command: 'true' },
+      { name: 'doing-on', group: 'doing', command: 'sleep 600' }, { name: 'doing-well', group: 'doing', command: 'true' },
+    ],
+  });
+  await ran('doing-well', 'succeeded');
+  await ran('doing-bad', 'failed');
+  await ran('doing-on', 'running');
+  const tab = await visit('/jobs?group=doing');
+  const { page } = tab;
+  const conditions = page.getByRole('navigation', { name: 'Condition' });
+  await conditions.getByRole('link', { name: 'Failing 1' }).click();
+  await lists(page, 'doing-bad');
+  assert.equal(new URL(page.url()).search, '?group=doing&is=failing');
+  await conditions.getByRole('link', { name: 'No alerts 4' }).click();
+  await lists(page, 'doing-bad');
+  await page.getByRole('button', { name: 'Remove the filter Failing' }).click();
+  await page.getByRole('button', { name: 'Remove the filter No alerts' }).click();
+  await conditions.getByRole('link', { name: 'Running 1' }).click();
+  await lists(page, 'doing-on');
+  await conditions.getByRole('link', { name: 'Running 1' }).click();
+  await conditions.getByRole('link', { name: 'Never ran 1' }).click();
+  await lists(page, 'doing-new');
+  // It is live: the job runs, and leaves the list.
+  await ran('doing-new', 'succeeded');
+  await page.getByText('No job matches these filters').waitFor();
+  await page.goto(`${server.url}/jobs?group=doing`);
+  await page.getByRole('button', { name: 'Last run', exact: true }).click();
+  await lists(page, 'doing-new doing-on doing-bad doing-well');
+  await page.goto(`${server.url}/jobs?group=doing&sort=success`);
+  await until('the failing one is first', async () => (await shown(page))[0] === 'doing-bad');
+  await page.getByRole('columnheader', { name: 'Success' }).waitFor();
+  await assertAccessible(page, 'jobs by condition');
+  await shoot(page, 'jobs-condition');
+  for (const { name } of (await server.api('GET', '/jobs?group=doing')).items) await server.api('DELETE', `/jobs/${name}?kill=true`);
+  await leave(tab);
+});
+
 test('a filter is saved under a name, and deleted', async () => {
   const tab = await visit('/jobs?group=shop&labels=team%3Damber');
   const { page } = tab;

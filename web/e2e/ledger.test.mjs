@@ -135,3 +135,53 @@ test('the ledger fits a phone, in Chinese', async () => {
   await shoot(tab.page, 'ledger-phone-zh');
   await leave(tab);
 });
+
+test('failures are selected, run again and acknowledged, and the acknowledgement is withdrawn', async () => {
+  const failed = (job) => server.api('GET', `/jobs/${job}/fires?status=failed`).then(({ items }) => items);
+  for (const job of ['ack-one', 'ack-two']) {
+    await server.api('POST', '/jobs', { name: job, group: 'ack', command: 'exit 4' });
+    await server.api('POST', `/jobs/${job}/run`, {});
+    await until(`${job} has failed`, async () => (await failed(job)).length === 1);
+  }
+  // A job that is gone cannot run again.
+  await server.api('DELETE', '/jobs/ack-two');
+  const tab = await visit('/ledger?group=ack');
+  const { page } = tab;
+  await page.getByRole('checkbox', { name: 'Select all failures shown' }).check();
+  await page.getByText('2 failures selected').waitFor();
+  await page.getByRole('button', { name: 'Run again…' }).click();
+  await page.getByRole('button', { name: 'Run 2 again' }).click();
+  const results = page.locator('[data-failure-results]');
+  await results.getByText('1 run requested. 1 refused:').waitFor();
+  await results.locator('[data-result=refused]').getByText('ack-two').waitFor();
+  await shoot(page, 'ledger-rerun');
+  await page.getByRole('button', { name: 'Close' }).last().click();
+  await until('the new run refers to the original', async () => {
+    const { items } = await server.api('GET', '/runs?job=ack-one');
+    return items.length === 2 && items[0].note === `re-run of ${items[1].id}`;
+  });
+  await until('it has failed again', async () => (await failed('ack-one')).length === 2);
+
+  await page.locator('tr[data-fire]').nth(2).waitFor();
+  await page.getByRole('checkbox', { name: 'Select all failures shown' }).check();
+  await page.getByRole('button', { name: 'Acknowledge…' }).click();
+  await page.getByLabel('Note (optional)').fill('disk was full');
+  await page.getByRole('button', { name: 'Acknowledge 3' }).click();
+  await until('all are acknowledged', async () => (await page.locator('[data-acknowledged]').count()) === 3);
+  await page.locator('[data-acknowledged]').first().getByText('disk was full').waitFor();
+  await assertAccessible(page, 'ledger with acknowledgements');
+  await shoot(page, 'ledger-acknowledged');
+  await page.getByRole('button', { name: 'Not acknowledged' }).click();
+  await page.getByText('No fire matches this filter').waitFor();
+  assert.equal(new URL(page.url()).searchParams.get('open'), '1');
+
+  // On the run: withdrawn, and given again, without a note.
+  const [{ attempts }] = await failed('ack-one');
+  await page.goto(`${server.url}/runs/${attempts[0]}`);
+  await page.locator('[data-acknowledged]').getByRole('button', { name: 'Undo' }).click();
+  await page.getByRole('button', { name: 'Acknowledge…' }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Acknowledge' }).click();
+  await page.locator('[data-acknowledged]').waitFor();
+  await assertAccessible(page, 'acknowledged run');
+  await leave(tab);
+});

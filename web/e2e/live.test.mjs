@@ -135,6 +135,33 @@ test('the output of runs is searched', async () => {
   await leave(tab);
 });
 
+test('a search in output is narrowed by time, group and worker, and begins around a run', async () => {
+  const { items: [run] } = await server.api('GET', '/runs?job=usual&limit=1');
+  const tab = await visit(`/runs/${run.id}`);
+  const { page } = tab;
+  await page.getByText('Around this run (±10 min):').getByRole('link', { name: 'Search output' }).click();
+  await page.getByLabel('Search text').fill('weather');
+  await page.getByRole('button', { name: 'Search', exact: true }).click();
+  await page.locator('[data-found]').first().waitFor();
+  const address = new URL(page.url()).searchParams;
+  assert.equal(address.get('range'), 'custom');
+  assert.ok(Date.parse(address.get('from')) < Date.parse(run.plannedAt) && Date.parse(address.get('to')) > Date.parse(run.plannedAt));
+  await page.goto(`${server.url}/search?q=weather&range=custom&to=2020-01-01T00:00:00.000Z`);
+  await page.getByText('No matches.').waitFor();
+  await page.getByLabel('Time', { exact: true }).selectOption('day');
+  await page.getByRole('button', { name: 'Search', exact: true }).click();
+  await page.locator('[data-found]').first().waitFor();
+  assert.equal(new URL(page.url()).searchParams.get('range'), 'day');
+  const worker = await page.getByLabel('Worker', { exact: true }).locator('option').nth(1).getAttribute('value');
+  await page.getByLabel('Worker', { exact: true }).selectOption(worker);
+  await page.getByRole('button', { name: 'Search', exact: true }).click();
+  await until('the worker is in the address', () => new URL(page.url()).searchParams.get('worker') === worker);
+  await page.locator('[data-found]').first().waitFor();
+  await assertAccessible(page, 'search with a time range');
+  await shoot(page, 'search-range');
+  await leave(tab);
+});
+
 test('notifications and retention of a job are set and shown', async () => {
   await server.api('PUT', '/channels/ops', { kind: 'mail', to: ['ops@example.com'] });
   const tab = await visit('/jobs/usual/edit');

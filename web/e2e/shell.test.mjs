@@ -106,6 +106,79 @@ test('the palette finds a job by a few letters and acts on it, by keyboard alone
   await leave(tab);
 });
 
+test('the palette understands commands and typing errors, and changes settings', async () => {
+  await server.api('POST', '/jobs', { name: 'shop-orders', title: 'Book the orders', group: 'garden', command: 'true' });
+  const tab = await visit('/jobs');
+  const { page } = tab;
+  await page.getByRole('heading', { name: 'Jobs', exact: true }).waitFor();
+  const field = page.getByRole('combobox', { name: 'Find anything' });
+  const chosen = page.locator('[role=option][aria-selected=true]');
+  const find = async (text) => {
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+    await page.keyboard.press('Control+k');
+    await field.waitFor();
+    await page.keyboard.type(text);
+  };
+  await find('ordres');
+  await chosen.getByText('Book the orders').waitFor();
+  await page.keyboard.press('Escape');
+  await find('pause ordres');
+  await chosen.getByText('Pause Book the orders…').waitFor();
+  await assertAccessible(page, 'palette with commands');
+  await shoot(page, 'palette-commands');
+  await page.keyboard.press('Enter');
+  await page.getByRole('dialog', { name: /^Pause / }).getByLabel('Reason').fill('stocktaking');
+  await page.getByRole('button', { name: 'Pause the job' }).click();
+  await until('it is paused', async () => (await server.api('GET', '/jobs/shop-orders')).meta.paused);
+  await find('run orders');
+  await chosen.getByText('Run Book the orders now').waitFor();
+  await page.keyboard.press('Enter');
+  await until('it has run', async () => (await server.api('GET', '/runs?job=shop-orders')).items.length === 1);
+
+  await find('dark');
+  await chosen.getByText('Theme: Dark').waitFor();
+  await page.keyboard.press('Enter');
+  await page.locator('html[data-mantine-color-scheme=dark]').waitFor();
+  await find('light');
+  await page.keyboard.press('Enter');
+  await page.locator('html[data-mantine-color-scheme=light]').waitFor();
+  await find('中文');
+  await page.keyboard.press('Enter');
+  await page.getByRole('heading', { name: '任务', exact: true }).waitFor();
+  await leave(tab);
+});
+
+test('a problem that recurs keeps its one-line banner, and those of single jobs are on the overview only', async () => {
+  const condition = (code, more = {}) => ({ code, since: new Date(Date.now() - 60_000).toISOString(), text: code, ...more });
+  let degraded = [condition('log_store_away'), condition('fires_overdue', { data: { count: '1', first: 'told', since: new Date().toISOString() } })];
+  const tab = await open(browser, server, { storageState: session });
+  const { page } = tab;
+  await page.route('**/api/v1/stats/overview', async (route) => {
+    const response = await route.fetch();
+    await route.fulfill({ response, json: { ...(await response.json()), degraded } });
+  });
+  await page.goto(`${server.url}/ledger`);
+  const banner = page.locator('[data-condition=log_store_away]');
+  await banner.waitFor();
+  assert.equal(await page.locator('[data-condition=fires_overdue]').count(), 0);
+  assert.ok((await banner.boundingBox()).height < 48, 'one line');
+  await shoot(page, 'banner');
+  const [cluster] = degraded;
+  degraded = [];
+  await banner.waitFor({ state: 'detached' });
+  degraded = [cluster];
+  await banner.waitFor();
+  degraded = [];
+  await banner.locator('[data-over]').waitFor();
+  await banner.getByText('it has occurred repeatedly').waitFor();
+  await assertAccessible(page, 'banner of a problem that recurs');
+  degraded = [condition('fires_overdue', { data: { count: '1', first: 'told', since: new Date().toISOString() } })];
+  await page.goto(server.url);
+  await page.locator('[data-condition=fires_overdue]').getByText('Overdue jobs: 1.').waitFor();
+  await shoot(page, 'banner-overview');
+  await leave(tab);
+});
+
 test('text typed before the palette has loaded goes to the palette', async () => {
   const tab = await open(browser, server, { storageState: session });
   const { page } = tab;

@@ -144,9 +144,21 @@ var calls = map[string]call{
 	// fires and runs
 	"list-fires":     viewed("/api/v1/fires"),
 	"list-job-fires": viewed("/api/v1/jobs/{job}/fires"),
-	"get-forecast":   viewed("/api/v1/forecast?by=hour"),
-	"list-runs":      viewed("/api/v1/runs?limit=10"),
-	"get-run":        viewed("/api/v1/runs/{run}"),
+	"acknowledge-fires": {
+		need:   access.Operator,
+		reach:  somewhere,
+		target: "/api/v1/fires/acknowledge",
+		body:   `{"fires":["{fire}","none"],"note":"known"}`,
+	},
+	"rerun-fires": {
+		need:   access.Operator,
+		reach:  somewhere,
+		target: "/api/v1/fires/rerun",
+		body:   `{"fires":["{fire}","none"]}`,
+	},
+	"get-forecast": viewed("/api/v1/forecast?by=hour"),
+	"list-runs":    viewed("/api/v1/runs?limit=10"),
+	"get-run":      viewed("/api/v1/runs/{run}"),
 	"kill-run": {
 		need:   access.Operator,
 		reach:  ofGroup,

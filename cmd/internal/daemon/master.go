@@ -41,6 +41,7 @@ import (
 	"carillon/internal/platform/wallclock"
 	"carillon/internal/runlog"
 	"carillon/internal/runlog/jobgauges"
+	"carillon/internal/runlog/lastfires"
 	"carillon/internal/runlog/tail"
 	secretsetcd "carillon/internal/secrets/etcd"
 	"carillon/internal/watchdog"
@@ -96,6 +97,7 @@ type Master struct {
 	duties   []election.Duty // duties of the elected master
 	findings election.Findings
 	feed     *events.Hub
+	results  *lastfires.Index
 	webhooks *webhook.Sender
 	guard    *members.Guard
 	probe    *healthetcd.Probe
@@ -207,9 +209,12 @@ func NewMaster(cfg MasterConfig) (*Master, error) {
 		Chained:    cfg.Store,
 		Away:       m.probe.StoreAway,
 	}
-	changes := runlog.NewChanges(auditetcd.NewUnsealed(cfg.Etcd, wallclock.Now), there)
+	unsealed := auditetcd.NewUnsealed(cfg.Etcd, wallclock.Now)
+	changes, acks := runlog.NewChanges(unsealed, there), runlog.NewAcks(unsealed, there)
 	view := runlog.NewView(runs, plan.New(m.catalog, m.members.Unplaced), there)
 	following := tail.New(view, tail.Config{})
+	m.results = lastfires.New(lastfires.Config{Jobs: m.catalog.UIDs, History: there, Live: runs, Feed: m.feed,
+		Log: cfg.Log})
 	channels := notifyetcd.New(cfg.Etcd, box, wallclock.Now, m.changed)
 	m.webhooks = webhook.New(webhook.Config{Allow: cfg.Notify.Allow, Version: cfg.Version, Now: wallclock.Now})
 	senders, err := newSenders(&cfg.Notify, m.webhooks)
@@ -286,7 +291,7 @@ func NewMaster(cfg MasterConfig) (*Master, error) {
 	}
 	handler, err := httpapi.New(httpapi.Config{
 		Jobs: jobs, Ahead: forecast.NewCache(m.catalog), Grouping: m.catalog, References: m.catalog,
-		Runs: view, Following: following,
+		LastFires: m.results, Runs: &runlog.Ledger{View: view, Acks: acks}, Acks: acks, Following: following,
 		Workers: workers,
 		Masters: m.state, Channels: notices{channels, notifier}, Secrets: secrets, Auth: auth, SSO: sso, External: auth,
 		Access:  auth,
@@ -335,6 +340,7 @@ func (m *Master) Parts() []lifecycle.Part {
 		{Name: "webhooks", Stop: func(context.Context) error { m.webhooks.Close(); return nil }},
 		{Name: "findings", Serve: m.loops.Serving(m.findings.Run, "watch_findings")},
 		{Name: "events", Serve: m.feed.Run},
+		{Name: "last fires", Serve: m.results.Run},
 		{Name: "elected", Serve: m.loops.Serving(func(ctx context.Context) error {
 			return m.elector.Run(ctx, func(ctx context.Context) { election.Perform(ctx, m.cfg.Log, m.duties) })
 		}, "watch_election")},

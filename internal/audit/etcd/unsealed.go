@@ -64,6 +64,11 @@ func (u *Unsealed) LiveChanges(ctx context.Context, q runlog.ChangeQuery,
 		return nil, false, err
 	}
 	named = append([]byte(`"name":`), named...)
+	kinded, err := json.Marshal(q.Kind)
+	if err != nil {
+		return nil, false, err
+	}
+	kinded = append([]byte(`"kind":`), kinded...)
 	began := time.Now()
 	w := changesWalk{
 		client: u.client,
@@ -84,7 +89,7 @@ func (u *Unsealed) LiveChanges(ctx context.Context, q runlog.ChangeQuery,
 			return nil, false, err
 		}
 		for _, kv := range slices.Backward(kvs) {
-			if q.Name != "" && !bytes.Contains(kv.Value, named) {
+			if q.Name != "" && !bytes.Contains(kv.Value, named) || q.Kind != "" && !bytes.Contains(kv.Value, kinded) {
 				continue // most do not match, and need not be decoded
 			}
 			change, err := common.Decode[common.Change](kv.Value)

@@ -44,6 +44,7 @@ type Fakes struct {
 	Lasting     []common.Condition
 	Panics      bool
 	Changes     []common.Change
+	Acked       map[string]runlog.AckState // by fire
 	OverdueList []common.Overdue
 	blind       bool // it is not known which jobs there are
 	Queries     []common.JobQuery
@@ -74,6 +75,8 @@ func NewConfig(t *testing.T, f *Fakes) httpapi.Config {
 		Stats:      f,
 		Ahead:      f,
 		Grouping:   f,
+		LastFires:  f,
+		Acks:       f,
 		References: f,
 		Counted:    f,
 		Changes:    f,

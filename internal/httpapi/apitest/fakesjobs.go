@@ -13,6 +13,7 @@ import (
 	"carillon/internal/common"
 	"carillon/internal/common/schedule"
 	"carillon/internal/jobmgr/forecast"
+	"carillon/internal/runlog"
 	"carillon/internal/scheduler/placement"
 )
 
@@ -32,16 +33,50 @@ func (f *Fakes) List(_ context.Context, q common.JobQuery) (jobs []common.JobSta
 			j.Version += 100
 		}
 		if selector.Matches(j.Labels) && strings.Contains(j.Name, q.Q) && (q.Group == "" || q.Group == j.Group) &&
-			j.Name > q.After {
+			j.Name > q.After && (q.Pick == nil || q.Pick.Only == nil || q.Pick.Only(factsOf(&j))) {
 			jobs = append(jobs, j)
 		}
 	}
-	slices.SortFunc(jobs, func(a, b common.JobState) int { return cmp.Compare(a.Name, b.Name) })
+	slices.SortFunc(jobs, func(a, b common.JobState) int {
+		if q.Pick != nil && q.Pick.Rank != nil {
+			return cmp.Or(cmp.Compare(q.Pick.Rank(factsOf(&a)), q.Pick.Rank(factsOf(&b))), cmp.Compare(a.Name, b.Name))
+		}
+		return cmp.Compare(a.Name, b.Name)
+	})
+	if q.Descending {
+		slices.Reverse(jobs)
+	}
 	if len(jobs) > q.Limit {
 		jobs = jobs[:q.Limit]
 		next = jobs[len(jobs)-1].Name
 	}
 	return jobs, next, f.Fail
+}
+
+func factsOf(j *common.JobState) *common.JobFacts {
+	facts := &common.JobFacts{Name: j.Name, UID: j.UID}
+	if j.Notify.Wants(common.EventFailed) {
+		facts.FailureTo = j.Notify.To
+	}
+	return facts
+}
+
+// Snapshot returns the records of the runs that the test has put there.
+func (f *Fakes) Snapshot(context.Context) (func(job, uid string) *runlog.LastFires, error) {
+	f.Mu.Lock()
+	defer f.Mu.Unlock()
+	if f.StoreOff {
+		return nil, ErrStoreOff
+	}
+	records := map[string]*runlog.LastFires{}
+	for i := range f.RunList {
+		r := &f.RunList[i]
+		if records[r.Job] == nil {
+			records[r.Job] = &runlog.LastFires{}
+		}
+		records[r.Job].Add(r.JobUID, r.Fire, r.Attempt, r.Status, r.PlannedAt)
+	}
+	return func(job, _ string) *runlog.LastFires { return records[job] }, nil
 }
 
 func (f *Fakes) Get(_ context.Context, name string) (common.JobState, error) {

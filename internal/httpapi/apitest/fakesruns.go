@@ -203,6 +203,33 @@ func (f *Fakes) OpenRuns(context.Context) (open []common.Run, err error) {
 	return open, f.Fail
 }
 
+// Acknowledge keeps the state, or forgets it.
+func (f *Fakes) Acknowledge(_ context.Context, actor common.Actor, fire string, state runlog.AckState,
+	undo bool) error {
+	f.Mu.Lock()
+	defer f.Mu.Unlock()
+	if f.Acked == nil {
+		f.Acked = map[string]runlog.AckState{}
+	}
+	f.Actors = append(f.Actors, actor)
+	if f.Acked[fire] = state; undo {
+		delete(f.Acked, fire)
+	}
+	return f.Fail
+}
+
+// Mark sets what Acknowledge has kept.
+func (f *Fakes) Mark(_ context.Context, fires []common.Fire) (partial bool, err error) {
+	f.Mu.Lock()
+	defer f.Mu.Unlock()
+	for i := range fires {
+		if state, is := f.Acked[fires[i].ID]; is && state.Run == runlog.LastAttempt(&fires[i]) {
+			fires[i].Acknowledged = &common.Acknowledgement{By: "ann", At: Midnight, Note: state.Note}
+		}
+	}
+	return f.StoreOff, nil
+}
+
 // Print adds to what a run has printed.
 func (f *Fakes) Print(id, text string) {
 	f.Mu.Lock()

@@ -22,6 +22,7 @@ type Resource struct {
 	Changes   Changes
 	Findings  Findings
 	Grouping  Grouping
+	LastFires LastFires
 	Estimator *view.Estimator
 	Interner  *schedule.Interner
 	Now       func() time.Time
@@ -70,15 +71,18 @@ type JobInput struct {
 }
 
 type jobListInput struct {
-	Q      string `query:"q" maxLength:"200" doc:"Only jobs with this text in the name or title."`
-	Group  string `query:"group" pattern:"^[a-z0-9]([a-z0-9._-]{0,126}[a-z0-9])?$" doc:"Only jobs of this group."`
-	Below  string `query:"below" pattern:"^[a-z0-9]([a-z0-9._-]{0,126}[a-z0-9])?$" doc:"Only jobs of this group and its subgroups: groups whose names continue with a dot or a dash, as data.etl for data."`
-	State  string `query:"state" enum:"active,paused,done,manual" doc:"Only jobs in this state. done: the schedule has no more fires; manual: without a schedule."`
-	Sort   string `query:"sort" enum:"name,nextFire,updated,group,-name,-nextFire,-updated,-group" doc:"Sort order, ascending, or descending with a minus; equal ones by name. Default: name."`
-	Limit  int    `query:"limit" minimum:"1" maximum:"500" default:"50" doc:"Maximum number of items."`
-	Cursor string `query:"cursor" maxLength:"1024" doc:"nextCursor of the previous page; the filters must be the same."`
-	Offset int    `query:"offset" minimum:"0" maximum:"1000000" doc:"Number of jobs to skip, for direct access to a page. To read all pages use cursor: it misses none when jobs are created or deleted."`
-	Total  bool   `query:"total" doc:"Also return the number of jobs on all pages."`
+	Q       string  `query:"q" maxLength:"200" doc:"Only jobs with this text in the name or title."`
+	Similar bool    `query:"similar" doc:"Also jobs whose name or title has all words of q in any order, with typing errors in words of 4 characters or more."`
+	Group   string  `query:"group" pattern:"^[a-z0-9]([a-z0-9._-]{0,126}[a-z0-9])?$" doc:"Only jobs of this group."`
+	Below   string  `query:"below" pattern:"^[a-z0-9]([a-z0-9._-]{0,126}[a-z0-9])?$" doc:"Only jobs of this group and its subgroups: groups whose names continue with a dot or a dash, as data.etl for data."`
+	State   string  `query:"state" enum:"active,paused,done,manual" doc:"Only jobs in this state. done: the schedule has no more fires; manual: without a schedule."`
+	Is      []Trait `query:"is" nullable:"false" doc:"Only jobs with all of these properties, separated by commas. failing: the last fire failed, timed out, was lost, missed or refused, and no retry of it is pending; running: with a current run; late: with an overdue fire, or a run that should have started; never_ran: without any started run; unnotified: no enabled channel is notified of a failure. 503 while the log store is away and the last results are unknown."`
+	Sort    string  `query:"sort" enum:"name,nextFire,updated,group,lastRun,duration,success,-name,-nextFire,-updated,-group,-lastRun,-duration,-success" doc:"Sort order, ascending, or descending with a minus; equal ones by name. lastRun: by planned time of the newest run; duration: by the 95th percentile of the last 7 days; success: by success rate of the last 7 days; jobs without a value are last. Default: name."`
+	Limit   int     `query:"limit" minimum:"1" maximum:"500" default:"50" doc:"Maximum number of items."`
+	Cursor  string  `query:"cursor" maxLength:"1024" doc:"nextCursor of the previous page; the filters must be the same."`
+	Offset  int     `query:"offset" minimum:"0" maximum:"1000000" doc:"Number of jobs to skip, for direct access to a page. To read all pages use cursor: it misses none when jobs are created or deleted."`
+	Total   bool    `query:"total" doc:"Also return the number of jobs on all pages."`
+	Counts  bool    `query:"counts" doc:"Also return the number of jobs with each of the properties of is, among those that match the other filters."`
 
 	Selector  string `query:"selector" maxLength:"1024" doc:"Only jobs whose labels match: team=data,tier!=slow." example:"team=data"`
 	Ungrouped bool   `query:"ungrouped" doc:"Only jobs without a group."`
@@ -91,7 +95,8 @@ type jobListInput struct {
 // JobPage is a page of jobs.
 type JobPage struct {
 	core.HistoryPage[Job]
-	Total *int `json:"total,omitempty" doc:"Number of jobs on all pages; on request."`
+	Total  *int         `json:"total,omitempty" doc:"Number of jobs on all pages; on request."`
+	Counts *TraitCounts `json:"counts,omitempty" doc:"Number of jobs with each property; on request."`
 }
 
 type jobListOutput struct {
@@ -133,6 +138,7 @@ func (s *Resource) Register(r *core.Router) {
 	op := core.NewOperations("jobs", "/api/v1/jobs")
 	core.Register(r, op.Get("list-jobs", "", "List jobs", core.Viewer), s.list)
 	core.Enumerate(r, "/api/v1/jobs", "include", includes[:])
+	core.Enumerate(r, "/api/v1/jobs", "is", traits[:])
 	create := op.Post("create-job", "", "Create a job", core.Editor)
 	create.DefaultStatus = http.StatusCreated
 	create.MaxBody, create.Shape = core.MaxJobBody, true
@@ -174,6 +180,7 @@ func (s *Resource) list(ctx context.Context, in *jobListInput) (*jobListOutput, 
 	order, descending := strings.CutPrefix(in.Sort, "-")
 	q := common.JobQuery{
 		Q:          in.Q,
+		Similar:    in.Similar,
 		Group:      in.Group,
 		Below:      in.Below,
 		Ungrouped:  in.Ungrouped,
@@ -184,10 +191,14 @@ func (s *Resource) list(ctx context.Context, in *jobListInput) (*jobListOutput, 
 		Limit:      in.Limit,
 		Skip:       in.Offset,
 	}
-	list := core.ListName("jobs", "q", in.Q, "group", in.Group, "below", in.Below, "ungrouped",
+	list := core.ListName("jobs", "q", in.Q, "similar", core.FlagFilter(in.Similar),
+		"group", in.Group, "below", in.Below, "ungrouped",
 		core.FlagFilter(in.Ungrouped),
-		"selector", in.Selector, "state", in.State, "sort", in.Sort)
+		"selector", in.Selector, "state", in.State, "is", core.SetFilter(in.Is), "sort", in.Sort)
 	var err error
+	if err = s.pick(ctx, in.Is, order, &q); err != nil {
+		return nil, err
+	}
 	if q.After, err = core.ReadCursor[string](list, in.Cursor); err != nil {
 		return nil, err
 	}
@@ -218,6 +229,13 @@ func (s *Resource) list(ctx context.Context, in *jobListInput) (*jobListOutput, 
 			return nil, err
 		}
 		out.Body.Total = &total
+	}
+	if in.Counts {
+		counts, partial, err := s.counts(ctx, q)
+		if err != nil {
+			return nil, err
+		}
+		out.Body.Counts, out.Body.Partial = counts, out.Body.Partial || partial
 	}
 	return out, nil
 }

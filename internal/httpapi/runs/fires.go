@@ -22,6 +22,7 @@ type FireFilter struct {
 	From   time.Time       `query:"from" doc:"Only fires planned at this time or later."`
 	To     time.Time       `query:"to" doc:"Only fires planned before this time; if it is in the future, planned fires until then are listed too. Default: now."`
 	Status []common.Status `query:"status" nullable:"false" doc:"Only fires with one of these statuses, separated by commas."`
+	Open   bool            `query:"unacknowledged" doc:"Leave out acknowledged failures."`
 	Limit  int             `query:"limit" minimum:"1" maximum:"500" default:"50" doc:"Maximum number of items; a page may contain fewer and still have a next one."`
 	Cursor string          `query:"cursor" maxLength:"1024" doc:"nextCursor of the previous page; the filters must be the same."`
 }
@@ -67,7 +68,7 @@ func (s *Resource) firesOfJob(ctx context.Context, in *jobFireListInput) (*core.
 
 // plain reports whether there are no filters.
 func (f *FireFilter) plain() bool {
-	return f.From.IsZero() && f.To.IsZero() && len(f.Status) == 0 && f.Cursor == ""
+	return f.From.IsZero() && f.To.IsZero() && len(f.Status) == 0 && f.Cursor == "" && !f.Open
 }
 
 func (s *Resource) firePage(ctx context.Context, list string, in *FireFilter, q runlog.FireQuery,
@@ -80,7 +81,8 @@ func (s *Resource) firePage(ctx context.Context, list string, in *FireFilter, q 
 	}
 	list = core.ListName(list, "from", core.TimeFilter(in.From), "to", core.TimeFilter(in.To), "status",
 		core.SetFilter(in.Status),
-		"group", q.Group)
+		"group", q.Group, "unacknowledged", core.FlagFilter(in.Open))
+	q.Unacknowledged = in.Open
 	q.From, q.To, q.Statuses, q.Limit, q.Now = in.From, in.To, in.Status, in.Limit, s.Now().UTC()
 	c, err := core.ReadCursor[*runlog.FireCursor](list, in.Cursor)
 	if err != nil {
@@ -104,6 +106,9 @@ func (s *Resource) firePage(ctx context.Context, list string, in *FireFilter, q 
 		f.JobTitle = s.Jobs.Title(f.Job)
 		if !view.MayOf(ctx, s.Jobs, access.Viewer, f.Job, f.JobUID, f.Group) {
 			f.Reason = view.HiddenReason(f.Status, f.Reason)
+			if f.Acknowledged != nil {
+				f.Acknowledged.Note = ""
+			}
 		}
 	}
 	next, err := core.WriteCursor(list, found.Next)

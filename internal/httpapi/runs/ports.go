@@ -18,6 +18,8 @@ type Jobs interface {
 	// Kill creates a kill request for a run: CodeNotFound if there is none, CodeConflict if it has
 	// ended.
 	Kill(ctx context.Context, actor common.Actor, run string, r common.KillRequest) error
+	// Acknowledge records that a failed fire needs no further attention, or with undo that it does again.
+	Acknowledge(ctx context.Context, actor common.Actor, fire string, state runlog.AckState, undo bool) error
 }
 
 // Store reads runs, including pending and current ones.

@@ -17,6 +17,7 @@ import (
 // Resource serves runs and fires.
 type Resource struct {
 	Runs      Store
+	Acks      Acks
 	Jobs      Jobs
 	Workers   Workers
 	Following Following
@@ -88,6 +89,7 @@ func (s *Resource) Register(r *core.Router) {
 	core.Register(r, run, s.run)
 	newSearch(s.Runs, s.Jobs, s.Estimator, r.Problems).register(r)
 	s.registerFires(r)
+	s.registerTriage(r)
 }
 
 func (s *Resource) list(ctx context.Context, in *runListInput) (*core.Body[core.HistoryPage[view.Run]], error) {
@@ -145,6 +147,9 @@ func (s *Resource) get(ctx context.Context, in *view.RunPath) (*core.Body[view.R
 	}
 	items, err := s.Estimator.Runs(ctx, []common.Run{run})
 	if err != nil {
+		return nil, err
+	}
+	if err := s.mark(ctx, &items[0]); err != nil {
 		return nil, err
 	}
 	return core.Reply(items[0])

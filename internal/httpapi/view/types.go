@@ -16,6 +16,8 @@ type Definition common.Job
 type Run struct {
 	RunFields
 	Estimate
+	Acknowledged *common.Acknowledgement `json:"acknowledged,omitempty" doc:"Acknowledgement of the failure of its fire, when a single run is read."`
+
 	Hidden bool `json:"hidden,omitempty" doc:"You have no role in the run's group: params, note and the reason's text are left out, and its output is not accessible."`
 
 	JobTitle string `json:"jobTitle,omitempty" doc:"Current title of the job; absent without a title, and once the job is deleted."`

@@ -165,6 +165,17 @@ func (c *Catalog) Name(uid string) (string, bool) {
 	return "", false
 }
 
+// UIDs returns the uids of all jobs, by name.
+func (c *Catalog) UIDs() map[string]string {
+	c.mu.RLock()
+	defer c.mu.RUnlock()
+	uids := make(map[string]string, len(c.jobs))
+	for name, job := range c.jobs {
+		uids[name] = job.UID
+	}
+	return uids
+}
+
 // Usage returns what all jobs use of the limits, and what those of a group use.
 func (c *Catalog) Usage(group string) (all, of Usage) {
 	c.mu.RLock()

@@ -31,6 +31,7 @@ type Entry struct {
 	needs            []string
 	channels         unique.Handle[string] // names, separated by spaces: the channels that it notifies
 	secrets          unique.Handle[string] // and the secrets that its env refers to
+	failureTo        []string              // channels that are notified of a failure
 }
 
 // NewEntry returns the entry of a job. A schedule that cannot be read counts as none.
@@ -42,6 +43,10 @@ func NewEntry(job *common.JobState, interner *schedule.Interner) (*Entry, error)
 	timetable, err := interner.OfJob(&job.Job)
 	if err != nil {
 		timetable = schedule.Schedule{}
+	}
+	var failureTo []string
+	if job.Notify.Wants(common.EventFailed) {
+		failureTo = job.Notify.To
 	}
 	return &Entry{
 		Name:       job.Name,
@@ -59,6 +64,7 @@ func NewEntry(job *common.JobState, interner *schedule.Interner) (*Entry, error)
 		needs:      job.MustHave(),
 		channels:   unique.Make(namesText(channelsOf(&job.Job))),
 		secrets:    unique.Make(namesText(slices.Collect(maps.Values(job.SecretRefs())))),
+		failureTo:  failureTo,
 	}, nil
 }
 

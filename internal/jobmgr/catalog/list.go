@@ -112,6 +112,7 @@ type filter struct {
 	selected map[unique.Handle[string]]bool // results of the selector by labels, which many jobs share
 	inGroup  map[unique.Handle[string]]bool // whether a group is within the queried one, by group
 	now      int64
+	facts    common.JobFacts // of the job that is being filtered or ranked
 }
 
 // filter prepares a query.
@@ -138,12 +139,18 @@ func (f *filter) matches(job *row) bool {
 		return false
 	case f.q.Below != "" && !f.below(job.group):
 		return false
-	case f.text != "" && !strings.Contains(job.search, f.text):
+	case f.text != "" && !strings.Contains(job.search, f.text) && !(f.q.Similar && similar(f.text, job.search)):
 		return false
 	case f.q.Selector != "" && !f.selects(job.labels):
 		return false
 	}
-	return f.q.Phase == "" || f.q.Phase == job.phase(f.now)
+	return (f.q.Phase == "" || f.q.Phase == job.phase(f.now)) &&
+		(f.q.Pick == nil || f.q.Pick.Only == nil || f.q.Pick.Only(f.factsOf(job)))
+}
+
+func (f *filter) factsOf(job *row) *common.JobFacts {
+	f.facts = common.JobFacts{Name: job.job.Name, UID: job.job.UID, FailureTo: job.job.failureTo}
+	return &f.facts
 }
 
 func (f *filter) selects(labels unique.Handle[string]) bool {
@@ -176,6 +183,8 @@ func (f *filter) position(job *row) position {
 		s.at = job.updated
 	case common.OrderGroup:
 		s.text = job.group.Value()
+	case common.OrderRank:
+		s.at = f.q.Pick.Rank(f.factsOf(job))
 	}
 	return s
 }

@@ -43,11 +43,13 @@ func changes(t *testing.T, s Store, _ Size) {
 		{From: all[8].At}, {To: all[8].At}, {From: all[12].At, To: all[5].At}, {From: all[5].At, To: all[12].At},
 		{From: all[5].At, Limit: 2},
 		{Kind: "job", Verb: "replace", Actor: "admin <&>", From: all[15].At, To: all[2].At, Before: all[3].ID},
-		{Kind: "job", Name: "a", Actor: "me"},
+		{Kind: "job", Name: "a", Actor: "me"}, {Kind: "job", Names: []string{"a", "a.b", "none"}},
+		{Kind: "token", Names: []string{"b"}, Limit: 2}, {Names: []string{"a", "b"}, Verb: "replace"},
 	} {
 		var want []common.Change
 		for _, c := range all {
 			if (q.Kind == "" || c.Kind == q.Kind) && (q.Name == "" || c.Name == q.Name) &&
+				(len(q.Names) == 0 || slices.Contains(q.Names, c.Name)) &&
 				(q.Before == "" || c.ID < q.Before) &&
 				(q.Verb == "" || c.Verb == q.Verb) && (q.Actor == "" || c.Actor.Name == q.Actor) &&
 				(q.From.IsZero() || !c.At.Before(q.From)) && (q.To.IsZero() || c.At.Before(q.To)) &&

@@ -104,6 +104,9 @@ func filterChanges(q *runlog.ChangeQuery) bson.D {
 			filter = append(filter, bson.E{Key: f.field, Value: bson.D{{Key: "$in", Value: bson.A{f.value, nil}}}})
 		}
 	}
+	if len(q.Names) > 0 {
+		filter = append(filter, bson.E{Key: "name", Value: bson.D{{Key: "$in", Value: q.Names}}})
+	}
 	low, high := entry.ChangesOf(q)
 	var ids bson.D
 	if low != "" {

@@ -226,7 +226,22 @@ func listChanges(q *runlog.ChangeQuery) (text string, args []any) {
 		index = " INDEXED BY " + by
 		return column + " = ?"
 	}
-	if q.Kind != "" && q.Name != "" {
+	if q.Kind != "" && len(q.Names) > 0 {
+		index = " INDEXED BY changes_by_name"
+		where.and("kind = ?", q.Kind)
+	}
+	if len(q.Names) > 0 {
+		names := make([]any, len(q.Names))
+		for i, name := range q.Names {
+			names[i] = name
+		}
+		column := "+name"
+		if q.Kind != "" {
+			column = "name"
+		}
+		where.and(column+" IN "+marks(len(names)), names...)
+	}
+	if q.Kind != "" && q.Name != "" && index == "" {
 		index = " INDEXED BY changes_by_name"
 		where.and("kind = ? AND name = ?", q.Kind, q.Name)
 	} else if q.Name != "" {
@@ -238,7 +253,7 @@ func listChanges(q *runlog.ChangeQuery) (text string, args []any) {
 	if q.Verb != "" {
 		where.and(lead("verb", "changes_by_verb"), q.Verb)
 	}
-	if q.Kind != "" && q.Name == "" {
+	if q.Kind != "" && q.Name == "" && len(q.Names) == 0 {
 		where.and(lead("kind", "changes_by_kind"), q.Kind)
 	}
 	low, high := entry.ChangesOf(q)

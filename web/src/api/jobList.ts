@@ -39,6 +39,18 @@ export function useFirstJobs(filter: JobFilter) {
   return useQuery(jobPage(filter, 0));
 }
 
+/** The number of jobs with each trait, among those that match the other filters. */
+export function useTraitCounts({ is: _, sort: __, ...others }: JobFilter) {
+  return useQuery({
+    queryKey: keys.jobCounts(filterKey(others)),
+    queryFn: ({ signal }) => dataOf(client.GET('/api/v1/jobs', { params: { query: { ...whichJobs(others), limit: 1, counts: true } }, signal })),
+    select: ({ counts }) => counts,
+    placeholderData: (before) => before,
+    refetchInterval: unlessLive(10_000),
+    retry: false,
+  });
+}
+
 export interface JobRows {
   /** Returns the job in a row; undefined while its page is loading. */
   at: (row: number) => Job | undefined;

@@ -6,6 +6,7 @@ export const keys = {
   jobs: ['jobs'] as const,
   jobNames: (q: string) => ['jobs', 'names', q] as const,
   jobPage: (filter: string, page: number, language: string) => ['jobs', 'list', 'page', filter, page, language] as const,
+  jobCounts: (filter: string) => ['jobs', 'counts', filter] as const,
   job: (name: string) => ['jobs', 'one', name] as const,
   groups: ['groups'] as const,
   labels: ['labels'] as const,

@@ -13,6 +13,8 @@ export interface LedgerFilter extends Stretch {
   job?: string | undefined;
   group?: string | undefined;
   statuses: readonly FireStatus[];
+  /** Leave out acknowledged failures. */
+  open?: boolean;
 }
 
 /** Returns both ends as times; those relative to now are resolved. */
@@ -23,7 +25,7 @@ export function endsOf({ from, to }: Stretch, now: number): { from: string | und
 
 /** One page of the ledger for a filter. A cursor is valid only for the exact range of its first page. */
 export async function ledgerPage(filter: LedgerFilter, ends: { from: string | undefined; to: string | undefined }, cursor: string | undefined, limit: number, signal: AbortSignal) {
-  const query = { ...ends, status: filter.statuses.length > 0 ? [...filter.statuses] : undefined, cursor, limit };
+  const query = { ...ends, status: filter.statuses.length > 0 ? [...filter.statuses] : undefined, unacknowledged: filter.open || undefined, cursor, limit };
   return dataOf(
     filter.job === undefined
       ? client.GET('/api/v1/fires', { params: { query: { ...query, group: filter.group } }, signal })

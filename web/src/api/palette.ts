@@ -3,16 +3,21 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { client } from './client.ts';
 import { keys } from './keys.ts';
+import { leastSimilar } from '../lib/ranking.ts';
 import { dataOf, Problem } from './problem.ts';
 
 /** More than are shown, since the best match need not be the first by name. */
 const asked = 20;
 
-/** Jobs with this text in their name or title. */
+/** Jobs with this text in their name or title; if there are none, those with a similar word. */
 export function useJobsCalled(q: string) {
   return useQuery({
     queryKey: keys.called('jobs', q),
-    queryFn: async ({ signal }) => (await dataOf(client.GET('/api/v1/jobs', { params: { query: { q, limit: asked } }, signal }))).items,
+    queryFn: async ({ signal }) => {
+      const called = async (similar: boolean) => (await dataOf(client.GET('/api/v1/jobs', { params: { query: { q, limit: asked, ...(similar && { similar }) } }, signal }))).items;
+      const exact = await called(false);
+      return exact.length === 0 && q.length >= leastSimilar ? called(true) : exact;
+    },
     enabled: q !== '',
     placeholderData: keepPreviousData,
     staleTime: 5000,

@@ -352,6 +352,46 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/fires/acknowledge": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Acknowledge failed fires, or undo it
+         * @description Records that failed fires need no further attention. The outcome in the ledger stays; a later attempt that fails needs attention again. Each fire is authorized independently, by your role in its job's group. Returns 200 with a result for each fire. The audit has an entry for each.
+         */
+        post: operations["acknowledge-fires"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/fires/rerun": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Run failed fires again
+         * @description Starts the job of each failed fire once more, with the parameters of the fire's last attempt. The note of the new run begins with "re-run of" and the id of the original. Each fire is authorized independently, by your role in its job's group. Returns 200 with a result for each fire.
+         */
+        post: operations["rerun-fires"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/forecast": {
         parameters: {
             query?: never;
@@ -1335,6 +1375,24 @@ export interface components {
              */
             wait?: "ended" | "timeout" | "interrupted";
         };
+        AckRequest: {
+            /** @description Ids of fires, or of their runs. */
+            fires: string[];
+            /** @description Reason; shown with the fire. */
+            note?: string;
+            /** @description Withdraw the acknowledgement. */
+            undo?: boolean;
+        };
+        Acknowledgement: {
+            /** Format: date-time */
+            at: string;
+            /**
+             * @description Name of the user or token.
+             * @example ada
+             */
+            by: string;
+            note?: string;
+        };
         Applied: {
             /** @description Unified diff, as for patch(1); for a dry run. */
             diff?: string;
@@ -2202,6 +2260,8 @@ export interface components {
             who?: string;
         };
         Fire: {
+            /** @description Acknowledgement of the failure; absent without one, and after a further attempt has failed. */
+            acknowledged?: components["schemas"]["Acknowledgement"];
             /** @description Ids of its runs, oldest first. */
             attempts: string[];
             /** @enum {string} */
@@ -2231,6 +2291,49 @@ export interface components {
              * @enum {string}
              */
             status: "planned" | "waiting" | "running" | "succeeded" | "failed" | "timed_out" | "killed" | "lost" | "skipped" | "refused" | "missed";
+        };
+        FireRefusal: {
+            /**
+             * @description As for a request for this fire alone.
+             * @enum {string}
+             */
+            code: "invalid" | "not_found" | "exists" | "stale" | "conflict" | "forbidden" | "unavailable" | "too_large" | "too_many_requests" | "internal";
+            /** @description Values for translated texts. */
+            data?: {
+                [key: string]: string;
+            };
+            /** @description The error in one sentence. */
+            detail: string;
+            /** @description All faults of the request. */
+            errors?: components["schemas"]["Fault"][];
+            /** @description Advice. */
+            hint?: string;
+            /** @description Distinguishes failures with the same code. */
+            reason?: string;
+        };
+        FireResult: {
+            /** @description Id as in the request. */
+            fire: string;
+            job?: string;
+            /** @description Why the action was refused, or why the outcome is unknown. */
+            refusal?: components["schemas"]["FireRefusal"];
+            /**
+             * @description unknown: etcd did not respond, and the action may have been applied.
+             * @enum {string}
+             */
+            result: "done" | "refused" | "unknown";
+            /** @description For a re-run: the requested run. */
+            run?: string;
+        };
+        FireResults: {
+            /** Format: int64 */
+            done: number;
+            /** @description In the order of the request, without duplicates. */
+            items: components["schemas"]["FireResult"][];
+            /** Format: int64 */
+            refused: number;
+            /** Format: int64 */
+            unknown: number;
         };
         Forecast: {
             /** @description Number of fires in each bucket, including empty ones. */
@@ -2693,6 +2796,8 @@ export interface components {
             words?: string;
         };
         JobPage: {
+            /** @description Number of jobs with each property; on request. */
+            counts?: components["schemas"]["TraitCounts"];
             items: components["schemas"]["Job"][];
             /** @description Cursor of the next page; absent on the last one. */
             nextCursor?: string;
@@ -3464,6 +3569,12 @@ export interface components {
             /** @description Distinguishes failures with the same code. */
             reason?: string;
         };
+        RerunRequest: {
+            /** @description Ids of fires, or of their runs. */
+            fires: string[];
+            /** @description Reason; shown with the runs, after the reference to the original. */
+            note?: string;
+        };
         Result: {
             /** @enum {string} */
             cause: "cron" | "catchup" | "manual" | "retry" | "rerun";
@@ -3533,6 +3644,8 @@ export interface components {
             version: number;
         };
         Run: {
+            /** @description Acknowledgement of the failure of its fire, when a single run is read. */
+            acknowledged?: components["schemas"]["Acknowledgement"];
             /**
              * @description Outcome of the previous attempt, which this one repeats; absent for a first attempt.
              * @enum {string}
@@ -3861,6 +3974,33 @@ export interface components {
             role: "viewer" | "operator" | "editor" | "admin";
             /** @description Owner. Default: the caller. Only admins may create tokens for others. */
             user?: string;
+        };
+        TraitCounts: {
+            /**
+             * Format: int64
+             * @description Jobs whose last fire failed, timed out, was lost, missed or refused; absent while the last results are unknown.
+             */
+            failing?: number;
+            /**
+             * Format: int64
+             * @description Jobs with an overdue fire, or a run that should have started.
+             */
+            late: number;
+            /**
+             * Format: int64
+             * @description Jobs without any started run; absent while the last results are unknown.
+             */
+            never_ran?: number;
+            /**
+             * Format: int64
+             * @description Jobs with a current run.
+             */
+            running: number;
+            /**
+             * Format: int64
+             * @description Jobs of whose failure no enabled channel is notified.
+             */
+            unnotified: number;
         };
         Trend: {
             /**
@@ -4445,11 +4585,11 @@ export interface operations {
                      *           "actor": {
                      *             "name": "admin",
                      *             "remote": "127.0.0.1",
-                     *             "token": "56lzx57ki5a35rq3"
+                     *             "token": "n2mlegyvzmkarwpm"
                      *           },
                      *           "after": {
                      *             "command": "echo report",
-                     *             "createdAt": "2026-11-23T21:50:04.665372579Z",
+                     *             "createdAt": "2026-11-23T22:58:15.592792864Z",
                      *             "cronExpr": "0 0 1 1 *",
                      *             "description": "report",
                      *             "env": {
@@ -4465,16 +4605,16 @@ export interface operations {
                      *             "stdin": "report",
                      *             "timezone": "UTC",
                      *             "title": "the same job",
-                     *             "uid": "nxvx7jex2pi44dgy",
-                     *             "updatedAt": "2026-11-23T21:50:04.667020599Z",
+                     *             "uid": "fg7pcwxqzkltneqe",
+                     *             "updatedAt": "2026-11-23T22:58:15.597188584Z",
                      *             "updatedBy": "admin",
                      *             "user": "report",
                      *             "workDir": "/report"
                      *           },
-                     *           "at": "2026-11-23T21:50:04.667134226Z",
+                     *           "at": "2026-11-23T22:58:15.597317403Z",
                      *           "before": {
                      *             "command": "echo report",
-                     *             "createdAt": "2026-11-23T21:50:04.665372579Z",
+                     *             "createdAt": "2026-11-23T22:58:15.592792864Z",
                      *             "cronExpr": "0 0 1 1 *",
                      *             "description": "report",
                      *             "env": {
@@ -4490,27 +4630,27 @@ export interface operations {
                      *             "stdin": "report",
                      *             "timezone": "UTC",
                      *             "title": "a job",
-                     *             "uid": "nxvx7jex2pi44dgy",
-                     *             "updatedAt": "2026-11-23T21:50:04.665372579Z",
+                     *             "uid": "fg7pcwxqzkltneqe",
+                     *             "updatedAt": "2026-11-23T22:58:15.592792864Z",
                      *             "updatedBy": "admin",
                      *             "user": "report",
                      *             "workDir": "/report"
                      *           },
-                     *           "id": "01795470604667134226-pdjlkk55dsrqwkqa",
+                     *           "id": "01795474695597317403-zfrndkzdgknyflqu",
                      *           "kind": "job",
                      *           "name": "job-reports",
-                     *           "revision": 10,
+                     *           "revision": 11,
                      *           "verb": "replace"
                      *         },
                      *         {
                      *           "actor": {
                      *             "name": "admin",
                      *             "remote": "127.0.0.1",
-                     *             "token": "56lzx57ki5a35rq3"
+                     *             "token": "n2mlegyvzmkarwpm"
                      *           },
                      *           "after": {
                      *             "command": "echo report",
-                     *             "createdAt": "2026-11-23T21:50:04.665372579Z",
+                     *             "createdAt": "2026-11-23T22:58:15.592792864Z",
                      *             "cronExpr": "0 0 1 1 *",
                      *             "description": "report",
                      *             "env": {
@@ -4526,17 +4666,19 @@ export interface operations {
                      *             "stdin": "report",
                      *             "timezone": "UTC",
                      *             "title": "a job",
-                     *             "uid": "nxvx7jex2pi44dgy",
-                     *             "updatedAt": "2026-11-23T21:50:04.665372579Z",
+                     *             "uid": "fg7pcwxqzkltneqe",
+                     *             "updatedAt": "2026-11-23T22:58:15.592792864Z",
                      *             "updatedBy": "admin",
                      *             "user": "report",
                      *             "workDir": "/report"
                      *           },
-                     *           "at": "2026-11-23T21:50:04.665511516Z",
-                     *           "id": "01795470604665511516-mznszpfv4iojrq2z",
+                     *           "at": "2026-11-23T22:58:15.59291655Z",
+                     *           "hash": "5476205ab39c2b8e04ae00be747b9f07136187a4c6afaccbcdd23e886ae8ab30",
+                     *           "id": "01795474695592916550-gsgvuv4m2tygh66w",
                      *           "kind": "job",
                      *           "name": "job-reports",
                      *           "revision": 9,
+                     *           "seq": 2,
                      *           "verb": "create"
                      *         }
                      *       ]
@@ -4586,20 +4728,36 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "checked": 0,
+                     *       "checked": 2,
                      *       "faults": [],
                      *       "from": 1,
                      *       "head": {
-                     *         "hash": "",
-                     *         "seq": 0
+                     *         "hash": "5476205ab39c2b8e04ae00be747b9f07136187a4c6afaccbcdd23e886ae8ab30",
+                     *         "seq": 2
                      *       },
                      *       "intact": true,
                      *       "kept": {
                      *         "hash": "",
                      *         "seq": 0
                      *       },
+                     *       "links": [
+                     *         {
+                     *           "hash": "10c67ac6e23beece8749b95d34e39ded28312652e0e9ef84a9f09409776ec050",
+                     *           "id": "01795474695543532751-vo7x5vj4od6o7u7o",
+                     *           "previous": "",
+                     *           "seq": 1,
+                     *           "text": "{\"actor\":{\"name\":\"bootstrap\"},\"after\":\"8c58617c5efc1015fef830909c95dbb095faf9ef9ee8d903d74771808282eceb\",\"at\":\"2026-11-23T22:58:15.543532751Z\",\"id\":\"01795474695543532751-vo7x5vj4od6o7u7o\",\"kind\":\"token\",\"name\":\"admin\",\"revision\":4,\"seq\":1,\"verb\":\"bootstrap\"}"
+                     *         },
+                     *         {
+                     *           "hash": "5476205ab39c2b8e04ae00be747b9f07136187a4c6afaccbcdd23e886ae8ab30",
+                     *           "id": "01795474695592916550-gsgvuv4m2tygh66w",
+                     *           "previous": "10c67ac6e23beece8749b95d34e39ded28312652e0e9ef84a9f09409776ec050",
+                     *           "seq": 2,
+                     *           "text": "{\"actor\":{\"name\":\"admin\",\"remote\":\"127.0.0.1\",\"token\":\"n2mlegyvzmkarwpm\"},\"after\":\"c23ddcf918ca5925d8dce0bf8de4d17b5b6042507b340d14a32cb1dd459bb8f9\",\"at\":\"2026-11-23T22:58:15.59291655Z\",\"id\":\"01795474695592916550-gsgvuv4m2tygh66w\",\"kind\":\"job\",\"name\":\"job-reports\",\"revision\":9,\"seq\":2,\"verb\":\"create\"}"
+                     *         }
+                     *       ],
                      *       "more": false,
-                     *       "to": 0,
+                     *       "to": 2,
                      *       "waiting": 0
                      *     }
                      */
@@ -5260,7 +5418,7 @@ export interface operations {
                      *             {
                      *               "code": "mailto",
                      *               "level": "note",
-                     *               "text": "MAILTO=ops: output is kept with each run and not mailed. For mail when a job fails: cronctl create channel ops --kind mail --to ADDRESS, and in the jobs notify: {to: [ops]}",
+                     *               "text": "MAILTO=ops: Carillon keeps the output of each run and does not mail it. To be notified when a job fails, create a mail channel and name it with --notify",
                      *               "value": "ops"
                      *             }
                      *           ],
@@ -5270,16 +5428,17 @@ export interface operations {
                      *           "job": {
                      *             "command": "make report",
                      *             "cronExpr": "30 2 * * *",
-                     *             "description": "Nightly report",
                      *             "group": "reports",
                      *             "labels": {
-                     *               "crontab": "crontab"
+                     *               "crontab": "crontab",
+                     *               "crontab-line": "a0a5f078"
                      *             },
-                     *             "name": "crontab-make-a0a5f078",
+                     *             "name": "make-report",
                      *             "timezone": "Europe/Berlin",
-                     *             "title": "30 2 * * * make report"
+                     *             "title": "Nightly report"
                      *           },
                      *           "line": 3,
+                     *           "mailTo": "ops",
                      *           "text": "30 2 * * * make report"
                      *         }
                      *       ],
@@ -5513,6 +5672,8 @@ export interface operations {
                 to?: string;
                 /** @description Only fires with one of these statuses, separated by commas. */
                 status?: ("planned" | "waiting" | "running" | "succeeded" | "failed" | "timed_out" | "killed" | "lost" | "skipped" | "refused" | "missed")[];
+                /** @description Leave out acknowledged failures. */
+                unacknowledged?: boolean;
                 /** @description Maximum number of items; a page may contain fewer and still have a next one. */
                 limit?: number;
                 /** @description nextCursor of the previous page; the filters must be the same. */
@@ -5563,6 +5724,155 @@ export interface operations {
             };
             401: components["responses"]["unauthenticated"];
             403: components["responses"]["forbidden"];
+            422: components["responses"]["invalid"];
+            429: components["responses"]["too_many_requests"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["unavailable"];
+            /** @description Error. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "acknowledge-fires": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "fires": [
+                 *         "fg7pcwxqzkltneqe.01795471095000000000",
+                 *         "none"
+                 *       ],
+                 *       "note": "known"
+                 *     }
+                 */
+                "application/json": components["schemas"]["AckRequest"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "done": 1,
+                     *       "items": [
+                     *         {
+                     *           "fire": "fg7pcwxqzkltneqe.01795471095000000000",
+                     *           "job": "job-reports",
+                     *           "result": "done"
+                     *         },
+                     *         {
+                     *           "fire": "none",
+                     *           "refusal": {
+                     *             "code": "not_found",
+                     *             "detail": "fire \"none\" not found"
+                     *           },
+                     *           "result": "refused"
+                     *         }
+                     *       ],
+                     *       "refused": 1,
+                     *       "unknown": 0
+                     *     }
+                     */
+                    "application/json": components["schemas"]["FireResults"];
+                };
+            };
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden"];
+            409: components["responses"]["conflict"];
+            413: components["responses"]["too_large"];
+            415: components["responses"]["unsupported_media_type"];
+            422: components["responses"]["invalid"];
+            429: components["responses"]["too_many_requests"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["unavailable"];
+            /** @description Error. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "rerun-fires": {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A repeated request with the same key within a day starts no run twice. */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "fires": [
+                 *         "fg7pcwxqzkltneqe.01795471095000000000",
+                 *         "none"
+                 *       ]
+                 *     }
+                 */
+                "application/json": components["schemas"]["RerunRequest"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "done": 1,
+                     *       "items": [
+                     *         {
+                     *           "fire": "fg7pcwxqzkltneqe.01795471095000000000",
+                     *           "job": "job-reports",
+                     *           "result": "done",
+                     *           "run": "fg7pcwxqzkltneqe.tjmvc4umw3rpdoehe.1"
+                     *         },
+                     *         {
+                     *           "fire": "none",
+                     *           "refusal": {
+                     *             "code": "not_found",
+                     *             "detail": "fire \"none\" not found"
+                     *           },
+                     *           "result": "refused"
+                     *         }
+                     *       ],
+                     *       "refused": 1,
+                     *       "unknown": 0
+                     *     }
+                     */
+                    "application/json": components["schemas"]["FireResults"];
+                };
+            };
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden"];
+            409: components["responses"]["conflict"];
+            413: components["responses"]["too_large"];
+            415: components["responses"]["unsupported_media_type"];
             422: components["responses"]["invalid"];
             429: components["responses"]["too_many_requests"];
             500: components["responses"]["internal"];
@@ -5706,14 +6016,18 @@ export interface operations {
             query?: {
                 /** @description Only jobs with this text in the name or title. */
                 q?: string;
+                /** @description Also jobs whose name or title has all words of q in any order, with typing errors in words of 4 characters or more. */
+                similar?: boolean;
                 /** @description Only jobs of this group. */
                 group?: string;
                 /** @description Only jobs of this group and its subgroups: groups whose names continue with a dot or a dash, as data.etl for data. */
                 below?: string;
                 /** @description Only jobs in this state. done: the schedule has no more fires; manual: without a schedule. */
                 state?: "active" | "paused" | "done" | "manual";
-                /** @description Sort order, ascending, or descending with a minus; equal ones by name. Default: name. */
-                sort?: "name" | "nextFire" | "updated" | "group" | "-name" | "-nextFire" | "-updated" | "-group";
+                /** @description Only jobs with all of these properties, separated by commas. failing: the last fire failed, timed out, was lost, missed or refused, and no retry of it is pending; running: with a current run; late: with an overdue fire, or a run that should have started; never_ran: without any started run; unnotified: no enabled channel is notified of a failure. 503 while the log store is away and the last results are unknown. */
+                is?: ("failing" | "running" | "late" | "never_ran" | "unnotified")[];
+                /** @description Sort order, ascending, or descending with a minus; equal ones by name. lastRun: by planned time of the newest run; duration: by the 95th percentile of the last 7 days; success: by success rate of the last 7 days; jobs without a value are last. Default: name. */
+                sort?: "name" | "nextFire" | "updated" | "group" | "lastRun" | "duration" | "success" | "-name" | "-nextFire" | "-updated" | "-group" | "-lastRun" | "-duration" | "-success";
                 /** @description Maximum number of items. */
                 limit?: number;
                 /** @description nextCursor of the previous page; the filters must be the same. */
@@ -5722,6 +6036,8 @@ export interface operations {
                 offset?: number;
                 /** @description Also return the number of jobs on all pages. */
                 total?: boolean;
+                /** @description Also return the number of jobs with each of the properties of is, among those that match the other filters. */
+                counts?: boolean;
                 /** @description Only jobs whose labels match: team=data,tier!=slow. */
                 selector?: string;
                 /** @description Only jobs without a group. */
@@ -6415,6 +6731,8 @@ export interface operations {
                 to?: string;
                 /** @description Only fires with one of these statuses, separated by commas. */
                 status?: ("planned" | "waiting" | "running" | "succeeded" | "failed" | "timed_out" | "killed" | "lost" | "skipped" | "refused" | "missed")[];
+                /** @description Leave out acknowledged failures. */
+                unacknowledged?: boolean;
                 /** @description Maximum number of items; a page may contain fewer and still have a next one. */
                 limit?: number;
                 /** @description nextCursor of the previous page; the filters must be the same. */
@@ -6440,15 +6758,37 @@ export interface operations {
                      *       "items": [
                      *         {
                      *           "attempts": [
-                     *             "hwq2umvfkxabytwu.01795466953000000000.1"
+                     *             "fg7pcwxqzkltneqe.tjmvc4umw3rpdoehe.1"
                      *           ],
                      *           "cause": "manual",
                      *           "group": "reports",
-                     *           "id": "hwq2umvfkxabytwu.01795466953000000000",
+                     *           "id": "fg7pcwxqzkltneqe.tjmvc4umw3rpdoehe",
                      *           "job": "job-reports",
                      *           "jobTitle": "the same job",
-                     *           "jobUid": "hwq2umvfkxabytwu",
-                     *           "plannedAt": "2026-11-23T20:49:13Z",
+                     *           "jobUid": "fg7pcwxqzkltneqe",
+                     *           "plannedAt": "2026-11-23T22:58:16.387491989Z",
+                     *           "reason": {
+                     *             "code": "starting",
+                     *             "text": "it is due and is about to be claimed"
+                     *           },
+                     *           "status": "waiting"
+                     *         },
+                     *         {
+                     *           "acknowledged": {
+                     *             "at": "2026-11-23T22:58:16.385846912Z",
+                     *             "by": "admin",
+                     *             "note": "known"
+                     *           },
+                     *           "attempts": [
+                     *             "fg7pcwxqzkltneqe.01795471095000000000.1"
+                     *           ],
+                     *           "cause": "manual",
+                     *           "group": "reports",
+                     *           "id": "fg7pcwxqzkltneqe.01795471095000000000",
+                     *           "job": "job-reports",
+                     *           "jobTitle": "the same job",
+                     *           "jobUid": "fg7pcwxqzkltneqe",
+                     *           "plannedAt": "2026-11-23T21:58:15Z",
                      *           "reason": {
                      *             "code": "exit_code",
                      *             "data": {
@@ -6690,7 +7030,7 @@ export interface operations {
             content: {
                 /**
                  * @example {
-                 *       "version": 10
+                 *       "version": 11
                  *     }
                  */
                 "application/json": components["schemas"]["RollbackRequest"];
@@ -6715,13 +7055,13 @@ export interface operations {
                      *       },
                      *       "group": "reports",
                      *       "meta": {
-                     *         "createdAt": "2026-11-23T21:50:04.665372579Z",
+                     *         "createdAt": "2026-11-23T22:58:15.592792864Z",
                      *         "nextFire": "2027-01-01T00:00:00Z",
                      *         "state": "active",
-                     *         "uid": "nxvx7jex2pi44dgy",
-                     *         "updatedAt": "2026-11-23T21:50:04.667020599Z",
+                     *         "uid": "fg7pcwxqzkltneqe",
+                     *         "updatedAt": "2026-11-23T22:58:15.597188584Z",
                      *         "updatedBy": "admin",
-                     *         "version": 10
+                     *         "version": 11
                      *       },
                      *       "name": "job-reports",
                      *       "params": {
@@ -7158,14 +7498,14 @@ export interface operations {
                      *         {
                      *           "attempt": 1,
                      *           "cause": "manual",
-                     *           "fire": "cygp2ybuww7diktt.tsos2limolkoqwykv",
+                     *           "fire": "vzjg5fhqfmnwb5fy.ti6deucloj244xbe3",
                      *           "group": "reports",
-                     *           "id": "cygp2ybuww7diktt.tsos2limolkoqwykv.1",
+                     *           "id": "vzjg5fhqfmnwb5fy.ti6deucloj244xbe3.1",
                      *           "job": "ran-reports",
-                     *           "jobUid": "cygp2ybuww7diktt",
+                     *           "jobUid": "vzjg5fhqfmnwb5fy",
                      *           "note": "by hand",
                      *           "outputBytes": 0,
-                     *           "plannedAt": "2026-11-23T21:49:14.01719957Z",
+                     *           "plannedAt": "2026-11-23T22:58:16.418573218Z",
                      *           "reason": {
                      *             "code": "starting",
                      *             "text": "it is due and is about to be claimed"
@@ -7176,33 +7516,24 @@ export interface operations {
                      *         {
                      *           "attempt": 1,
                      *           "cause": "manual",
-                     *           "claimedAt": "2026-11-23T20:49:13Z",
-                     *           "endedAt": "2026-11-23T20:50:13Z",
-                     *           "exitCode": 3,
-                     *           "fire": "hwq2umvfkxabytwu.01795466953000000000",
+                     *           "fire": "fg7pcwxqzkltneqe.tjmvc4umw3rpdoehe",
                      *           "group": "reports",
-                     *           "id": "hwq2umvfkxabytwu.01795466953000000000.1",
+                     *           "id": "fg7pcwxqzkltneqe.tjmvc4umw3rpdoehe.1",
                      *           "job": "job-reports",
                      *           "jobTitle": "the same job",
-                     *           "jobUid": "hwq2umvfkxabytwu",
-                     *           "note": "report",
-                     *           "outputBytes": 6,
+                     *           "jobUid": "fg7pcwxqzkltneqe",
+                     *           "note": "re-run of fg7pcwxqzkltneqe.01795471095000000000.1",
+                     *           "outputBytes": 0,
                      *           "params": {
                      *             "P": "report"
                      *           },
-                     *           "plannedAt": "2026-11-23T20:49:13Z",
+                     *           "plannedAt": "2026-11-23T22:58:16.387491989Z",
                      *           "reason": {
-                     *             "code": "exit_code",
-                     *             "data": {
-                     *               "path": "report"
-                     *             },
-                     *             "text": "report"
+                     *             "code": "starting",
+                     *             "text": "it is due and is about to be claimed"
                      *           },
-                     *           "startedAt": "2026-11-23T20:49:13Z",
-                     *           "status": "failed",
-                     *           "triggeredBy": "operator",
-                     *           "worker": "w1",
-                     *           "workerName": "north"
+                     *           "status": "waiting",
+                     *           "triggeredBy": "admin"
                      *         }
                      *       ]
                      *     }
@@ -7316,23 +7647,28 @@ export interface operations {
                 content: {
                     /**
                      * @example {
+                     *       "acknowledged": {
+                     *         "at": "2026-11-23T22:58:16.385846912Z",
+                     *         "by": "admin",
+                     *         "note": "known"
+                     *       },
                      *       "attempt": 1,
                      *       "cause": "manual",
-                     *       "claimedAt": "2026-11-23T20:49:13Z",
-                     *       "endedAt": "2026-11-23T20:50:13Z",
+                     *       "claimedAt": "2026-11-23T21:58:15Z",
+                     *       "endedAt": "2026-11-23T21:59:15Z",
                      *       "exitCode": 3,
-                     *       "fire": "hwq2umvfkxabytwu.01795466953000000000",
+                     *       "fire": "fg7pcwxqzkltneqe.01795471095000000000",
                      *       "group": "reports",
-                     *       "id": "hwq2umvfkxabytwu.01795466953000000000.1",
+                     *       "id": "fg7pcwxqzkltneqe.01795471095000000000.1",
                      *       "job": "job-reports",
                      *       "jobTitle": "the same job",
-                     *       "jobUid": "hwq2umvfkxabytwu",
+                     *       "jobUid": "fg7pcwxqzkltneqe",
                      *       "note": "report",
                      *       "outputBytes": 6,
                      *       "params": {
                      *         "P": "report"
                      *       },
-                     *       "plannedAt": "2026-11-23T20:49:13Z",
+                     *       "plannedAt": "2026-11-23T21:58:15Z",
                      *       "reason": {
                      *         "code": "exit_code",
                      *         "data": {
@@ -7340,7 +7676,7 @@ export interface operations {
                      *         },
                      *         "text": "report"
                      *       },
-                     *       "startedAt": "2026-11-23T20:49:13Z",
+                     *       "startedAt": "2026-11-23T21:58:15Z",
                      *       "status": "failed",
                      *       "triggeredBy": "operator",
                      *       "worker": "w1",
@@ -8599,20 +8935,21 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "at": "2026-11-22T21:47:54.154393259Z",
+                     *       "at": "2026-11-23T22:58:16.873826339Z",
                      *       "dryRun": true,
                      *       "jobs": [
                      *         {
-                     *           "cursor": "2026-11-22T21:47:54.073346218Z",
+                     *           "cursor": "2026-11-23T22:58:16.391936191Z",
                      *           "effect": "passed_over",
                      *           "job": "applied-reports",
-                     *           "to": "2026-11-22T21:47:54.154639486Z"
+                     *           "to": "2026-11-23T22:58:16.874403381Z"
                      *         },
                      *         {
-                     *           "cursor": "2026-11-22T21:47:53.880702272Z",
+                     *           "cursor": "2026-11-23T22:58:15.592792864Z",
                      *           "effect": "passed_over",
                      *           "job": "job-reports",
-                     *           "to": "2026-11-22T21:47:54.154804252Z"
+                     *           "to": "2026-11-23T22:58:16.874941511Z",
+                     *           "triggers": 1
                      *         }
                      *       ],
                      *       "restored": true,
@@ -9601,6 +9938,7 @@ export interface operations {
                     /**
                      * @example {
                      *       "go": "go1.26.8",
+                     *       "timezone": "UTC",
                      *       "version": "test"
                      *     }
                      */

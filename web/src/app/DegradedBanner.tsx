@@ -1,5 +1,6 @@
 import { Link, useRouterState } from '@tanstack/react-router';
-import { useState, type ReactNode } from 'react';
+import { useElementSize, useMergedRef } from '@mantine/hooks';
+import { useEffect, useMemo, useRef, useState, type ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
 import { useHistoryTurns, useOverview } from '../api/overview.ts';
 import { Problem } from '../api/problem.ts';
@@ -9,6 +10,7 @@ import { labelled } from '../lib/lists.ts';
 import { visible } from '../lib/visible.ts';
 import { conditionText, conditionWords, modesOf, namesOf, occurrenceOf } from '../parts/conditions.ts';
 import { Filled, slot } from '../parts/Filled.tsx';
+import { HeldModes } from '../parts/heldModes.ts';
 import { Icon } from '../parts/icons.tsx';
 import { TimeText } from '../parts/TimeText.tsx';
 import { useServerAway } from '../parts/connectivity.ts';
@@ -16,6 +18,9 @@ import classes from './DegradedBanner.module.css';
 
 // The workers page shows details of these.
 const ofWorkers = new Set<string>(['fires_overdue', 'no_workers', 'worker_lost', 'misses_feature', 'disk_full', 'clock_off', 'spool_full']);
+
+// These concern single jobs.
+const ofJobs = new Set<string>(['fires_overdue', 'fire_without_entry', 'cursor_in_future']);
 
 /**
  * Shows the active problems of the cluster on every page. Problems that stop no runs can be collapsed for the tab: then
@@ -28,8 +33,11 @@ export function DegradedBanner() {
   useHistoryTurns();
   const onOverview = useRouterState({ select: ({ location }) => location.pathname === '/' });
   const [folded, fold] = useFoldedAway();
-  const all = modesOf(overview.data?.degraded ?? []);
-  const modes = onOverview ? all : all.filter((mode) => mode.grave || !folded.has(occurrenceOf(mode)));
+  const [held] = useState(() => new HeldModes());
+  const degraded = overview.data?.degraded;
+  const all = useMemo(() => held.take(modesOf(degraded ?? []), Date.now()), [held, degraded]);
+  // Problems of single jobs are shown on the overview and on the job.
+  const modes = onOverview ? all : all.filter((mode) => !ofJobs.has(mode.condition.code) && (mode.grave || !folded.has(occurrenceOf(mode))));
   const unavailable = overview.error instanceof Problem && overview.error.status === 503;
   // Without an answer the state of the cluster is unknown, and the offline banner is shown.
   return (
@@ -40,7 +48,7 @@ export function DegradedBanner() {
           {modes.map((mode) => (
             <li key={mode.id} data-condition={mode.condition.code}>
               <Line
-                grave={mode.grave} title={conditionWords(t, i18n.language, mode.condition).title} text={<Words condition={mode.condition} />} since={mode.since} who={namesOf(t, i18n.language, mode.who)}
+                grave={mode.grave} title={conditionWords(t, i18n.language, mode.condition).title} text={<Words condition={mode.condition} />} since={mode.since} over={mode.over} who={namesOf(t, i18n.language, mode.who)}
                 workers={ofWorkers.has(mode.condition.code)}
                 onFold={mode.grave || onOverview ? undefined : () => {
                   fold(occurrenceOf(mode), all.map(occurrenceOf));
@@ -67,19 +75,29 @@ interface LineProps {
   title: string;
   text: ReactNode;
   since?: string;
+  /** It is over at the moment, and recurs. */
+  over?: boolean;
   who?: string;
   workers?: boolean;
   onFold?: (() => void) | undefined;
 }
 
-function Line({ grave, title, text, since, who, workers, onFold }: LineProps) {
+function Line({ grave, title, text, since, over = false, who, workers, onFold }: LineProps) {
   const { t, i18n } = useTranslation();
   const [whole, setWhole] = useState(false);
+  const words = useRef<HTMLParagraphElement>(null);
+  const { ref: measure, width } = useElementSize<HTMLParagraphElement>();
+  const wordsRef = useMergedRef(words, measure);
+  const [cut, setCut] = useState(false);
+  useEffect(() => {
+    const line = words.current;
+    if (line && !whole) setCut(line.scrollWidth > line.clientWidth + 1 || line.scrollHeight > line.clientHeight + 1);
+  }, [width, title, text, whole]);
   return (
-    <div className={classes.line} data-grave={grave || undefined} data-whole={whole || undefined}>
+    <div className={classes.line} data-grave={(grave && !over) || undefined} data-over={over || undefined} data-whole={whole || undefined}>
       <Icon name="warn" />
-      <p className={classes.words}>
-        <strong>{title}</strong> {text}{' '}
+      <p ref={wordsRef} className={classes.words}>
+        <strong>{title}</strong> {over && <em>{t('degraded.recurs')}</em>} {text}{' '}
         <span className={classes.more}>
           {since && <span className="nowrap"><Filled text={t('degraded.since', { at: slot })}><TimeText at={since} /></Filled></span>}
           {who && <span>{t('degraded.seenBy', { who })}</span>}
@@ -87,7 +105,7 @@ function Line({ grave, title, text, since, who, workers, onFold }: LineProps) {
         </span>
       </p>
       <div className={classes.acts}>
-        <button type="button" className={`${classes.act} ${classes.toggle}`} aria-expanded={whole} onClick={() => setWhole(!whole)}>{whole ? t('common.less') : t('common.more')}</button>
+        {(cut || whole) && <button type="button" className={`${classes.act} ${classes.toggle}`} aria-expanded={whole} onClick={() => setWhole(!whole)}>{whole ? t('common.less') : t('common.more')}</button>}
         {onFold && <button type="button" className={classes.act} title={t('degraded.foldHelp')} aria-label={labelled(t('degraded.fold'), title, i18n.language)} onClick={onFold}>{t('degraded.fold')}</button>}
       </div>
     </div>

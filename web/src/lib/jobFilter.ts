@@ -1,9 +1,12 @@
 // Filter and order of a list of jobs, as in the address.
 
 export const jobStates = ['active', 'paused', 'done', 'manual'] as const;
-export const jobOrders = ['name', 'nextFire', 'updated', 'group'] as const;
+export const jobOrders = ['name', 'nextFire', 'lastRun', 'duration', 'success', 'updated', 'group'] as const;
+/** Properties of jobs that their runs or notifications show. */
+export const jobTraits = ['failing', 'running', 'late', 'never_ran', 'unnotified'] as const;
 
 export type JobState = (typeof jobStates)[number];
+export type JobTrait = (typeof jobTraits)[number];
 export type JobOrder = (typeof jobOrders)[number];
 export type JobSort = JobOrder | `-${JobOrder}`;
 
@@ -15,11 +18,27 @@ export interface JobFilter {
   /** A label selector. */
   labels?: string;
   state?: JobState;
+  /** Traits, all of which a job must have, separated by commas. */
+  is?: string;
   sort?: JobSort;
 }
 
 /** Value in the address for jobs without a group; no group can have this name. */
 export const noGroup = '-';
+
+/** Returns the traits of a filter, in their order. */
+export function traitsOf(is: string | undefined): JobTrait[] {
+  const parts = (is ?? '').split(',');
+  return jobTraits.filter((trait) => parts.includes(trait));
+}
+
+/** Adds a trait to those of a filter, or removes it. */
+export function toggledTrait(is: string | undefined, trait: JobTrait): string | undefined {
+  const now = traitsOf(is);
+  return joined(now.includes(trait) ? now.filter((other) => other !== trait) : [...now, trait]);
+}
+
+const joined = (traits: readonly JobTrait[]) => jobTraits.filter((trait) => traits.includes(trait)).join(',') || undefined;
 
 const word = (value: unknown) => (typeof value === 'string' || typeof value === 'number' ? String(value) : '');
 
@@ -33,32 +52,38 @@ export function readJobFilter(search: Record<string, unknown>): JobFilter {
     group: group === noGroup || /^[a-z0-9]([a-z0-9._-]{0,126}[a-z0-9])?$/.test(group) ? group : undefined,
     labels: word(search.labels).slice(0, 1024) || undefined,
     state: jobStates.find((s) => s === search.state),
+    is: joined(traitsOf(word(search.is))),
     sort: sort !== 'name' && jobOrders.some((o) => o === order) ? (sort as JobSort) : undefined,
   };
 }
 
 /** Returns the filter as query parameters of the API. */
-export function whichJobs({ q, group, labels, state }: JobFilter) {
-  return { q, below: group === noGroup ? undefined : group, ungrouped: group === noGroup || undefined, selector: labels, state };
+export function whichJobs({ q, group, labels, state, is }: JobFilter) {
+  const traits = traitsOf(is);
+  return { is: traits.length > 0 ? traits : undefined, q, below: group === noGroup ? undefined : group, ungrouped: group === noGroup || undefined, selector: labels, state };
 }
 
-export function isNarrowed({ q, group, labels, state }: JobFilter): boolean {
-  return [q, group, labels, state].some((part) => part !== undefined);
+export function isNarrowed({ q, group, labels, state, is }: JobFilter): boolean {
+  return [q, group, labels, state, is].some((part) => part !== undefined);
 }
 
 /** Returns the address of a filter, without unset parts. */
 export function jobsAddress(filter: JobFilter): string {
   const query = new URLSearchParams();
-  for (const part of ['q', 'group', 'labels', 'state', 'sort'] as const) if (filter[part]) query.set(part, filter[part]);
+  for (const part of ['q', 'group', 'labels', 'state', 'is', 'sort'] as const) if (filter[part]) query.set(part, filter[part]);
   return query.size === 0 ? '/jobs' : `/jobs?${query}`;
 }
 
 /** Returns the same text for equal filters. */
 export const filterKey = jobsAddress;
 
-/** Returns the order after a click on a column's head: ascending first, then descending. */
+// Of these the newest, or the longest, is usually wanted.
+const descendingFirst: readonly JobOrder[] = ['lastRun', 'duration'];
+
+/** Returns the order after a click on a column's head: ascending first, then descending, or the reverse. */
 export function sortedBy(now: JobSort | undefined, order: JobOrder): JobSort | undefined {
   const is = now ?? 'name';
-  const next = is === order ? (`-${order}` as const) : order;
+  const [first, second] = descendingFirst.includes(order) ? ([`-${order}`, order] as const) : ([order, `-${order}`] as const);
+  const next = is === first ? second : first;
   return next === 'name' ? undefined : next;
 }

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { looksLikeRun, matchScore, ranked } from './ranking.ts';
+import { isSimilar, looksLikeRun, matchScore, ranked } from './ranking.ts';
 
 it('prefers the whole name, then beginnings, then parts, then letters in order', () => {
   const scores = ['backup', 'backup-db', 'db-backup', 'dbbackup', 'b-a-c-k-u-p', 'restore'].map((name) => matchScore('backup', name));
@@ -24,4 +24,18 @@ it('searches all texts of an item, ignores case, and is stable', () => {
 it('recognises the id of a run', () => {
   expect(looksLikeRun('01J9Z3V5W8Q2.20260101T000000Z.1')).toBe(true);
   expect(looksLikeRun('nightly.report')).toBe(false);
+});
+
+it.each([
+  ['ordres', 'shop.orders', true],
+  ['ordrs', 'orders-nightly', true],
+  ['payyouts', 'finance.payouts', true],
+  ['repotr', 'nightly-reports', true],
+  ['ordres', 'shop.index', false],
+  ['abc', 'abd', false],
+  ['orders shop', 'shop.orders', true],
+  ['ordres-us', 'shop.orders-eu', false],
+])('%s is similar to %s: %s', (wanted, text, want) => {
+  expect(isSimilar(wanted, text)).toBe(want);
+  expect(matchScore(wanted, text) > 0).toBe(want);
 });

@@ -44,9 +44,14 @@ export type EditorView = (typeof editorViews)[number];
 export interface OutputSearch {
   q?: string;
   job?: string;
+  group?: string;
+  worker?: string;
   status?: RunStatus;
   regex?: true;
   case?: true;
+  range?: (typeof runRanges)[number];
+  from?: string;
+  to?: string;
 }
 
 export const runRanges = ['hour', 'day', 'week', 'custom'] as const;

@@ -41,8 +41,8 @@ it('translates known codes with their data', () => {
 
 it('finds the job in the text, for a link', () => {
   const overdue = condition('fires_overdue', 'm', 0, { data: { count: '1', first: 'ops.gpu', since: '2026-11-01T03:00:00Z' } });
-  expect(conditionText(english, 'en', overdue)).toEqual({ before: 'No worker claimed them. The first is ', job: 'ops.gpu', after: expect.stringMatching(/^, due since/) as string });
-  expect(conditionText(t, 'zh', overdue)).toMatchObject({ before: '没有工作节点领取它们。第一个是 ', job: 'ops.gpu' });
+  expect(conditionText(english, 'en', overdue)).toEqual({ before: 'No worker picked up the fire of ', job: 'ops.gpu', after: expect.stringMatching(/^, due since/) as string });
+  expect(conditionText(t, 'zh', overdue)).toMatchObject({ before: '', job: 'ops.gpu' });
   expect(conditionText(english, 'en', condition('no_workers', 'm', 0))).toEqual({ before: 'Nothing runs until a worker starts.', after: '' });
 });
 

@@ -26,7 +26,7 @@ export function Palette({ typed, onArrived, onClose, onHelp, onChoose }: Props) 
   const [of, setOf] = useState<{ job: Job; from: string } | undefined>();
   const [active, setActive] = useState('');
   const list = useRef<HTMLDivElement>(null);
-  const found = useSections(of ? of.from : query, onHelp);
+  const found = useSections(of ? of.from : query, onHelp, onChoose);
   const ofJob = useJobSection(of?.job, query, onChoose);
   const sections = of ? ofJob : found.sections;
   const entries = sections.flatMap((section) => section.entries);

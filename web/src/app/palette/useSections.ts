@@ -11,7 +11,9 @@ import { visible } from '../../lib/visible.ts';
 import { visitsOf } from '../../lib/visits.ts';
 import { pagesFor } from '../pages.ts';
 import { useCan, useSession } from '../../parts/session.ts';
-import type { Entry, Section } from './entries.ts';
+import type { Entry, JobAction, Section } from './entries.ts';
+import { useCommandSection } from './useCommandSection.ts';
+import { useSettingEntries } from './useSettingEntries.ts';
 
 /** Pause in typing before a request, in milliseconds: short, so that results seem instant. */
 const pause = 60;
@@ -28,7 +30,7 @@ export function jobEntry(job: Job, open: (name: string) => void): Entry {
 }
 
 /** The results of a query by kind; without a query recent and all pages. */
-export function useSections(query: string, onHelp: () => void): { sections: Section[]; searching: boolean; error: Error | null } {
+export function useSections(query: string, onHelp: () => void, onChoose: (act: JobAction, job: Job) => void): { sections: Section[]; searching: boolean; error: Error | null } {
   const { t } = useTranslation();
   const navigate = useNavigate();
   const me = useSession();
@@ -39,6 +41,8 @@ export function useSections(query: string, onHelp: () => void): { sections: Sect
   const run = useRunCalled(looksLikeRun(settled) ? settled : '');
   const workers = useWorkers();
   const groups = useGroups();
+  const commands = useCommandSection(settled, onChoose);
+  const settings = useSettingEntries();
 
   const fixed = useMemo(() => {
     const pages: Entry[] = pagesFor(me).map(({ id, to, icon, words = [] }) => ({ id: `page ${id}`, icon, label: t(`nav.${id}`), words: [id, ...words], act: () => void navigate({ to }) }));
@@ -70,6 +74,7 @@ export function useSections(query: string, onHelp: () => void): { sections: Sect
       id: `group ${name}`, icon: 'folder', label: visible(name), detail: t('palette.jobsIn', { count }), act: () => void navigate({ to: '/jobs', search: { group: name } }),
     }));
     return [
+      ...(commands ? [commands] : []),
       found('jobs', t('palette.jobs'), (jobs.data ?? []).map((job) => jobEntry(job, open)), jobsShown),
       found('runs', t('palette.runs'), [...runs, ...fixed.recent.filter(({ id }) => id.startsWith('recent /runs/'))], othersShown),
       found('groups', t('palette.groups'), groupEntries, othersShown),
@@ -78,13 +83,13 @@ export function useSections(query: string, onHelp: () => void): { sections: Sect
       {
         id: 'actions', title: t('palette.actions'),
         entries: [
-          ...ranked(fixed.acts, typed, ({ label, words }) => [label, ...(words ?? [])]),
+          ...ranked([...fixed.acts, ...settings], typed, ({ label, words }) => [label, ...(words ?? [])]),
           { id: 'act jobs', icon: 'list', label: t('palette.allJobs', { query: visible(typed) }), act: () => void navigate({ to: '/jobs', search: { q: typed } }) },
           { id: 'act output', icon: 'search', label: t('palette.searchOutput', { query: visible(typed) }), act: () => void navigate({ to: '/search', search: { q: typed } }) },
         ],
       } satisfies Section,
     ];
-  }, [t, typed, fixed, jobs.data, run.data, workers.data, groups.data, navigate]);
+  }, [t, typed, fixed, commands, settings, jobs.data, run.data, workers.data, groups.data, navigate]);
 
   return { sections: sections.filter(({ entries }) => entries.length > 0), searching: typed !== settled || jobs.isFetching || run.isFetching, error: jobs.error };
 }

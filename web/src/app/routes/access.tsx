@@ -22,5 +22,6 @@ export const access = createRoute({
 export const account = createRoute({
   getParentRoute: () => root,
   path: '/account',
+  validateSearch: (search: Record<string, unknown>): { token?: 'new' } => (search.token === 'new' ? { token: 'new' } : {}),
   component: lazyRouteComponent(() => import('../../screens/access/AccountPage.tsx'), 'AccountPage'),
 });

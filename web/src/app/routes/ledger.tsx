@@ -7,13 +7,14 @@ import { root } from './root.tsx';
 export const ledger = createRoute({
   getParentRoute: () => root,
   path: '/ledger',
-  validateSearch: (search: Record<string, unknown>): { job?: string; group?: string; status?: string; range?: string; from?: string; to?: string } => ({
+  validateSearch: (search: Record<string, unknown>): { job?: string; group?: string; status?: string; range?: string; from?: string; to?: string; open?: string } => ({
     job: text(search.job),
     group: text(search.group),
     status: text(search.status)?.split(',').filter((s) => fireStatuses.includes(s as FireStatus)).join(',') || undefined,
     range: text(search.range),
     from: text(search.from),
     to: text(search.to),
+    open: text(search.open) === undefined ? undefined : '1',
   }),
   component: lazyRouteComponent(() => import('../../screens/ledger/LedgerPage.tsx'), 'LedgerPage'),
 });

@@ -45,6 +45,11 @@ export const search = createRoute({
     status: statuses.find((s) => s === search.status),
     regex: flag(search.regex),
     case: flag(search.case),
+    group: text(search.group),
+    worker: text(search.worker),
+    range: runRanges.find((r) => r === search.range),
+    from: text(search.from),
+    to: text(search.to),
   }),
   component: lazyRouteComponent(() => import('../../screens/search/SearchPage.tsx'), 'SearchPage'),
 });

@@ -1,6 +1,11 @@
 export const jobs = {
   jobs: {
-    results: 'Last results', resultsOf: 'Last results of {{name}}: {{results}}', p95: '95% within',
+    results: 'Last results', resultsOf: 'Last results of {{name}}: {{results}}', p95: '95% within', success: 'Success',
+    traits: 'Condition', trait: { failing: 'Failing', running: 'Running', late: 'Late', never_ran: 'Never ran', unnotified: 'No alerts' },
+    traitHelp: {
+      failing: 'The last fire failed, timed out, was lost, missed or refused.', running: 'Has a current run.', late: 'Has an overdue fire, or a run that should have started.',
+      never_ran: 'No run was ever started.', unnotified: 'No enabled channel is notified when it fails.',
+    },
     title: 'Jobs', search: 'Search jobs', new: 'New job', newMore: 'More ways to add jobs', import: 'Import a crontab…', table: 'Jobs', name: 'Job', schedule: 'Schedule', nextFire: 'Next fire', lastFire: 'Last run',
     lastOf: 'The last run of {{name}}: {{status}}',
     group: 'Group', labels: 'Labels', updated: 'Changed', state: 'State', groups: 'Groups', filters: 'Filters',
@@ -22,8 +27,8 @@ export const jobs = {
     exporting: 'Exporting: {{percent}}%', exported_one: '{{count}} job was exported.', exported_other: '{{count}} jobs were exported.', exportedNone: 'Nothing to export.',
     exportHidden_one: '{{count}} is not exported: you have no role in its group.', exportHidden_other: '{{count}} are not exported: you have no role in their groups.',
     exportGone_one: '{{count}} no longer exists.', exportGone_other: '{{count}} no longer exist.',
-    sort: 'Order', sorts: { name: 'By name', nextFire: 'Next fire first', updated: 'Oldest change first', group: 'By group' },
-    sortsDown: { name: 'By name, Z to A', nextFire: 'Next fire last', updated: 'Newest change first', group: 'By group, Z to A' },
+    sort: 'Order', sorts: { name: 'By name', nextFire: 'Next fire first', lastRun: 'Oldest run first', duration: 'Shortest first', success: 'Least successful first', updated: 'Oldest change first', group: 'By group' },
+    sortsDown: { name: 'By name, Z to A', nextFire: 'Next fire last', lastRun: 'Newest run first', duration: 'Longest first', success: 'Most successful first', updated: 'Newest change first', group: 'By group, Z to A' },
     rowMoved: 'The list just moved, so nothing was run. Press again to run this job.',
     select: 'Select {{name}}', selectShown: 'Select all in view', selection: 'Selection', selected_one: '{{number}} job selected', selected_other: '{{number}} jobs selected',
     selectAll: 'Select all {{number}}', selectMost: 'At most {{number}} jobs can be selected at once: narrow the list.', selectNone: 'Select none', more: 'More',

@@ -32,6 +32,18 @@ export const overview = {
     endGrace: 'This ends the grace period: remaining processes are killed immediately (SIGKILL), without cleanup.', sendMore: '{{signal}} is sent as well. This does not extend the grace period of {{grace}}.',
     title: 'Kill the run of {{job}}?', cancelTitle: 'Cancel the waiting run of {{job}}?', cancelText: 'It will not start. It is recorded as killed by you.', cancel: 'Cancel the run', cancelled: 'The run is being cancelled.', leave: 'Go back',
   },
+  failures: {
+    selection: 'Selected failures', selected_one: '{{count}} failure selected', selected_other: '{{count}} failures selected', most: 'At most {{count}} at once.', select: 'Select {{job}}, planned {{time}}', selectAll: 'Select all failures shown', selectJob: 'Select the failures of {{job}}',
+    open: 'Not acknowledged', by: 'Acknowledged by {{who}} {{at}}', undo: 'Undo', note: 'Note (optional)', results: 'Results', did: 'Done', refused_one: '{{count}} refused:', refused_other: '{{count}} refused:',
+    ack: {
+      verb: 'Acknowledge…', title_one: 'Acknowledge this failure?', title_other: 'Acknowledge {{count}} failures?', text: 'Acknowledged failures need no attention: the overview leaves them out. The outcome in the ledger stays, and a later attempt that fails needs attention again.',
+      note: 'Shown with the failure, for example the ticket.', confirm_one: 'Acknowledge', confirm_other: 'Acknowledge {{count}}', done_one: '{{count}} failure acknowledged.', done_other: '{{count}} failures acknowledged.', partly: 'Not all failures were acknowledged',
+    },
+    rerun: {
+      verb: 'Run again…', title_one: 'Run the job of this failure again?', title_other: 'Run {{count}} failures again?', text: 'Each runs once, now, with the parameters of its last attempt. The note of each new run refers to the original.',
+      note: 'Shown with the new runs.', confirm_one: 'Run again', confirm_other: 'Run {{count}} again', done_one: '{{count}} run requested.', done_other: '{{count}} runs requested.', partly: 'Not all runs were requested',
+    },
+  },
   ending: { asked: 'Ending: {{who}} sent {{signal}}, {{when}}.', replaced: 'Ending: the next fire replaces it.' },
   charts: { options: 'Options of the chart {{name}}', help: 'About {{name}}', showTable: 'Show as a table', hideTable: 'Hide the table', summary: '{{name}}: from {{min}} to {{max}}, last {{last}}', said: '{{said}}.' },
 };

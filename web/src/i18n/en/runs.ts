@@ -7,7 +7,7 @@ export const runs = {
     killRun: 'Kill the run of {{job}}', cancelRun: 'Cancel the waiting run of {{job}}', acts: 'Actions', nothingFound: 'No run matches this filter', clearFilter: 'Show all runs', goToJobs: 'Go to jobs', open: 'Open the run of {{job}}, planned {{time}}', gapFact: 'Fires', gap_one: '1 fire since {{from}}', gap_other: '{{count}} fires since {{from}}', gapAtLeast_one: 'at least 1 fire since {{from}}', gapAtLeast_other: 'at least {{count}} fires since {{from}}', due: 'due {{delay}} later',
   },
   run: {
-    title: 'Run of {{job}}', planned: 'Planned', claimed: 'Claimed', started: 'Started', ended: 'Ended', due: 'Due', notYet: 'not yet', never: 'never', unknown: 'unknown', exitCode: 'Exit code', signal: 'Signal', reason: 'Reason',
+    around: 'Around this run (±{{minutes}} min):', aroundRuns: 'all runs', title: 'Run of {{job}}', planned: 'Planned', claimed: 'Claimed', started: 'Started', ended: 'Ended', due: 'Due', notYet: 'not yet', never: 'never', unknown: 'unknown', exitCode: 'Exit code', signal: 'Signal', reason: 'Reason',
     worker: 'Worker', attempt: 'Attempt', attempts: 'Attempts', attemptNumber: 'Attempt {{n}}', params: 'Parameters', paramDefault: '(default)', waits: 'This run has not started yet', dueAt: 'It can start at {{at}}.',
     cause: 'Cause', cpu: 'CPU time', memory: 'Peak memory', triggeredBy: 'Triggered by', note: 'Note', duration: 'Duration', id: 'Run id', version: 'Job version',
     output: 'Output', all: 'All', stdout: 'stdout', stderr: 'stderr', stream: 'Stream', follow: 'Follow', wrap: 'Wrap lines', download: 'Download', noOutput: 'The command printed nothing.',
@@ -30,7 +30,7 @@ export const runs = {
   },
   search: {
     open: 'Search output', title: 'Search output', what: 'Search text', regex: 'Regular expression', case: 'Match case', submit: 'Search',
-    emptyTitle: 'Search the output of runs', emptyText: 'The newest runs are searched first. Filter by job and status to search further back.',
+    emptyTitle: 'Search the output of runs', emptyText: 'The newest runs are searched first. Filter by job, group, worker, status and time to search further back.',
     found: 'Runs with matches', nothing: 'No matches.', nothingYet: 'No matches so far.', more: 'This run may contain more.',
     scanned_one: '1 run was searched, {{size}} of output.', scanned_other: '{{count}} runs were searched, {{size}} of output.', until: 'Searched back to {{time}}.', all: 'Nothing more to search.',
   },

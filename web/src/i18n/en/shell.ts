@@ -17,12 +17,14 @@ export const shell = {
     overview: 'Overview', jobs: 'Jobs', timeline: 'Timeline', runs: 'Runs', ledger: 'Ledger', workers: 'Workers', health: 'Health', notifications: 'Notifications', secrets: 'Secrets', access: 'Access', then: 'then',
   },
   palette: {
-    find: 'Find', title: 'Find anything', placeholder: 'Jobs, runs, workers, groups, pages…', results: 'Results', actionsOf: 'Actions for {{name}}', placeholderActions: 'Choose an action',
+    find: 'Find', title: 'Find anything', placeholder: 'Jobs, runs, pages, or “pause payouts”…', results: 'Results', actionsOf: 'Actions for {{name}}', placeholderActions: 'Choose an action',
     recent: 'Recent', pages: 'Pages', jobs: 'Jobs', runs: 'Runs', workers: 'Workers', groups: 'Groups', actions: 'Actions', jobsIn_one: '{{count}} job', jobsIn_other: '{{count}} jobs',
     none: 'No results for “{{query}}”.', noneHelp: 'Jobs are found by part of their name or title, runs by their id. Output of runs has its own search.', searchOutput: 'Search output for “{{query}}”',
     searching: 'Searching…', away: 'Job search is unavailable at the moment.', count_one: '{{count}} result', count_other: '{{count}} results', allJobs: 'All jobs with “{{query}}”',
     open: 'Open', back: 'Back to the results', run: 'Run now', runWith: 'Run with options…', pause: 'Pause…', resume: 'Resume…', edit: 'Edit', lastLog: 'Output of the last run', neverRan: 'Has not run yet',
     runsOf: 'Runs of this job', ledgerOf: 'Ledger of this job', newJob: 'New job', choose: 'choose', openIt: 'open', acts: 'actions', close: 'close', moreActions: 'Actions',
+    commandsTitle: 'Commands', commands: { run: 'Run {{name}} now', runWith: 'Run {{name}} with options…', pause: 'Pause {{name}}…', resume: 'Resume {{name}}…', edit: 'Edit {{name}}', log: 'Runs and output of {{name}}', runs: 'Runs of {{name}}', ledger: 'Ledger of {{name}}' },
+    theme: 'Theme: {{name}}', language: 'Language: {{name}}', newToken: 'New token…',
     hint: 'Use the up and down arrows to choose, Enter to open. On a job, the right arrow shows its actions.',
   },
   noAccess: {
@@ -46,6 +48,7 @@ export const shell = {
     systemFormat: 'The command seems to start with a user name, as in system crontabs. To import such lines, turn on “{{option}}”.',
   },
   degraded: {
+    recurs: 'Over now, but it has occurred repeatedly.',
     since: 'Since {{at}}', seenBy: 'Reported by {{who}}', more_one: '{{names}} and 1 more', more_other: '{{names}} and {{count}} more', fold: 'Hide', foldHelp: 'Hides it in this tab. The overview still lists it.',
     partial: 'The history is unavailable. Only runs that are waiting, running or just ended are listed.',
     unavailable: 'The cluster is not responding.', unavailableText: 'This page may be out of date, and changes are not possible. It retries automatically.',
@@ -68,7 +71,7 @@ export const shell = {
     certificate_unusable: { title: 'The new certificate for {{use}} cannot be used.', text: 'The previous certificate stays in use: {{error}}' },
     misses_feature: { title: 'Worker {{worker}} ({{version}}) lacks features that some jobs need.', text: 'It leaves them to other workers. Missing: {{needs}}.' },
     housekeeping_fails: { title: 'Housekeeping is failing.', text: 'Runs past their retention are not deleted for now: {{error}}' },
-    fires_overdue: { title: 'Jobs with overdue fires: {{count}}.', text: 'No worker claimed them. The first is {{first}}, due since {{since}}. Check the workers and the placement of the job.' },
+    fires_overdue: { title: 'Overdue jobs: {{count}}.', text: 'No worker picked up the fire of {{first}}, due since {{since}}. Check the job’s placement and your workers.' },
     fire_without_entry: { title: 'A fire has no entry in the ledger.', text: '{{job}}, planned {{plannedAt}}. This is a bug; please report it. In the last day: {{count}}.' },
     notifications_stuck: { title: 'Notifications are stuck: {{error}}.', text: 'Runs that end are not checked for notifications for now. Nothing is lost: the elected master continues where it stopped.' },
     notifications_behind: { title: 'Notifications have been delayed since {{at}}.', text: 'Outcomes that etcd no longer holds are read from the log store, page by page.' },

@@ -3,7 +3,12 @@ import type { jobs as english } from '../en/jobs.ts';
 
 export const jobs: Texts<typeof english> = {
   jobs: {
-    results: '最近结果', resultsOf: '{{name}} 的最近结果：{{results}}', p95: '95% 耗时不超过',
+    results: '最近结果', resultsOf: '{{name}} 的最近结果：{{results}}', p95: '95% 耗时不超过', success: '成功率',
+    traits: '运行状况', trait: { failing: '失败', running: '运行中', late: '延迟', never_ran: '从未运行', unnotified: '无告警' },
+    traitHelp: {
+      failing: '最近一次触发失败、超时、丢失、错过或被拒绝。', running: '有正在进行的运行。', late: '有逾期的触发，或有运行未按时开始。',
+      never_ran: '从未启动过任何运行。', unnotified: '失败时没有启用的通知渠道会收到通知。',
+    },
     title: '任务', search: '搜索任务', new: '新建任务', newMore: '更多新建方式', import: '导入 crontab…', table: '任务列表', name: '任务', schedule: '计划', nextFire: '下次触发', lastFire: '最近运行',
     lastOf: '{{name}} 的最近一次运行：{{status}}',
     group: '分组', labels: '标签', updated: '修改时间', state: '状态', groups: '任务分组', filters: '筛选',
@@ -25,8 +30,8 @@ export const jobs: Texts<typeof english> = {
     exporting: '正在导出：{{percent}}%', exported_one: '已导出 {{count}} 个任务。', exported_other: '已导出 {{count}} 个任务。', exportedNone: '没有可导出的任务。',
     exportHidden_one: '有 {{count}} 个未导出：您在其分组中没有角色。', exportHidden_other: '有 {{count}} 个未导出：您在其分组中没有角色。',
     exportGone_one: '有 {{count}} 个已不存在。', exportGone_other: '有 {{count}} 个已不存在。',
-    sort: '排序', sorts: { name: '按名称', nextFire: '最先触发在前', updated: '最久未改在前', group: '按分组' },
-    sortsDown: { name: '按名称倒序', nextFire: '最先触发在后', updated: '最近修改在前', group: '按分组倒序' },
+    sort: '排序', sorts: { name: '按名称', nextFire: '最先触发在前', lastRun: '最早运行在前', duration: '耗时最短在前', success: '成功率最低在前', updated: '最久未改在前', group: '按分组' },
+    sortsDown: { name: '按名称倒序', nextFire: '最先触发在后', lastRun: '最近运行在前', duration: '耗时最长在前', success: '成功率最高在前', updated: '最近修改在前', group: '按分组倒序' },
     rowMoved: '列表刚刚发生了移动，因此没有运行任何任务。如果这正是您要运行的任务，请再按一次。',
     select: '选择 {{name}}', selectShown: '选择当前可见的全部任务', selection: '所选任务', selected_one: '已选 {{number}} 个任务', selected_other: '已选 {{number}} 个任务',
     selectAll: '选择全部 {{number}} 个', selectMost: '一次最多整体选择 {{number}} 个，请缩小范围。', selectNone: '取消选择', more: '更多操作',

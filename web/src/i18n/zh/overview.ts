@@ -35,6 +35,18 @@ export const overview: Texts<typeof english> = {
     endGrace: '宽限时间到此为止：仍在的进程将立即被强制终止（SIGKILL），来不及清理。', sendMore: '将再发送 {{signal}}；{{grace}} 的宽限时间不会因此延长。',
     title: '终止 {{job}} 的运行？', cancelTitle: '取消 {{job}} 等待中的运行？', cancelText: '它将不会开始，并记为由您终止。', cancel: '取消运行', cancelled: '正在取消此运行。', leave: '返回',
   },
+  failures: {
+    selection: '所选失败', selected_one: '已选 {{count}} 个失败', selected_other: '已选 {{count}} 个失败', most: '一次最多 {{count}} 个。', select: '选择 {{job}}，计划于 {{time}}', selectAll: '选择当前列出的全部失败', selectJob: '选择 {{job}} 的失败',
+    open: '未确认', by: '{{who}} 于 {{at}}确认', undo: '撤销', note: '备注（可选）', results: '结果', did: '完成', refused_one: '{{count}} 个被拒绝：', refused_other: '{{count}} 个被拒绝：',
+    ack: {
+      verb: '确认…', title_one: '确认此失败？', title_other: '确认 {{count}} 个失败？', text: '已确认的失败不再需要关注，总览不再列出。台账中的结果不变；如果之后的尝试仍然失败，会再次需要关注。',
+      note: '与该失败一同显示，例如工单编号。', confirm_one: '确认', confirm_other: '确认 {{count}} 个', done_one: '已确认 {{count}} 个失败。', done_other: '已确认 {{count}} 个失败。', partly: '部分失败未能确认',
+    },
+    rerun: {
+      verb: '重新运行…', title_one: '重新运行此失败的任务？', title_other: '重新运行 {{count}} 个失败？', text: '各自立即运行一次，使用最后一次尝试的参数。每次新运行的备注会指明原来的运行。',
+      note: '与新的运行一同显示。', confirm_one: '重新运行', confirm_other: '重新运行 {{count}} 个', done_one: '已请求 {{count}} 次运行。', done_other: '已请求 {{count}} 次运行。', partly: '部分运行未能请求',
+    },
+  },
   ending: { asked: '正在结束：{{who}} 于 {{when}} 发送了 {{signal}}。', replaced: '正在结束：之后的触发将取代它。' },
   charts: { options: '图表“{{name}}”的选项', help: '关于{{name}}', showTable: '以表格显示', hideTable: '隐藏表格', summary: '{{name}}：最低 {{min}}，最高 {{max}}，最近 {{last}}', said: '{{said}}。' },
 };

@@ -10,7 +10,7 @@ export const runs: Texts<typeof english> = {
     killRun: '终止 {{job}} 的运行', cancelRun: '取消 {{job}} 等待中的运行', acts: '操作', nothingFound: '没有符合筛选条件的运行', clearFilter: '显示全部运行', goToJobs: '转到任务', open: '查看 {{job}} 的运行，计划时间 {{time}}', gapFact: '触发', gap_one: '1 次触发，自 {{from}} 起', gap_other: '{{count}} 次触发，自 {{from}} 起', gapAtLeast_one: '至少 1 次触发，自 {{from}} 起', gapAtLeast_other: '至少 {{count}} 次触发，自 {{from}} 起', due: '推迟 {{delay}}',
   },
   run: {
-    title: '{{job}} 的运行', planned: '计划', claimed: '领取', started: '开始', ended: '结束', due: '到期', notYet: '尚未', never: '未发生', unknown: '未知', exitCode: '退出码', signal: '信号', reason: '原因',
+    around: '此运行前后（±{{minutes}} 分钟）：', aroundRuns: '所有运行', title: '{{job}} 的运行', planned: '计划', claimed: '领取', started: '开始', ended: '结束', due: '到期', notYet: '尚未', never: '未发生', unknown: '未知', exitCode: '退出码', signal: '信号', reason: '原因',
     worker: '工作节点', attempt: '尝试次数', attempts: '各次尝试', attemptNumber: '第 {{n}} 次尝试', params: '参数', paramDefault: '（默认）', waits: '此运行尚未开始', dueAt: '最早于 {{at}} 开始。',
     cause: '起因', cpu: 'CPU 时间', memory: '内存峰值', triggeredBy: '触发者', note: '备注', duration: '耗时', id: '运行 ID', version: '任务版本',
     output: '输出', all: '全部', stdout: '标准输出', stderr: '标准错误', stream: '输出类型', follow: '跟随', wrap: '自动换行', download: '下载', noOutput: '命令没有任何输出。',
@@ -33,7 +33,7 @@ export const runs: Texts<typeof english> = {
   },
   search: {
     open: '搜索输出', title: '搜索输出', what: '要查找的文本', regex: '正则表达式', case: '区分大小写', submit: '搜索',
-    emptyTitle: '搜索运行的输出', emptyText: '从最新的运行开始搜索。按任务和状态缩小范围，就能搜得更远。',
+    emptyTitle: '搜索运行的输出', emptyText: '从最新的运行开始搜索。按任务、分组、工作节点、状态和时间缩小范围，就能搜得更远。',
     found: '找到该内容的运行', nothing: '没有找到。', nothingYet: '暂未找到。', more: '此运行中可能还有更多。',
     scanned_one: '已查看 1 次运行，共 {{size}} 输出。', scanned_other: '已查看 {{count}} 次运行，共 {{size}} 输出。', until: '已查到 {{time}}。', all: '已全部查完。',
   },

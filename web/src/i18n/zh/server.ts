@@ -19,7 +19,7 @@ export const zhServer = {
     group_jobs_limit: '分组“{{group}}”最多 {{most}} 个任务。请删除不需要的任务，或由管理员调高 {{setting}}。', group_job_bytes_limit: '分组“{{group}}”的任务定义合计最多 {{most}} 字节。请删除不需要的任务，或由管理员调高 {{setting}}。',
     not_begun: '等待中的变更过多，未做任何修改，请稍后重试。',
     etcd_away: 'etcd 没有响应，请几秒后重试。', schedule_unreadable: '该主节点无法读取此任务的时间表，因而无法为其触发记账。请将请求发给保存该任务的版本的主节点，或更换时间表、删除任务。', clock_unproven: '该主节点的时钟向前跳变，尚未被信任。用 NTP 校准后立即恢复。', etcd_login: 'etcd 不接受登录，请检查 etcd.username 和 etcd.password；如果刚刚修改过 etcd 用户，请重试。', etcd_full: 'etcd 已满，不接受写入。请腾出空间或提高配额，然后解除警报。', unsure: 'etcd 没有及时响应：操作可能已经完成，或即将完成。请先查看当前状态。', log_store_away: '日志存储没有响应，每隔几秒会自动重试。', etcd_nearly_full: 'etcd 的数据已占配额的 {{percent}}%，暂时无法保存任务；运行不受影响。', changes_full: '有 {{count}} 条变更在 etcd 中等待写入日志存储，在此之前无法保存任务。请检查日志存储；运行不受影响。',
-    search_slow: '日志存储响应过慢，暂时无法搜索。请重试，或缩小范围。', search_heavy: '在这么长的行中查找此表达式耗时过久，请使用更简单的表达式。', search_busy: '其他人正在搜索，请稍后重试。', stopping: '服务器正在停止，请重试。', group_unknown: '目前无法得知该任务所属的分组，请稍后重试。',
+    search_slow: '日志存储响应过慢，暂时无法搜索。请重试，或缩小范围。', search_heavy: '在这么长的行中查找此表达式耗时过久，请使用更简单的表达式。', search_busy: '其他人正在搜索，请稍后重试。', stopping: '服务器正在停止，请重试。', last_results_unknown: '日志存储没有响应，各任务的最近结果未知，无法据此筛选或排序。', statistics_unknown: '日志存储没有响应，无法按统计数据排序。', not_failed: '该触发没有失败。', group_unknown: '目前无法得知该任务所属的分组，请稍后重试。',
     login_attempts: '登录尝试次数过多，请稍后重试。', other_site: '请求来自其他网站，已被拒绝。如果您经由代理访问控制台，代理须原样传递 Host 头，或将 publicURL 设为控制台的地址。',
   },
   faultsWith: {

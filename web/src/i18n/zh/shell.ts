@@ -18,12 +18,14 @@ export const shell: Texts<typeof english> = {
     overview: '概览', jobs: '任务', timeline: '时间线', runs: '运行', ledger: '台账', workers: '工作节点', health: '健康检查', notifications: '通知', secrets: '密钥', access: '访问', then: '然后',
   },
   palette: {
-    find: '查找', title: '查找任意内容', placeholder: '任务、运行、工作节点、分组、页面…', results: '查找结果', actionsOf: '{{name}} 的操作', placeholderActions: '选择操作',
+    find: '查找', title: '查找任意内容', placeholder: '任务、运行、页面，或“暂停 payouts”…', results: '查找结果', actionsOf: '{{name}} 的操作', placeholderActions: '选择操作',
     recent: '最近', pages: '页面', jobs: '任务', runs: '运行', workers: '工作节点', groups: '分组', actions: '操作', jobsIn_one: '{{count}} 个任务', jobsIn_other: '{{count}} 个任务',
     none: '没有与“{{query}}”匹配的结果。', noneHelp: '任务按名称或标题的一部分查找，运行按 ID 查找。运行输出的内容需另行搜索。', searchOutput: '在输出中搜索“{{query}}”',
     searching: '正在查找…', away: '目前无法搜索任务。', count_one: '{{count}} 个结果', count_other: '{{count}} 个结果', allJobs: '所有含“{{query}}”的任务',
     open: '打开', back: '返回结果', run: '立即运行', runWith: '带选项运行…', pause: '暂停…', resume: '恢复…', edit: '编辑', lastLog: '最近一次运行的输出', neverRan: '尚未运行过',
     runsOf: '该任务的运行', ledgerOf: '该任务的台账', newJob: '新建任务', choose: '选择', openIt: '打开', acts: '可执行的操作', close: '关闭', moreActions: '可执行的操作',
+    commandsTitle: '命令', commands: { run: '立即运行 {{name}}', runWith: '带选项运行 {{name}}…', pause: '暂停 {{name}}…', resume: '恢复 {{name}}…', edit: '编辑 {{name}}', log: '{{name}} 的运行和输出', runs: '{{name}} 的运行', ledger: '{{name}} 的台账' },
+    theme: '主题：{{name}}', language: '语言：{{name}}', newToken: '新建令牌…',
     hint: '用上下方向键选择，按回车打开。选中任务时，按右方向键可查看能执行的操作。',
   },
   noAccess: {
@@ -47,6 +49,7 @@ export const shell: Texts<typeof english> = {
     systemFormat: '命令之前似乎有用户名，如同系统的 crontab 文件。导入时打开“{{option}}”即可读取。',
   },
   degraded: {
+    recurs: '目前已恢复，但反复出现。',
     since: '自 {{at}} 起', seenBy: '报告者：{{who}}', more_one: '{{names}} 及另外 1 个', more_other: '{{names}} 及另外 {{count}} 个', fold: '隐藏', foldHelp: '在此标签页中不再显示；概览中仍会列出。',
     partial: '目前无法查看历史：此处仅列出等待中、运行中或刚刚结束的内容。',
     unavailable: '集群没有响应。', unavailableText: '您看到的内容可能已过时，也无法进行修改。本页面会自动重试。',
@@ -69,7 +72,7 @@ export const shell: Texts<typeof english> = {
     certificate_unusable: { title: '用于 {{use}} 的新证书无法使用。', text: '仍在使用原来的证书：{{error}}' },
     misses_feature: { title: '工作节点 {{worker}}（{{version}}）缺少部分任务所需的功能。', text: '这些任务由其他工作节点运行。缺少：{{needs}}。' },
     housekeeping_fails: { title: '历史清理失败。', text: '超过保留期的运行暂时没有删除：{{error}}' },
-    fires_overdue: { title: '有 {{count}} 个任务的触发已逾期。', text: '没有工作节点领取它们。第一个是 {{first}}，自 {{since}} 起到期。请检查工作节点和任务的节点选择。' },
+    fires_overdue: { title: '有 {{count}} 个任务逾期。', text: '{{first}} 的触发自 {{since}} 起到期，没有工作节点领取。请检查该任务的节点选择和工作节点。' },
     fire_without_entry: { title: '有一次触发在台账中没有记录。', text: '{{job}}，计划时间 {{plannedAt}}。这是程序缺陷，请报告。最近一天内：{{count}}。' },
     notifications_stuck: { title: '通知停滞：{{error}}。', text: '已结束的运行暂未被检查，因此不会发出通知。不会丢失：当选的主控节点会从中断处继续。' },
     notifications_behind: { title: '通知延迟，自 {{at}} 起。', text: '正在从日志存储中逐页读取 etcd 已不再保留的结果。' },

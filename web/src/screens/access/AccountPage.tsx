@@ -1,3 +1,4 @@
+import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useTranslation } from 'react-i18next';
 import { useSession } from '../../parts/session.ts';
 import { visible } from '../../lib/visible.ts';
@@ -15,6 +16,8 @@ import { TokensPanel } from './TokensPanel.tsx';
 export function AccountPage() {
   const { t } = useTranslation();
   const me = useSession();
+  const { token } = useSearch({ from: '/account' });
+  const navigate = useNavigate();
   return (
     <>
       <PageHead title={t('account.title')} name={t('account.title')} />
@@ -30,7 +33,7 @@ export function AccountPage() {
         </Panel>
         {me.user !== undefined && <Panel title={t('account.passwordTitle')}><PasswordForm /></Panel>}
       </div>
-      {me.user !== undefined && <Panel title={t('account.myTokens')}><TokensPanel user={me.user} /></Panel>}
+      {me.user !== undefined && <Panel title={t('account.myTokens')}><TokensPanel user={me.user} asked={token === 'new'} onAnswered={() => void navigate({ to: '/account', replace: true })} /></Panel>}
       <Panel title={t('account.mySessions')}><SessionsPanel /></Panel>
     </>
   );

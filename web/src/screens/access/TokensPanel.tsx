@@ -26,9 +26,12 @@ interface Props {
   onAll?: () => void;
   /** Shows the owner of each token. */
   allUsers?: boolean;
+  /** The address asks for a new token. */
+  asked?: boolean;
+  onAnswered?: () => void;
 }
 
-export function TokensPanel({ user = '', onAll, allUsers = false }: Props) {
+export function TokensPanel({ user = '', onAll, allUsers = false, asked = false, onAnswered }: Props) {
   const { t } = useTranslation();
   const me = useSession();
   const pages = useCursorPages(user);
@@ -88,7 +91,15 @@ export function TokensPanel({ user = '', onAll, allUsers = false }: Props) {
           <Pager pages={pages} nextCursor={tokens.data?.nextCursor} />
         </>
       )}
-      {making && <TokenDialog user={user} choosesUser={allUsers} onClose={() => setMaking(false)} />}
+      {(making || (asked && me.session)) && (
+        <TokenDialog
+          user={user} choosesUser={allUsers}
+          onClose={() => {
+            setMaking(false);
+            onAnswered?.();
+          }}
+        />
+      )}
       {revoking && <RevokeToken token={revoking} onClose={() => setRevoking(undefined)} />}
     </>
   );

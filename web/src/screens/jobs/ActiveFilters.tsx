@@ -1,6 +1,6 @@
 import { Button, CloseButton } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
-import { isNarrowed, noGroup, type JobFilter } from '../../lib/jobFilter.ts';
+import { isNarrowed, noGroup, toggledTrait, traitsOf, type JobFilter } from '../../lib/jobFilter.ts';
 import { termsOf, withoutTerm } from '../../lib/labelSelector.ts';
 import { visible } from '../../lib/visible.ts';
 import { Icon } from '../../parts/icons.tsx';
@@ -13,6 +13,7 @@ export function ActiveFilters({ filter, onChange, onSave }: { filter: JobFilter;
   const parts = [
     group !== undefined && { text: group === noGroup ? t('jobs.withoutGroup') : group, without: { ...filter, group: undefined } },
     state !== undefined && { text: t(`jobs.states.${state}`), without: { ...filter, state: undefined } },
+    ...traitsOf(filter.is).map((trait) => ({ text: t(`jobs.trait.${trait}`), without: { ...filter, is: toggledTrait(filter.is, trait) } })),
     ...termsOf(labels).map((term) => ({ text: term, without: { ...filter, labels: withoutTerm(labels, term) || undefined } })),
   ].filter((part) => part !== false);
   if (parts.length === 0 || !isNarrowed(filter)) return null;

@@ -6,6 +6,7 @@ import classes from './FilterPanel.module.css';
 import { GroupTree } from './GroupTree.tsx';
 import { LabelFilter } from './LabelFilter.tsx';
 import { SavedFilters } from './SavedFilters.tsx';
+import { TraitFilter } from './TraitFilter.tsx';
 import type { Saved } from './useSavedFilters.ts';
 
 /** All filters of the list, beside it on a desktop, in a dialog on a phone. */
@@ -19,6 +20,7 @@ export function FilterPanel({ filter, saved, onChange }: { filter: JobFilter; sa
   return (
     <div className={classes.panel}>
       <SavedFilters {...saved} onChange={onChange} />
+      <TraitFilter filter={filter} onChange={onChange} />
       <GroupTree filter={filter} onChange={(group) => onChange({ ...filter, group })} />
       <nav className={classes.section} aria-label={t('jobs.state')}>
         <h2 className={classes.name}>{t('jobs.state')}</h2>

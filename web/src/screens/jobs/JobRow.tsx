@@ -1,6 +1,6 @@
 import { memo, type ReactNode } from 'react';
 import type { Job } from '../../api/types.ts';
-import { formatMs } from '../../lib/figures.ts';
+import { formatMs, formatRate } from '../../lib/figures.ts';
 import { useText } from '../../i18n/useText.ts';
 import { noGroup } from '../../lib/jobFilter.ts';
 import { Icon } from '../../parts/icons.tsx';
@@ -74,12 +74,18 @@ const cells: Record<ColumnId, (job: Job) => ReactNode> = {
   last: (job) => <LastFire job={job} />,
   next: (job) => (job.meta.nextFire ? <RelativeTime at={job.meta.nextFire} zone={job.timezone} short /> : <Nothing />),
   p95: (job) => (job.meta.stats && job.meta.stats.samples > 0 ? <Length ms={job.meta.stats.p95Ms} /> : <Nothing />),
+  success: (job) => (job.meta.stats?.successRate === undefined ? <Nothing /> : <Share rate={job.meta.stats.successRate} />),
   updated: (job) => <RelativeTime at={job.meta.updatedAt} short />,
 };
 
 function Length({ ms }: { ms: number }) {
   const { language } = useText();
   return <span className="nowrap">{formatMs(ms, language)}</span>;
+}
+
+function Share({ rate }: { rate: number }) {
+  const { language } = useText();
+  return <span className="nowrap">{formatRate(rate, language)}</span>;
 }
 
 function Nothing() {

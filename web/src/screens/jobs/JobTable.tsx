@@ -10,7 +10,7 @@ import { PartialNotice } from '../../parts/PartialNotice.tsx';
 import { ProblemNotice } from '../../parts/ProblemNotice.tsx';
 import { showNotice } from '../../parts/showNotice.ts';
 import { useRowWindow } from '../../parts/useRowWindow.ts';
-import { columns, columnsIn, templateOf, type ColumnId } from './columns.ts';
+import { columnOf, columns, columnsIn, templateOf, type ColumnId } from './columns.ts';
 import { drawnRows, RowAges, tabStop } from './drawn.ts';
 import { JobCard, JobRow } from './JobRow.tsx';
 import { JobMenu, type JobActs } from './JobMenu.tsx';
@@ -41,8 +41,8 @@ export interface Anchor {
 }
 
 const rem = () => Number.parseFloat(getComputedStyle(document.documentElement).fontSize);
-const names: Record<ColumnId, 'group' | 'labels' | 'schedule' | 'results' | 'lastFire' | 'nextFire' | 'p95' | 'updated'> = {
-  group: 'group', labels: 'labels', schedule: 'schedule', results: 'results', last: 'lastFire', next: 'nextFire', p95: 'p95', updated: 'updated',
+const names: Record<ColumnId, 'group' | 'labels' | 'schedule' | 'results' | 'lastFire' | 'nextFire' | 'p95' | 'success' | 'updated'> = {
+  group: 'group', labels: 'labels', schedule: 'schedule', results: 'results', last: 'lastFire', next: 'nextFire', p95: 'p95', success: 'success', updated: 'updated',
 };
 
 /** All jobs as one long table, of which only the visible rows exist. */
@@ -60,7 +60,7 @@ export function JobTable({ filter, total, busy, wanted, selection, onSelect, onS
   const [current, setCurrent] = useState(0);
   const [menu, setMenu] = useState<{ job: Job; left: number; top: number } | undefined>();
   const moved = useRef(false);
-  const shown = useMemo(() => columnsIn(width / rem(), wanted), [width, wanted]);
+  const shown = useMemo(() => columnsIn(width / rem(), wanted, columnOf(filter.sort)), [width, wanted, filter.sort]);
 
   // A new list starts at the top.
   const key = filterKey(filter);

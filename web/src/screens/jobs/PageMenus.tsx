@@ -34,7 +34,7 @@ interface ViewProps {
 export function ViewMenu({ shown, onShown, onExport, onSave }: ViewProps) {
   const { t } = useTranslation();
   const toggle = (id: ColumnId) => onShown(shown.includes(id) ? shown.filter((other) => other !== id) : columnIds.filter((other) => other === id || shown.includes(other)));
-  const names = { group: 'group', labels: 'labels', schedule: 'schedule', results: 'results', last: 'lastFire', next: 'nextFire', p95: 'p95', updated: 'updated' } as const;
+  const names = { group: 'group', labels: 'labels', schedule: 'schedule', results: 'results', last: 'lastFire', next: 'nextFire', p95: 'p95', success: 'success', updated: 'updated' } as const;
   return (
     <Menu position="bottom-end" closeOnItemClick={false}>
       <Menu.Target>

@@ -1,8 +1,8 @@
 // The columns of the jobs table: width, sort key, and priority if there is no room for all.
 
-import type { JobOrder } from '../../lib/jobFilter.ts';
+import type { JobOrder, JobSort } from '../../lib/jobFilter.ts';
 
-export const columnIds = ['group', 'labels', 'schedule', 'results', 'last', 'next', 'p95', 'updated'] as const;
+export const columnIds = ['group', 'labels', 'schedule', 'results', 'last', 'next', 'p95', 'success', 'updated'] as const;
 export type ColumnId = (typeof columnIds)[number];
 
 interface Column {
@@ -18,9 +18,10 @@ export const columns: Record<ColumnId, Column> = {
   labels: { width: 10, rank: 1 },
   schedule: { width: 11, rank: 7 },
   results: { width: 7.5, rank: 8 },
-  last: { width: 6.75, rank: 5 },
+  last: { width: 6.75, order: 'lastRun', rank: 5 },
   next: { width: 6.75, order: 'nextFire', rank: 6 },
-  p95: { width: 6.5, rank: 4 },
+  p95: { width: 6.5, order: 'duration', rank: 4 },
+  success: { width: 5.5, order: 'success', rank: 3.5 },
   updated: { width: 7, order: 'updated', rank: 3 },
 };
 
@@ -32,11 +33,21 @@ const actsWidth = 5.25;
 /** The columns that are hidden by default. */
 export const hiddenAtFirst: readonly ColumnId[] = ['updated'];
 
-/** Returns the chosen columns that fit, in display order, by priority. Room is in rem. */
-export function columnsIn(room: number, wanted: readonly ColumnId[]): ColumnId[] {
+/** Returns the column that an order is by. */
+export function columnOf(sort: JobSort | undefined): ColumnId | undefined {
+  return columnIds.find((id) => columns[id].order !== undefined && columns[id].order === sort?.replace(/^-/, ''));
+}
+
+/**
+ * Returns the chosen columns that fit, in display order, by priority. Room is in rem. The column by which the list is
+ * sorted is chosen, and placed first.
+ */
+export function columnsIn(room: number, chosen: readonly ColumnId[], sorted?: ColumnId): ColumnId[] {
+  const wanted = sorted === undefined || chosen.includes(sorted) ? chosen : [...chosen, sorted];
+  const rank = (id: ColumnId) => (id === sorted ? Infinity : columns[id].rank);
   let left = room - boxWidth - nameWidth - actsWidth;
   const shown = new Set<ColumnId>();
-  for (const id of [...wanted].sort((a, b) => columns[b].rank - columns[a].rank)) {
+  for (const id of [...wanted].sort((a, b) => (rank(a) < rank(b) ? 1 : -1))) {
     if (columns[id].width > left) continue;
     shown.add(id);
     left -= columns[id].width;

@@ -1,5 +1,6 @@
 import { Button, NativeSelect } from '@mantine/core';
 import { useNavigate, useSearch } from '@tanstack/react-router';
+import { useEffect, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { useGroups } from '../../api/jobList.ts';
 import { useJobNames } from '../../api/jobs.ts';
@@ -7,7 +8,9 @@ import { useAhead, useLedger, useLedgerSummary } from '../../api/ledger.ts';
 import { Problem } from '../../api/problem.ts';
 import { totalOf } from '../../lib/figures.ts';
 import { isName } from '../../lib/names.ts';
+import { toggledIn } from '../../lib/toggled.ts';
 import { EmptyPage } from '../../parts/EmptyPage.tsx';
+import { FailureBar } from '../../parts/FailureBar.tsx';
 import { Icon } from '../../parts/icons.tsx';
 import { PageHead } from '../../parts/PageHead.tsx';
 import { PartialNotice } from '../../parts/PartialNotice.tsx';
@@ -27,6 +30,7 @@ import { StatusFilter } from './StatusFilter.tsx';
 import { SummaryBar } from './SummaryBar.tsx';
 
 const plannedShown = 5;
+const none: ReadonlySet<string> = new Set();
 
 /** All past and planned fires with their outcome. */
 export function LedgerPage() {
@@ -40,9 +44,12 @@ export function LedgerPage() {
   const pages = useCursorPages(subject);
   // An incomplete name is not sent: the server would refuse it, and it has no fires.
   const named = search.job === undefined || isName(search.job);
-  const filter = { job: search.job, group: search.group, statuses, ...stretch };
+  const filter = { job: search.job, group: search.group, statuses, ...stretch, ...(search.open !== undefined && { open: true }) };
   const fires = useLedger(filter, pages.cursor, named);
   const summarised = summaryOf(search, Date.now());
+  // The selection belongs to one list, of which it may span several pages.
+  const [selected, setSelected] = useState(none);
+  useEffect(() => setSelected(none), [subject]);
   const summary = useLedgerSummary({ job: search.job, ...summarised }, named && summarised !== undefined && search.group === undefined);
   // If the list ends at now, planned fires are shown above it.
   const endsNow = stretch.to === undefined && statuses.length === 0 && pages.page === 1;
@@ -84,7 +91,7 @@ export function LedgerPage() {
           <WhenField label={t('ledger.to')} description={t('ledger.toHelp')} value={search.to} onChange={(to) => show({ ...search, to })} />
         </div>
       )}
-      <StatusFilter chosen={statuses} onChange={(chosen) => show({ ...search, status: chosen.join(',') })} />
+      <StatusFilter chosen={statuses} open={search.open !== undefined} onChange={(chosen) => show({ ...search, status: chosen.join(',') })} onOpen={(open) => show({ ...search, open: open ? '1' : undefined })} />
       {counted && totalOf(counted.total.statuses) > 0 && counted.buckets.length > 2 && <SummaryBar statistics={counted} search={search} onNarrow={(next) => show(next, false)} />}
       {filtered && !empty && (
         <p className={classes.about}>
@@ -104,8 +111,12 @@ export function LedgerPage() {
         ))}
       {rows && !empty && (
         <>
-          <LedgerTable key={`${subject} ${pages.cursor}`} fires={rows} ahead={planned} now={across} busy={fires.isPlaceholderData} />
+          <LedgerTable
+            key={`${subject} ${pages.cursor}`} fires={rows} ahead={planned} now={across} busy={fires.isPlaceholderData}
+            selected={selected} onToggle={(id) => setSelected(toggledIn(selected, [id]))} onToggleAll={(ids) => setSelected(toggledIn(selected, ids))}
+          />
           <Pager pages={pages} nextCursor={fires.data?.nextCursor} />
+          {selected.size > 0 && <FailureBar fires={[...selected]} onClear={() => setSelected(none)} />}
         </>
       )}
     </>

@@ -6,7 +6,10 @@ import { labelled } from '../../lib/lists.ts';
 import { formatStretch } from '../../lib/stretch.ts';
 import { formatTime, formatTimeInZone } from '../../lib/time.ts';
 import { useNow } from '../../lib/useNow.ts';
+import { isTrouble } from '../../lib/troubles.ts';
 import { useSteady } from '../../lib/useSteady.ts';
+import { AckMark } from '../../parts/AckMark.tsx';
+import { useRights } from '../../parts/session.ts';
 import { CauseLinks } from '../../parts/CauseLinks.tsx';
 import { JobLink } from '../../parts/JobName.tsx';
 import { StatusBadge } from '../../parts/StatusBadge.tsx';
@@ -22,17 +25,24 @@ interface Props {
   /** The list includes planned fires. */
   now: boolean;
   busy: boolean;
+  /** Ids of the selected failures. */
+  selected: ReadonlySet<string>;
+  onToggle: (id: string) => void;
+  onToggleAll: (ids: readonly string[]) => void;
 }
 
-const columns = 5;
+const columns = 6;
 const idOf = (fire: Fire) => fire.id;
 
 /** Fires by day, with a line between planned and past ones. It does not move while the pointer is on it. */
-export function LedgerTable({ fires, ahead, now: across, busy }: Props) {
+export function LedgerTable({ fires, ahead, now: across, busy, selected, onToggle, onToggleAll }: Props) {
   const { t, i18n } = useTranslation();
   const { rows, held, around } = useSteady([...ahead, ...fires], idOf);
   const dayFormat = new Intl.DateTimeFormat(i18n.language, { dateStyle: 'full' });
   const dayOf = (at: string) => dayFormat.format(new Date(at));
+  const may = useRights();
+  const mayActOn = (fire: Fire) => isTrouble(fire.status) && may('operator', fire.group ?? '');
+  const failures = fires.filter(mayActOn).map((fire) => fire.id);
   const days = laid(rows, ({ row }) => row, dayOf, across ? { today: dayFormat.format(new Date()) } : undefined);
   return (
     <div className={classes.frame} aria-busy={busy} {...around}>
@@ -40,6 +50,9 @@ export function LedgerTable({ fires, ahead, now: across, busy }: Props) {
         <caption className="unseen">{t('ledger.table')}</caption>
         <thead>
           <tr>
+            <th scope="col" className={classes.pick}>
+              {failures.length > 0 && <input type="checkbox" aria-label={t('failures.selectAll')} checked={failures.every((id) => selected.has(id))} onChange={() => onToggleAll(failures)} />}
+            </th>
             <th scope="col">{t('runs.planned')}</th>
             <th scope="col">{t('runs.status')}</th>
             <th scope="col">{t('ledger.became')}</th>
@@ -50,7 +63,7 @@ export function LedgerTable({ fires, ahead, now: across, busy }: Props) {
         {days.map(({ day, rows: entries }, i) => (
           <tbody key={`${day} ${i}`}>
             <tr className={classes.day}><th scope="rowgroup" colSpan={columns}>{day}</th></tr>
-            {entries.map((entry) => (entry.kind === 'now' ? <NowLine key="now" /> : <FireRow key={entry.row.row.id} fire={entry.row.row} gone={entry.row.gone} />))}
+            {entries.map((entry) => (entry.kind === 'now' ? <NowLine key="now" /> : <FireRow key={entry.row.row.id} fire={entry.row.row} gone={entry.row.gone} mayAct={mayActOn(entry.row.row)} selected={selected.has(entry.row.row.id)} onToggle={onToggle} />))}
           </tbody>
         ))}
       </table>
@@ -70,7 +83,16 @@ function NowLine() {
   );
 }
 
-function FireRow({ fire, gone }: { fire: Fire; gone: boolean }) {
+interface RowProps {
+  fire: Fire;
+  gone: boolean;
+  /** It failed, and the viewer may run it again and acknowledge it. */
+  mayAct: boolean;
+  selected: boolean;
+  onToggle: (id: string) => void;
+}
+
+function FireRow({ fire, gone, mayAct, selected, onToggle }: RowProps) {
   const { t, i18n } = useTranslation();
   const time = formatTime(fire.plannedAt, i18n.language);
   const clock = new Intl.DateTimeFormat(i18n.language, { hour: '2-digit', minute: '2-digit', second: '2-digit', hourCycle: 'h23' }).format(new Date(fire.plannedAt));
@@ -78,7 +100,8 @@ function FireRow({ fire, gone }: { fire: Fire; gone: boolean }) {
   const badge = <StatusBadge status={fire.status} />;
   const later = fire.status === 'planned' || fire.status === 'waiting' ? secondsBetween(fire.plannedAt, fire.dueAt) : undefined;
   return (
-    <tr data-fire={fire.id} data-ended={fire.status} data-gone={gone || undefined} data-gap={fire.gap ? '' : undefined}>
+    <tr data-fire={fire.id} data-ended={fire.status} data-gone={gone || undefined} data-gap={fire.gap ? '' : undefined} data-selected={selected || undefined}>
+      <td className={classes.pick}>{mayAct && <input type="checkbox" aria-label={t('failures.select', { job: fire.job, time })} checked={selected} onChange={() => onToggle(fire.id)} />}</td>
       <td><time dateTime={fire.plannedAt} title={formatTimeInZone(fire.plannedAt, i18n.language)} className="nowrap">{clock}</time></td>
       <td>
         {last === undefined ? badge : <Link to="/runs/$id" params={{ id: last }} aria-label={labelled(t(`status.${fire.status}`), t('runs.open', { job: fire.job, time }), i18n.language)}>{badge}</Link>}
@@ -93,6 +116,7 @@ function FireRow({ fire, gone }: { fire: Fire; gone: boolean }) {
           </div>
         )}
         {fire.reason && <div className="small"><Why reason={fire.reason} /></div>}
+        {fire.acknowledged && <AckMark acknowledged={fire.acknowledged} fire={fire.id} mayUndo={mayAct} />}
         {fire.reason?.code === 'no_worker' && <CauseLinks reason={fire.reason} job={fire.job} group={fire.group} />}
         {later !== undefined && later > 0 && <div className="small dim" title={formatTime(fire.dueAt ?? '', i18n.language)}>{t('runs.due', { delay: formatSeconds(later, i18n.language) })}</div>}
       </td>

@@ -10,11 +10,14 @@ const sets = { trouble: troubleStatuses, didNotRun: ['skipped', 'refused', 'miss
 
 interface Props {
   chosen: readonly FireStatus[];
+  /** Acknowledged failures are left out. */
+  open: boolean;
+  onOpen: (open: boolean) => void;
   onChange: (statuses: readonly FireStatus[]) => void;
 }
 
 /** Filters by outcome, with several at once. */
-export function StatusFilter({ chosen, onChange }: Props) {
+export function StatusFilter({ chosen, open, onOpen, onChange }: Props) {
   const { t } = useTranslation();
   const same = (statuses: readonly FireStatus[]) => statuses.length === chosen.length && statuses.every((status) => chosen.includes(status));
   const toggle = (status: FireStatus) => onChange(chosen.includes(status) ? chosen.filter((s) => s !== status) : [...chosen, status]);
@@ -24,6 +27,7 @@ export function StatusFilter({ chosen, onChange }: Props) {
       {(Object.keys(sets) as (keyof typeof sets)[]).map((set) => (
         <button key={set} type="button" className={classes.chip} aria-pressed={same(sets[set])} onClick={() => onChange(same(sets[set]) ? [] : sets[set])}>{t(`ledger.sets.${set}`)}</button>
       ))}
+      <button type="button" className={classes.chip} aria-pressed={open} onClick={() => onOpen(!open)}>{t('failures.open')}</button>
       <span className={classes.bar} aria-hidden="true" />
       {fireStatuses.map((status) => (
         <button key={status} type="button" className={classes.chip} aria-pressed={chosen.includes(status)} data-chip={status} onClick={() => toggle(status)}><StatusBadge status={status} /></button>

@@ -26,6 +26,8 @@ export interface LedgerSearch {
   range?: string | undefined;
   from?: string | undefined;
   to?: string | undefined;
+  /** Set: without acknowledged failures. */
+  open?: string | undefined;
 }
 
 /** Returns the range of an address; for planned fires without a range, the next day. */

@@ -1,14 +1,16 @@
 import { ActionIcon } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
-import { useMemo } from 'react';
+import { useMemo, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { useFreshJob } from '../../api/jobs.ts';
 import { useLastRuns } from '../../api/overview.ts';
 import type { Run } from '../../api/types.ts';
 import { useRights } from '../../parts/session.ts';
 import { labelled } from '../../lib/lists.ts';
+import { toggledIn } from '../../lib/toggled.ts';
 import { troubleStatuses, type Trouble } from '../../lib/troubles.ts';
 import { useSteady } from '../../lib/useSteady.ts';
+import { FailureBar } from '../../parts/FailureBar.tsx';
 import { Icon } from '../../parts/icons.tsx';
 import { JobLink } from '../../parts/JobName.tsx';
 import { Panel } from '../../parts/Panel.tsx';
@@ -34,7 +36,10 @@ export function TroublesPanel({ troubles, partial }: { troubles: readonly Troubl
   const again = (name: string) =>
     job.mutate(name, { onSuccess: ({ job: found }) => run(found), onError: (error) => showFailure(t, i18n.language, error) });
   const number = new Intl.NumberFormat(i18n.language);
-  const all = { status: troubleStatuses.join(','), range: 'day' };
+  const all = { status: troubleStatuses.join(','), range: 'day', open: '1' };
+  const [selected, setSelected] = useState<ReadonlySet<string>>(new Set());
+  // Fires of selected jobs that are still listed.
+  const picked = troubles.filter((trouble) => selected.has(trouble.job)).flatMap((trouble) => trouble.fires);
 
   return (
     <Panel title={t('overview.troubles')} side={rows.length > 0 && <Link to="/ledger" search={all} className={classes.side}>{t('overview.all')}</Link>}>
@@ -44,11 +49,14 @@ export function TroublesPanel({ troubles, partial }: { troubles: readonly Troubl
         <ul className={classes.rows} {...around} data-troubles="">
           {rows.map(({ row: trouble }) => (
             <li key={trouble.job} className={classes.row} data-trouble-of={trouble.job}>
+              {may('operator', trouble.group ?? '') && (
+                <input type="checkbox" className={classes.pick} aria-label={t('failures.selectJob', { job: trouble.job })} checked={selected.has(trouble.job)} onChange={() => setSelected(toggledIn(selected, [trouble.job]))} />
+              )}
               <div className={classes.main}>
                 <span className={classes.first}>
                   <JobLink job={trouble.job} title={trouble.last.jobTitle} className={classes.name} />
                   {[...trouble.counts].map(([status, count]) => (
-                    <Link key={status} to="/ledger" search={{ job: trouble.job, status, range: 'day' }} aria-label={labelled(t('overview.showFires', { job: trouble.job }), `${t(`status.${status}`)} ${number.format(count)}`, i18n.language)} className="nowrap">
+                    <Link key={status} to="/ledger" search={{ job: trouble.job, status, range: 'day', open: '1' }} aria-label={labelled(t('overview.showFires', { job: trouble.job }), `${t(`status.${status}`)} ${number.format(count)}`, i18n.language)} className="nowrap">
                       <StatusBadge status={status} /> {number.format(count)}
                     </Link>
                   ))}
@@ -74,6 +82,7 @@ export function TroublesPanel({ troubles, partial }: { troubles: readonly Troubl
       )}
       {troubles.length > fresh.length && <Link to="/ledger" search={all} className={classes.more}>{t('overview.more', { count: troubles.length - fresh.length })}</Link>}
       {dialog}
+      {picked.length > 0 && <FailureBar fires={picked} onClear={() => setSelected(new Set())} />}
     </Panel>
   );
 }

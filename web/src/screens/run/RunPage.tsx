@@ -4,16 +4,18 @@ import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { useJob } from '../../api/jobs.ts';
 import { Problem } from '../../api/problem.ts';
-import { isTerminal, useNeighbours, useRun } from '../../api/runs.ts';
+import { isTerminal, useAttempts, useNeighbours, useRun } from '../../api/runs.ts';
 import type { Run } from '../../api/types.ts';
 import { useCan } from '../../parts/session.ts';
 import { labelled, listed } from '../../lib/lists.ts';
 import { formatTime } from '../../lib/time.ts';
-import { troubleStatuses } from '../../lib/troubles.ts';
+import { isTrouble } from '../../lib/troubles.ts';
 import { useTrueFor } from '../../lib/useTrueFor.ts';
 import { visible } from '../../lib/visible.ts';
+import { AckMark } from '../../parts/AckMark.tsx';
 import { EmptyPage } from '../../parts/EmptyPage.tsx';
 import { EndingText } from '../../parts/EndingText.tsx';
+import { FailureDialog } from '../../parts/FailureDialog.tsx';
 import { Facts } from '../../parts/Facts.tsx';
 import { Filled, slot } from '../../parts/Filled.tsx';
 import { Flag } from '../../parts/Flag.tsx';
@@ -26,6 +28,7 @@ import { RunButton } from '../../parts/RunButton.tsx';
 import { StatusBadge } from '../../parts/StatusBadge.tsx';
 import { TimeText } from '../../parts/TimeText.tsx';
 import { Waiting } from '../../parts/Waiting.tsx';
+import { Around } from './Around.tsx';
 import { AttemptsBar } from './AttemptsBar.tsx';
 import { hasOutcome, Outcome } from './Outcome.tsx';
 import { OutputPanel } from './OutputPanel.tsx';
@@ -55,7 +58,7 @@ function RunView({ run }: { run: Run }) {
   const { t } = useTranslation();
   const mayRun = useCan('operator', run.group ?? '');
   // The button to run it again is beside the failure.
-  const troubled = hasOutcome(run) && troubleStatuses.some((status) => status === run.status);
+  const troubled = hasOutcome(run) && isTrouble(run.status);
   const endedBefore = useTrueFor(isTerminal(run.status), 2000);
   return (
     <>
@@ -82,9 +85,11 @@ function RunView({ run }: { run: Run }) {
       {run.orphaned && <LateEndNotice late={run.orphaned} />}
       {run.ending && <Alert color="yellow" variant="light" icon={<Icon name="clock" />}><EndingText ending={run.ending} /></Alert>}
       {run.hidden && <Alert color="gray" variant="light" icon={<Icon name="key" />}>{t('run.hiddenText')}</Alert>}
-      <Outcome run={run} acts={troubled && mayRun && <RunAgain run={run} disabled={!endedBefore} variant="filled" />} />
+      {run.acknowledged && <Acknowledged run={run} acknowledged={run.acknowledged} />}
+      <Outcome run={run} acts={troubled && mayRun && <><RunAgain run={run} disabled={!endedBefore} variant="filled" /><Acknowledge run={run} /></>} />
       <Runbook run={run} />
       <Timeline run={run} />
+      <Around run={run} />
       <div className={classes.columns}>
         <OutputPanel run={run} />
         <RunFacts run={run} />
@@ -137,6 +142,25 @@ function RunAgain({ run, disabled, variant = 'default' }: { run: Run; disabled: 
   return job.data && <RunButton job={job.data.job} given={run.params} disabled={disabled} variant={variant} label={t(Object.keys(job.data.job.params ?? {}).length > 0 ? 'run.againAsking' : 'run.again')} />;
 }
 
+function Acknowledged({ run, acknowledged }: { run: Run; acknowledged: NonNullable<Run['acknowledged']> }) {
+  const mayUndo = useCan('operator', run.group ?? '');
+  return <AckMark acknowledged={acknowledged} fire={run.fire} mayUndo={mayUndo} />;
+}
+
+/** Acknowledges a failure; only the last attempt of a fire can be. */
+function Acknowledge({ run }: { run: Run }) {
+  const { t } = useTranslation();
+  const [asking, setAsking] = useState(false);
+  const last = useAttempts(run.fire, false).data?.at(-1);
+  if (!isTrouble(run.status) || run.acknowledged || (last !== undefined && last.attempt > run.attempt)) return null;
+  return (
+    <>
+      <Button variant="default" leftSection={<Icon name="check" size={16} />} onClick={() => setAsking(true)}>{t('failures.ack.verb')}</Button>
+      {asking && <FailureDialog act="ack" fires={[run.fire]} onClose={() => setAsking(false)} />}
+    </>
+  );
+}
+
 function Acts({ run, again }: { run: Run; again: boolean }) {
   const { t } = useTranslation();
   const [asking, setAsking] = useState(false);
@@ -146,6 +170,7 @@ function Acts({ run, again }: { run: Run; again: boolean }) {
   const waits = run.status === 'waiting';
   return (
     <>
+      {again && <Acknowledge run={run} />}
       {ended
         ? again && <RunAgain run={run} disabled={!endedBefore} />
         : <Button color="red" leftSection={<Icon name="stop" size={16} />} onClick={() => setAsking(true)}>{t(waits ? 'kill.cancel' : 'run.kill')}</Button>}

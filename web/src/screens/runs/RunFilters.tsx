@@ -5,12 +5,12 @@ import { causes } from '../../api/jobRuns.ts';
 import { useJobNames } from '../../api/jobs.ts';
 import { statuses } from '../../api/runs.ts';
 import { useWorkers } from '../../api/workers.ts';
-import { runRanges, type RunSearch } from '../../lib/searchParams.ts';
+import type { RunSearch } from '../../lib/searchParams.ts';
 import { listed } from '../../lib/lists.ts';
 import { visible } from '../../lib/visible.ts';
 import { Icon } from '../../parts/icons.tsx';
+import { RunRange } from '../../parts/RunRange.tsx';
 import { SearchField } from '../../parts/SearchField.tsx';
-import { WhenField } from '../../parts/WhenField.tsx';
 import { exitCodeOf, groups } from './filters.ts';
 import classes from './RunsPage.module.css';
 
@@ -48,20 +48,11 @@ export function RunFilters({ search, onChange }: { search: RunSearch; onChange: 
           onChange={(event) => set({ cause: causes.find((c) => c === event.currentTarget.value) })}
         />
         <NativeSelect aria-label={t('runs.worker')} value={search.worker ?? ''} data={[{ value: '', label: t('runs.anyWorker') }, ...worker, ...known]} onChange={(event) => set({ worker: event.currentTarget.value })} />
-        <NativeSelect
-          aria-label={t('runs.range')} value={search.range ?? ''} data={[{ value: '', label: t('runs.anyTime') }, ...runRanges.map((r) => ({ value: r, label: t(`runs.${r}`) }))]}
-          onChange={(event) => set({ range: runRanges.find((r) => r === event.currentTarget.value) })}
-        />
         <TextInput
           className={classes.code} aria-label={t('run.exitCode')} placeholder={t('run.exitCode')} inputMode="numeric" maxLength={3} value={search.exitCode ?? ''}
           error={search.exitCode !== undefined && exitCodeOf(search.exitCode) === undefined} onChange={(event) => set({ exitCode: event.currentTarget.value.trim() })}
         />
-        {search.range === 'custom' && (
-          <>
-            <WhenField wrapperProps={{ 'data-whole': '' }} label={t('runs.from')} value={search.from} onChange={(from) => set({ from })} />
-            <WhenField wrapperProps={{ 'data-whole': '' }} label={t('runs.to')} value={search.to} onChange={(to) => set({ to })} />
-          </>
-        )}
+        <RunRange search={search} onChange={set} />
       </div>
     </div>
   );

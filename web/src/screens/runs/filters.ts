@@ -1,12 +1,8 @@
 import type { RunFilter } from '../../api/runs.ts';
 import { statuses } from '../../api/runs.ts';
 import type { RunStatus } from '../../api/types.ts';
+import { endsOfRange } from '../../lib/runRange.ts';
 import type { RunSearch } from '../../lib/searchParams.ts';
-
-const hour = 3_600_000;
-
-/** Relative ranges, in milliseconds from now. */
-const stretches = { hour: -hour, day: -24 * hour, week: -7 * 24 * hour };
 
 /** Common combinations of statuses. */
 export const groups = {
@@ -21,12 +17,11 @@ export function exitCodeOf(text: string | undefined): number | undefined {
 
 /** Returns the query parameters of the API. */
 export function filterOf(search: RunSearch): RunFilter {
-  const { job, worker, cause, range, q } = search;
+  const { job, worker, cause, q } = search;
   const named = search.status?.split(',') ?? [];
-  const custom = range === 'custom';
   return {
     job, worker, cause, q, exitCode: exitCodeOf(search.exitCode), statuses: statuses.filter((status) => named.includes(status)),
-    from: custom ? search.from : range && stretches[range], to: custom ? search.to : undefined,
+    ...endsOfRange(search),
   };
 }
 

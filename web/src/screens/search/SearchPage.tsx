@@ -2,9 +2,11 @@ import { Button, Checkbox, NativeSelect, TextInput } from '@mantine/core';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { useState, type FormEvent } from 'react';
 import { useTranslation } from 'react-i18next';
+import { useGroups } from '../../api/jobList.ts';
 import { useJobNames } from '../../api/jobs.ts';
 import { statuses } from '../../api/runs.ts';
 import { useOutputSearch } from '../../api/search.ts';
+import { useWorkers } from '../../api/workers.ts';
 import type { RunMatches, RunStatus } from '../../api/types.ts';
 import type { OutputSearch } from '../../lib/searchParams.ts';
 import { formatBytes } from '../../lib/bytes.ts';
@@ -16,6 +18,7 @@ import { Icon } from '../../parts/icons.tsx';
 import { PageHead } from '../../parts/PageHead.tsx';
 import { PartialNotice } from '../../parts/PartialNotice.tsx';
 import { ProblemNotice } from '../../parts/ProblemNotice.tsx';
+import { RunRange } from '../../parts/RunRange.tsx';
 import { StatusBadge } from '../../parts/StatusBadge.tsx';
 import { TimeText } from '../../parts/TimeText.tsx';
 import { Waiting } from '../../parts/Waiting.tsx';
@@ -35,19 +38,28 @@ export function SearchPage() {
   );
 }
 
+/** Returns the address of a form, without defaults. */
+function cleanedSearch(form: OutputSearch): OutputSearch {
+  const custom = form.range === 'custom';
+  const kept = { ...form, job: form.job?.trim(), from: custom ? form.from : undefined, to: custom ? form.to : undefined };
+  return Object.fromEntries(Object.entries(kept).filter(([, value]) => value !== undefined && value !== '')) as OutputSearch;
+}
+
 function SearchForm({ wanted }: { wanted: OutputSearch }) {
   const { t } = useTranslation();
   const navigate = useNavigate();
   const [form, setForm] = useState(wanted);
   const names = useJobNames(form.job ?? '');
+  const workers = useWorkers().data?.items ?? [];
+  const groups = useGroups().data?.items ?? [];
+  const groupNames = [...new Set([...groups.map((group) => group.name), form.group ?? ''])].filter((name) => name !== '').sort();
+  // A worker that is gone can still be selected.
+  const gone = form.worker !== undefined && !workers.some(({ id }) => id === form.worker) ? [{ value: form.worker, label: visible(form.worker) }] : [];
+  const workerNames = [...gone, ...workers.map((worker) => ({ value: worker.id, label: visible(worker.name) }))];
   const set = (change: Partial<Record<keyof OutputSearch, unknown>>) => setForm((before) => ({ ...before, ...change }) as OutputSearch);
   const submit = (event: FormEvent) => {
     event.preventDefault();
-    const { q, job, status } = form;
-    void navigate({
-      to: '/search',
-      search: { ...(q && { q }), ...(job?.trim() && { job: job.trim() }), ...(status && { status }), ...(form.regex && { regex: true }), ...(form.case && { case: true }) },
-    });
+    void navigate({ to: '/search', search: cleanedSearch(form) });
   };
   return (
     <form onSubmit={submit} className={classes.form} role="search" aria-label={t('search.title')}>
@@ -62,6 +74,9 @@ function SearchForm({ wanted }: { wanted: OutputSearch }) {
         data={[{ value: '', label: t('runs.anyStatus') }, ...statuses.filter((s) => s !== 'waiting').map((s) => ({ value: s, label: t(`status.${s}`) }))]}
         onChange={(e) => set({ status: statuses.find((s): s is RunStatus => s === e.currentTarget.value) })}
       />
+      <NativeSelect label={t('ledger.group')} value={form.group ?? ''} data={[{ value: '', label: t('ledger.anyGroup') }, ...groupNames]} onChange={(e) => set({ group: e.currentTarget.value || undefined })} />
+      <NativeSelect label={t('runs.worker')} value={form.worker ?? ''} data={[{ value: '', label: t('runs.anyWorker') }, ...workerNames]} onChange={(e) => set({ worker: e.currentTarget.value || undefined })} />
+      <RunRange labelled search={form} onChange={set} />
       <div className={classes.how}>
         <Checkbox label={t('search.regex')} checked={form.regex === true} onChange={(e) => set({ regex: e.currentTarget.checked || undefined })} />
         <Checkbox label={t('search.case')} checked={form.case === true} onChange={(e) => set({ case: e.currentTarget.checked || undefined })} />

@@ -1,0 +1,94 @@
+package main
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	"carillon/internal/common"
+	"carillon/internal/runlog"
+)
+
+func (f *fakes) Acknowledge(_ context.Context, _ common.Actor, fire string, state runlog.AckState, undo bool) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.acked == nil {
+		f.acked = map[string]runlog.AckState{}
+	}
+	if f.acked[fire] = state; undo {
+		delete(f.acked, fire)
+	}
+	return nil
+}
+
+func (f *fakes) Mark(_ context.Context, fires []common.Fire) (partial bool, err error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for i := range fires {
+		if state, is := f.acked[fires[i].ID]; is {
+			fires[i].Acknowledged = &common.Acknowledgement{By: "ann", Note: state.Note}
+		}
+	}
+	return false, nil
+}
+
+func (f *fakes) Snapshot(context.Context) (func(job, uid string) *runlog.LastFires, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	records := map[string]*runlog.LastFires{}
+	for _, r := range f.runs {
+		if records[r.Job] == nil {
+			records[r.Job] = &runlog.LastFires{}
+		}
+		records[r.Job].Add(r.JobUID, r.Fire, r.Attempt, r.Status, r.PlannedAt)
+	}
+	return func(job, _ string) *runlog.LastFires { return records[job] }, nil
+}
+
+// failedRun puts a failed run of a job there.
+func (s *stage) failedRun(t *testing.T, job string) string {
+	t.Helper()
+	s.run("create", "job", job, "--", "false").want(t, exitOK)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	id := job + ".f1.1"
+	s.runs[id] = &common.Run{ID: id, Job: job, JobUID: s.jobs[job].UID, Fire: job + ".f1", Attempt: 1,
+		Status: common.StatusFailed, PlannedAt: time.Now()}
+	return id
+}
+
+func TestAck_PrintsTheResultForEachFire(t *testing.T) {
+	s := newStage(t)
+	id := s.failedRun(t, "hello")
+	s.run("ack", id, "none", "--note", "known").want(t, exitNotFound, "acknowledged "+id+" of hello")
+	if s.acked["hello.f1"].Note != "known" {
+		t.Errorf("%+v", s.acked)
+	}
+	s.run("ack", id, "--undo").want(t, exitOK, "no longer acknowledged: "+id)
+	if len(s.acked) > 0 {
+		t.Errorf("%+v", s.acked)
+	}
+}
+
+func TestRerun_RequestsARunForEachFire(t *testing.T) {
+	s := newStage(t)
+	id := s.failedRun(t, "hello")
+	s.run("rerun", id, "--note", "again").want(t, exitOK, "requested ", " of hello")
+	if len(s.asked) != 1 || s.asked[0].Note != "re-run of "+id+": again" {
+		t.Errorf("%+v", s.asked)
+	}
+}
+
+func TestGetJobs_FilteredByTheirRuns(t *testing.T) {
+	s := newStage(t)
+	s.failedRun(t, "broken")
+	s.run("create", "job", "fresh", "--", "true").want(t, exitOK)
+	for flags, want := range map[string]string{"--failing": "broken", "--never-ran --unnotified": "fresh"} {
+		args := append([]string{"get", "jobs", "-o", "json"}, strings.Fields(flags)...)
+		r := s.run(args...).want(t, exitOK, `"`+want+`"`)
+		if strings.Contains(r.out, `"broken"`) == strings.Contains(r.out, `"fresh"`) {
+			t.Errorf("%s: %s", flags, r.out)
+		}
+	}
+}

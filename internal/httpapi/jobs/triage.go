@@ -1,0 +1,262 @@
+package jobs
+
+import (
+	"context"
+	"math"
+	"slices"
+	"time"
+
+	"carillon/internal/common"
+	"carillon/internal/runlog"
+)
+
+// Trait is a property of a job that its runs or its notifications show.
+type Trait string
+
+// The traits.
+const (
+	traitFailing    Trait = "failing"
+	traitRunning    Trait = "running"
+	traitLate       Trait = "late"
+	traitNeverRan   Trait = "never_ran"
+	traitUnnotified Trait = "unnotified"
+)
+
+var traits = [...]Trait{traitFailing, traitRunning, traitLate, traitNeverRan, traitUnnotified}
+
+// Orders of the list by the runs of jobs. Jobs without a value are last, in both directions.
+const (
+	orderLastRun  = "lastRun"
+	orderDuration = "duration"
+	orderSuccess  = "success"
+)
+
+// LastFires provides the last results of all jobs.
+type LastFires interface {
+	// Snapshot returns a function that finds the record of a job, nil if it has no runs.
+	Snapshot(ctx context.Context) (func(job, uid string) *runlog.LastFires, error)
+}
+
+// TraitCounts are the numbers of jobs with each trait.
+type TraitCounts struct {
+	Failing    *int `json:"failing,omitempty" doc:"Jobs whose last fire failed, timed out, was lost, missed or refused; absent while the last results are unknown."`
+	Running    int  `json:"running" doc:"Jobs with a current run."`
+	Late       int  `json:"late" doc:"Jobs with an overdue fire, or a run that should have started."`
+	NeverRan   *int `json:"never_ran,omitempty" doc:"Jobs without any started run; absent while the last results are unknown."`
+	Unnotified int  `json:"unnotified" doc:"Jobs of whose failure no enabled channel is notified."`
+}
+
+// triage decides which traits jobs have. Only what the wanted traits need is read.
+type triage struct {
+	last    func(job, uid string) *runlog.LastFires
+	open    map[string]bool // fires with a pending or current run
+	running map[string]bool // jobs
+	late    map[string]bool // jobs
+	enabled map[string]bool // channels
+}
+
+// triage reads the state that decides the traits.
+func (s *Resource) triage(ctx context.Context, wanted []Trait) (t *triage, err error) {
+	wants := func(any ...Trait) bool {
+		return slices.ContainsFunc(any, func(trait Trait) bool { return slices.Contains(wanted, trait) })
+	}
+	t = &triage{open: map[string]bool{}, running: map[string]bool{}, late: map[string]bool{},
+		enabled: map[string]bool{}}
+	if wants(traitFailing, traitNeverRan) {
+		if t.last, err = s.LastFires.Snapshot(ctx); err != nil {
+			return nil, err
+		}
+	}
+	if wants(traitFailing, traitRunning, traitLate) {
+		if err := t.readOpen(ctx, s, wants(traitLate)); err != nil {
+			return nil, err
+		}
+	}
+	if wants(traitUnnotified) {
+		channels, err := s.Channels.Channels(ctx)
+		if err != nil {
+			return nil, err
+		}
+		for i := range channels {
+			t.enabled[channels[i].Name] = !channels[i].Disabled
+		}
+	}
+	return t, nil
+}
+
+func (t *triage) readOpen(ctx context.Context, s *Resource, late bool) error {
+	open, err := s.Jobs.OpenRuns(ctx)
+	if err != nil {
+		return err
+	}
+	waiting := map[string]bool{}
+	for i := range open {
+		t.open[open[i].Fire] = true
+		if open[i].Status == common.StatusRunning {
+			t.running[open[i].Job] = true
+		} else {
+			waiting[open[i].Job] = true
+		}
+	}
+	if !late {
+		return nil
+	}
+	overdue, err := s.Findings.Overdue(ctx)
+	if err != nil {
+		return err
+	}
+	for i := range overdue {
+		t.late[overdue[i].Job] = true
+	}
+	names := make([]string, 0, len(waiting))
+	for name := range waiting {
+		names = append(names, name)
+	}
+	usual, _, err := s.Estimator.Usual(ctx, names)
+	if err != nil {
+		return err
+	}
+	for i := range open {
+		if usual[open[i].Job].Late(&open[i], s.Now()) {
+			t.late[open[i].Job] = true
+		}
+	}
+	return nil
+}
+
+// has reports whether a job has a trait.
+func (t *triage) has(trait Trait, job *common.JobFacts) bool {
+	switch trait {
+	case traitFailing:
+		last := t.last(job.Name, job.UID)
+		return last != nil && last.Settled(func(fire string) bool { return t.open[fire] }).Status.NeedsAttention()
+	case traitRunning:
+		return t.running[job.Name]
+	case traitLate:
+		return t.late[job.Name]
+	case traitNeverRan:
+		last := t.last(job.Name, job.UID)
+		return last == nil || !last.Ran
+	case traitUnnotified:
+		return !slices.ContainsFunc(job.FailureTo, func(channel string) bool { return t.enabled[channel] })
+	}
+	return false
+}
+
+// only returns the filter of jobs that have all the traits; nil for none.
+func (s *Resource) only(ctx context.Context, wanted []Trait) (func(*common.JobFacts) bool, error) {
+	if len(wanted) == 0 {
+		return nil, nil
+	}
+	t, err := s.triage(ctx, wanted)
+	if err != nil {
+		return nil, err
+	}
+	return func(job *common.JobFacts) bool {
+		return !slices.ContainsFunc(wanted, func(trait Trait) bool { return !t.has(trait, job) })
+	}, nil
+}
+
+// pick adds the filter by traits, and an order by runs, to a query.
+func (s *Resource) pick(ctx context.Context, wanted []Trait, order string, q *common.JobQuery) (err error) {
+	var by common.JobPick
+	if by.Only, err = s.only(ctx, wanted); err != nil {
+		return err
+	}
+	if by.Rank, err = s.rank(ctx, order, by.Only, q); err != nil {
+		return err
+	}
+	if by.Rank != nil {
+		q.Order = common.OrderRank
+	}
+	if by.Only != nil || by.Rank != nil {
+		q.Pick = &by
+	}
+	return nil
+}
+
+// counts counts the jobs of a query by trait, whatever traits the query wants. Without the last results, partial is set
+// and the counts that depend on them are absent.
+func (s *Resource) counts(ctx context.Context, q common.JobQuery) (counts *TraitCounts, partial bool, err error) {
+	wanted := traits[:]
+	t, err := s.triage(ctx, wanted)
+	if ctx.Err() == nil && common.CodeOf(err) == common.CodeUnavailable {
+		wanted, partial = []Trait{traitRunning, traitLate, traitUnnotified}, true
+		t, err = s.triage(ctx, wanted)
+	}
+	if err != nil {
+		return nil, false, err
+	}
+	found := map[Trait]int{}
+	q.Pick = &common.JobPick{Only: func(job *common.JobFacts) bool {
+		for _, trait := range wanted {
+			if t.has(trait, job) {
+				found[trait]++
+			}
+		}
+		return true
+	}}
+	if _, err := s.Jobs.Count(ctx, q); err != nil {
+		return nil, false, err
+	}
+	counts = &TraitCounts{Running: found[traitRunning], Late: found[traitLate], Unnotified: found[traitUnnotified]}
+	if !partial {
+		counts.Failing, counts.NeverRan = new(found[traitFailing]), new(found[traitNeverRan])
+	}
+	return counts, partial, nil
+}
+
+// rank returns the key of an order by the runs of jobs; nil if the order is another one.
+func (s *Resource) rank(ctx context.Context, order string, only func(*common.JobFacts) bool,
+	q *common.JobQuery) (func(*common.JobFacts) int64, error) {
+	missing := int64(math.MaxInt64)
+	if q.Descending {
+		missing = math.MinInt64
+	}
+	switch order {
+	case orderLastRun:
+		last, err := s.LastFires.Snapshot(ctx)
+		return func(job *common.JobFacts) int64 {
+			if r := last(job.Name, job.UID); r != nil {
+				return r.Newest.UnixNano()
+			}
+			return missing
+		}, err
+	case orderDuration, orderSuccess:
+		usual, err := s.usualOfAll(ctx, only, *q)
+		return func(job *common.JobFacts) int64 {
+			u, known := usual[job.Name]
+			stats := statsOf(&u)
+			switch {
+			case !known:
+			case order == orderDuration && stats.Samples > 0:
+				return int64(u.P95 / time.Microsecond)
+			case order == orderSuccess && stats.SuccessRate != nil:
+				return int64(*stats.SuccessRate * 1e6)
+			}
+			return missing
+		}, err
+	}
+	return nil, nil
+}
+
+// usualOfAll returns what is usual for all jobs of a query. An order by incomplete data would be wrong.
+func (s *Resource) usualOfAll(ctx context.Context, only func(*common.JobFacts) bool,
+	q common.JobQuery) (map[string]runlog.Usual, error) {
+	var names []string
+	q.Pick = &common.JobPick{Only: func(job *common.JobFacts) bool {
+		if only == nil || only(job) {
+			names = append(names, job.Name)
+		}
+		return true
+	}}
+	if _, err := s.Jobs.Count(ctx, q); err != nil {
+		return nil, err
+	}
+	usual, partial, err := s.Estimator.Usual(ctx, names)
+	if err == nil && partial {
+		err = common.Errorf(common.CodeUnavailable, "the jobs cannot be sorted by their statistics").
+			WithReason("statistics_unknown").WithHint("retry when the log store responds, or sort by another column")
+	}
+	return usual, err
+}

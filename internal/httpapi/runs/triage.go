@@ -1,0 +1,243 @@
+package runs
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"sync"
+
+	"carillon/internal/access"
+	"carillon/internal/common"
+	"carillon/internal/httpapi/core"
+	"carillon/internal/httpapi/view"
+	"carillon/internal/runlog"
+)
+
+// Acks reads and records acknowledgements of failed fires.
+type Acks interface {
+	// Mark sets the acknowledgements of fires; partial while the log store is away.
+	Mark(ctx context.Context, fires []common.Fire) (partial bool, err error)
+}
+
+const (
+	firesAtOnce  = 8 // fires of one request that are processed concurrently
+	maxAttempts  = 100
+	maxRerunNote = 500
+)
+
+// AckRequest names fires, with a note.
+type AckRequest struct {
+	Fires []string `json:"fires" nullable:"false" minItems:"1" maxItems:"500" doc:"Ids of fires, or of their runs."`
+	Note  string   `json:"note,omitempty" maxLength:"500" doc:"Reason; shown with the fire."`
+	Undo  bool     `json:"undo,omitempty" doc:"Withdraw the acknowledgement."`
+}
+
+// RerunRequest names fires to run again.
+type RerunRequest struct {
+	Fires []string `json:"fires" nullable:"false" minItems:"1" maxItems:"500" doc:"Ids of fires, or of their runs."`
+	Note  string   `json:"note,omitempty" maxLength:"400" doc:"Reason; shown with the runs, after the reference to the original."`
+}
+
+// FireResult is the result for one fire.
+type FireResult struct {
+	Fire    string       `json:"fire" doc:"Id as in the request."`
+	Job     string       `json:"job,omitempty"`
+	Result  string       `json:"result" enum:"done,refused,unknown" doc:"unknown: etcd did not respond, and the action may have been applied."`
+	Run     string       `json:"run,omitempty" doc:"For a re-run: the requested run."`
+	Refusal *FireRefusal `json:"refusal,omitempty" doc:"Why the action was refused, or why the outcome is unknown."`
+}
+
+// FireRefusal is an error for one of several fires.
+type FireRefusal struct {
+	Code   common.Code    `json:"code" doc:"As for a request for this fire alone." enum:"invalid,not_found,exists,stale,conflict,forbidden,unavailable,too_large,too_many_requests,internal"`
+	Detail string         `json:"detail" doc:"The error in one sentence."`
+	Hint   string         `json:"hint,omitempty" doc:"Advice."`
+	Reason string         `json:"reason,omitempty" doc:"Distinguishes failures with the same code."`
+	Data   common.Words   `json:"data,omitempty" doc:"Values for translated texts."`
+	Errors []common.Fault `json:"errors,omitempty" nullable:"false" doc:"All faults of the request."`
+}
+
+// FireResults contains the result for each fire.
+type FireResults struct {
+	Items   []FireResult `json:"items" nullable:"false" doc:"In the order of the request, without duplicates."`
+	Done    int          `json:"done"`
+	Refused int          `json:"refused"`
+	Unknown int          `json:"unknown"`
+}
+
+type ackInput struct {
+	Body AckRequest
+}
+
+type rerunInput struct {
+	IdempotencyKey string `header:"Idempotency-Key" maxLength:"128" doc:"A repeated request with the same key within a day starts no run twice."`
+	Body           RerunRequest
+}
+
+func (s *Resource) registerTriage(r *core.Router) {
+	op := core.NewOperations("fires", "/api/v1/fires")
+	ack := op.Post("acknowledge-fires", "/acknowledge", "Acknowledge failed fires, or undo it", core.Operator)
+	ack.Patience, ack.Queue = core.ManyPatience, core.NewQueue()
+	core.Register(r, ack, s.acknowledge)
+	rerun := op.Post("rerun-fires", "/rerun", "Run failed fires again", core.Operator)
+	rerun.Patience, rerun.Queue = core.ManyPatience, core.NewQueue()
+	core.Register(r, rerun, s.rerun)
+}
+
+func (s *Resource) acknowledge(ctx context.Context, in *ackInput) (*core.Body[FireResults], error) {
+	return s.each(ctx, in.Body.Fires, func(ctx context.Context, item *FireResult) error {
+		fire, _, err := s.failed(ctx, item)
+		if err != nil {
+			return err
+		}
+		state := runlog.AckState{Job: fire.Job, Group: fire.Group, Run: runlog.LastAttempt(&fire), Note: in.Body.Note}
+		return s.Jobs.Acknowledge(ctx, core.Actor(ctx), fire.ID, state, in.Body.Undo)
+	})
+}
+
+func (s *Resource) rerun(ctx context.Context, in *rerunInput) (*core.Body[FireResults], error) {
+	if err := core.CheckKey(in.IdempotencyKey); err != nil {
+		return nil, err
+	}
+	return s.each(ctx, in.Body.Fires, func(ctx context.Context, item *FireResult) error {
+		_, last, err := s.failed(ctx, item)
+		if err != nil {
+			return err
+		}
+		request := common.TriggerRequest{Job: last.Job, Params: last.Params, Note: rerunNote(last.ID, in.Body.Note)}
+		if in.IdempotencyKey != "" {
+			request.Key = in.IdempotencyKey + "\n" + last.Fire // no header holds such a key
+		}
+		trigger, err := view.Trigger(ctx, s.Jobs, request)
+		if err == nil {
+			item.Run = trigger.RunID()
+		}
+		return err
+	})
+}
+
+// rerunNote refers to the original run.
+func rerunNote(run, note string) string {
+	text := "re-run of " + run
+	if note != "" {
+		text += ": " + note
+	}
+	if len(text) > maxRerunNote {
+		text = common.Excerpt(text)
+	}
+	return text
+}
+
+// failed returns a failed fire and its last attempt, if the caller may operate its job.
+func (s *Resource) failed(ctx context.Context, item *FireResult) (fire common.Fire, last common.Run, err error) {
+	id := fireOf(item.Fire)
+	found, err := s.Runs.Runs(ctx, runlog.Query{Fire: id, Limit: maxAttempts})
+	// The id may be that of the entry of a missed fire.
+	if bare, cut := strings.CutSuffix(id, ".0"); err == nil && len(found.Runs) == 0 && cut {
+		found, err = s.Runs.Runs(ctx, runlog.Query{Fire: bare, Limit: maxAttempts})
+	}
+	if err != nil {
+		return fire, last, err
+	}
+	if len(found.Runs) == 0 {
+		if found.Partial {
+			return fire, last, common.Errorf(common.CodeUnavailable, "the log store is away").
+				WithReason("log_store_away").WithHint("retry when it responds")
+		}
+		return fire, last, common.Errorf(common.CodeNotFound, "fire %q not found", common.Excerpt(item.Fire))
+	}
+	fire, last = runlog.FireOf(found.Runs), slices.MaxFunc(found.Runs, func(a, b common.Run) int {
+		return a.Attempt - b.Attempt
+	})
+	if err := view.AllowRun(ctx, s.Jobs, access.Operator, &last); err != nil {
+		return fire, last, err
+	}
+	item.Job = fire.Job
+	if !fire.Status.NeedsAttention() {
+		return fire, last, common.Errorf(common.CodeConflict, "fire %q has not failed", fire.ID).
+			WithReason("not_failed").WithHint("only failed, timed out, lost, missed and refused fires can be selected")
+	}
+	return fire, last, nil
+}
+
+// fireOf returns the id of the fire of a run; the id of a fire stays.
+func fireOf(id string) string {
+	if parts := strings.Split(id, "."); len(parts) == 3 && parts[2] != "0" {
+		return parts[0] + "." + parts[1]
+	}
+	return id
+}
+
+// each applies an action to fires, some at a time.
+func (s *Resource) each(ctx context.Context, ids []string,
+	do func(context.Context, *FireResult) error) (*core.Body[FireResults], error) {
+	var answer FireResults
+	seen := map[string]bool{}
+	for _, id := range ids {
+		if fire := fireOf(id); !seen[fire] {
+			seen[fire] = true
+			answer.Items = append(answer.Items, FireResult{Fire: id, Result: "done"})
+		}
+	}
+	var going sync.WaitGroup
+	slots := make(chan struct{}, firesAtOnce)
+	for i := range answer.Items {
+		slots <- struct{}{}
+		going.Go(func() {
+			defer func() { <-slots }()
+			item := &answer.Items[i]
+			err := context.Cause(ctx)
+			if err == nil {
+				err = do(ctx, item)
+			}
+			if err != nil {
+				p := s.Problems.Of(ctx, err)
+				item.Result = "refused"
+				item.Refusal = &FireRefusal{
+					Code:   p.Code,
+					Detail: p.Detail,
+					Hint:   p.Hint,
+					Reason: p.Reason,
+					Data:   p.Data,
+					Errors: p.Errors,
+				}
+				if errors.Is(err, common.ErrUnsure) {
+					item.Result = "unknown"
+				}
+			}
+		})
+	}
+	going.Wait()
+	for i := range answer.Items {
+		switch answer.Items[i].Result {
+		case "done":
+			answer.Done++
+		case "unknown":
+			answer.Unknown++
+		default:
+			answer.Refused++
+		}
+	}
+	return &core.Body[FireResults]{Body: answer}, context.Cause(ctx)
+}
+
+// mark sets the acknowledgement of a single run: that of its fire, if it is the last attempt.
+func (s *Resource) mark(ctx context.Context, run *view.Run) error {
+	if !run.Status.NeedsAttention() {
+		return nil
+	}
+	fire := common.Fire{ID: run.Fire, Status: run.Status}
+	if run.Attempt > 0 {
+		fire.Attempts = []string{run.ID}
+	}
+	fires := []common.Fire{fire}
+	if _, err := s.Acks.Mark(ctx, fires); err != nil {
+		return err
+	}
+	run.Acknowledged = fires[0].Acknowledged
+	if run.Hidden && run.Acknowledged != nil {
+		run.Acknowledged.Note = ""
+	}
+	return nil
+}

@@ -1,0 +1,112 @@
+package runlog_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"carillon/internal/common"
+	"carillon/internal/runlog"
+)
+
+// ackLog holds delivered and undelivered changes, and a ledger of failed fires.
+type ackLog struct {
+	runlog.Reader
+	live, stored []common.Change
+	away         error
+}
+
+func (l *ackLog) LiveChanges(_ context.Context, q runlog.ChangeQuery,
+	keep func(*common.Change) bool) (found []common.Change, partial bool, err error) {
+	return matching(l.live, &q), false, nil
+}
+
+func (l *ackLog) Changes(_ context.Context, q runlog.ChangeQuery) ([]common.Change, error) {
+	return matching(l.stored, &q), l.away
+}
+
+func matching(all []common.Change, q *runlog.ChangeQuery) (found []common.Change) {
+	for i := range all {
+		if q.Matches(&all[i]) {
+			found = append(found, all[i])
+		}
+	}
+	return found
+}
+
+func acked(t *testing.T, n int, verb, fire, run string) common.Change {
+	t.Helper()
+	after, err := json.Marshal(runlog.AckState{Job: "a", Run: run, Note: fmt.Sprint(n)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return common.Change{ID: fmt.Sprintf("%03d", n), At: time.Unix(int64(n), 0).UTC(), Kind: runlog.AckKind, Name: fire,
+		Verb: verb, Actor: common.Actor{Name: "ada"}, After: after}
+}
+
+func failedFire(id string, s common.Status, attempts ...string) common.Fire {
+	return common.Fire{ID: id, Status: s, Attempts: attempts}
+}
+
+func TestAcks_TheNewestEntryOfAFireCounts(t *testing.T) {
+	log := &ackLog{
+		stored: []common.Change{
+			acked(t, 1, runlog.AckVerb, "u.1", "u.1.1"), acked(t, 2, runlog.AckVerb, "u.2", "u.2.1"),
+			acked(t, 3, runlog.AckVerb, "u.3", "u.3.1"), acked(t, 4, runlog.AckVerb, "u.4", ""),
+			acked(t, 5, runlog.AckVerb, "u.5", "u.5.1"),
+		},
+		live: []common.Change{acked(t, 6, runlog.AckUndo, "u.2", ""), acked(t, 7, runlog.AckVerb, "u.1", "u.1.1")},
+	}
+	fires := []common.Fire{
+		failedFire("u.1", common.StatusFailed, "u.1.1"),
+		failedFire("u.2", common.StatusFailed, "u.2.1"),            // undone
+		failedFire("u.3", common.StatusTimedOut, "u.3.1", "u.3.2"), // failed again since
+		failedFire("u.4", common.StatusMissed),
+		failedFire("u.5", common.StatusSucceeded, "u.5.1"),
+	}
+	if partial, err := runlog.NewAcks(log, log).Mark(t.Context(), fires); err != nil || partial {
+		t.Fatal(partial, err)
+	}
+	var got []string
+	for i := range fires {
+		if a := fires[i].Acknowledged; a != nil {
+			got = append(got, fires[i].ID+" by "+a.By+" "+a.Note)
+		}
+	}
+	if strings.Join(got, "; ") != "u.1 by ada 7; u.4 by ada 4" {
+		t.Error(got)
+	}
+}
+
+func TestAcks_LogStoreAway_IsPartial(t *testing.T) {
+	log := &ackLog{
+		live: []common.Change{acked(t, 1, runlog.AckVerb, "u.1", "u.1.1")},
+		away: common.Errorf(common.CodeUnavailable, "away"),
+	}
+	fires := []common.Fire{failedFire("u.1", common.StatusFailed, "u.1.1")}
+	partial, err := runlog.NewAcks(log, log).Mark(t.Context(), fires)
+	if err != nil || !partial || fires[0].Acknowledged == nil {
+		t.Errorf("partial %t, error %v, %+v", partial, err, fires[0].Acknowledged)
+	}
+}
+
+// slowChanges never finds the end of the undelivered changes.
+type slowChanges struct{}
+
+func (slowChanges) LiveChanges(ctx context.Context, _ runlog.ChangeQuery,
+	_ func(*common.Change) bool) ([]common.Change, bool, error) {
+	<-ctx.Done()
+	return nil, false, ctx.Err()
+}
+
+func TestAcks_ManyUndeliveredChanges_DoNotDelayTheList(t *testing.T) {
+	log := &ackLog{stored: []common.Change{acked(t, 1, runlog.AckVerb, "u.1", "u.1.1")}}
+	fires := []common.Fire{failedFire("u.1", common.StatusFailed, "u.1.1")}
+	partial, err := runlog.NewAcks(slowChanges{}, log).Mark(t.Context(), fires)
+	if err != nil || !partial || fires[0].Acknowledged == nil {
+		t.Errorf("partial %t, error %v, %+v", partial, err, fires[0].Acknowledged)
+	}
+}
