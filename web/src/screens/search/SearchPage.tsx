@@ -123,7 +123,7 @@ function FoundRun({ item: { run, matches, more }, wanted }: { item: RunMatches; 
   return (
     <li className={classes.run} data-found={run.id}>
       <div className={classes.head}>
-        <Link to="/runs/$id" params={{ id: run.id }} search={find} aria-label={t('runs.open', { job: titled({ name: run.job, title: run.jobTitle }), time: formatTime(run.plannedAt, i18n.language) })}>{visible(run.jobTitle ?? run.job)}</Link>
+        <Link to="/runs/$id" params={{ id: run.id }} search={find} aria-label={t('runs.open', { job: visible(titled({ name: run.job, title: run.jobTitle })), time: formatTime(run.plannedAt, i18n.language) })}>{visible(run.jobTitle ?? run.job)}</Link>
         {run.jobTitle && <span className="small dim">{run.job}</span>}
         <StatusBadge status={run.status} />
         <span className="small dim"><TimeText at={run.plannedAt} /></span>
