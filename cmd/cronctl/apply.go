@@ -75,8 +75,8 @@ differences between two versions of a job. The exit code is that of diff(1): 0 w
 differences, 1 with differences.`,
 		Example: `  cronctl diff -f jobs/
   cronctl diff -f jobs/ --prune managed-by=git
-  cronctl diff nightly-report --from 1042          # compare with the current version
-  cronctl diff nightly-report --from 1042 --to 1055`,
+  cronctl diff nightly-report --from 3          # compare with the current version
+  cronctl diff nightly-report --from 3 --to 5`,
 		Args: valid("job", cobra.MaximumNArgs(1)),
 		RunE: c.online(func(ctx context.Context, api *apiclient.API, args []string) error {
 			if len(args) == 1 {
@@ -263,6 +263,13 @@ func (c *cli) printDiff(diff string) {
 func (c *cli) diffVersions(ctx context.Context, api *apiclient.API, job string, from, to int64) error {
 	if from <= 0 {
 		return invalid("no version given", "name one with --from; cronctl get versions "+job+" lists them")
+	}
+	from, _, err := revisionOf(ctx, api, job, from)
+	if err == nil && to > 0 {
+		to, _, err = revisionOf(ctx, api, job, to)
+	}
+	if err != nil {
+		return err
 	}
 	raw, err := apiclient.Decode[json.RawMessage](api.DiffJobVersions(ctx, job, from,
 		&apiclient.DiffJobVersionsParams{To: set(max(to, 0))}))

@@ -172,6 +172,9 @@ func (f *fakes) Put(ctx context.Context, a common.Actor, job common.Job, pre com
 		Version: f.version,
 		Cursor:  now,
 	}
+	if old.Number > 0 {
+		state.Number = old.Number + 1
+	}
 	f.jobs[job.Name] = state
 	return state, !exists, nil
 }

@@ -57,6 +57,23 @@ func TestRollback_PausedJob_NamesTheRestoredAndTheNewVersion(t *testing.T) {
 			t.Error("it was written")
 		}
 	})
+	t.Run("number, and revision", func(t *testing.T) {
+		s := newStage(t)
+		s.withVersions(verbs, one, two, paused)
+		for i := range s.changes {
+			s.changes[i].Revision += 1000
+		}
+		last := s.jobs["hello"]
+		last.Version, last.Number, s.version = 1003, 3, 1003
+		s.jobs["hello"] = last
+		s.run("get", "versions", "hello").want(t, exitOK, "VERSION", "\n3 ", "\n1 ")
+		s.run("diff", "hello", "--from", "1", "--to", "2").want(t, exitJobFailed, "-command: one")
+		s.run("get", "versions", "hello", "1001", "-o", "yaml").want(t, exitOK, "command: one")
+		s.run("rollback", "hello", "--to", "1").want(t, exitOK, "restored version 1 of hello as version 4\n")
+		if j := s.jobs["hello"]; j.Command != "one" {
+			t.Errorf("stored %+v", j.Job)
+		}
+	})
 	t.Run("only pauses", func(t *testing.T) {
 		s := newStage(t)
 		s.withVersions([]string{"create", "pause"}, two, paused)

@@ -3679,7 +3679,10 @@ type JobMeta struct {
 
 	// NextFire Next fire, in the job's time zone; absent if there is none.
 	NextFire *time.Time `json:"nextFire,omitempty"`
-	Overdue  *Overdue   `json:"overdue,omitempty"`
+
+	// Number Number of this version: 1 for the creation of the job, and one more with each change.
+	Number  *int64   `json:"number,omitempty"`
+	Overdue *Overdue `json:"overdue,omitempty"`
 
 	// Paused The job is currently paused.
 	Paused *bool `json:"paused,omitempty"`
@@ -3909,6 +3912,9 @@ type JobVersion struct {
 
 	// Note Reason given, or the note of a pause.
 	Note *string `json:"note,omitempty"`
+
+	// Number Number of the version in the life of the job, from 1; absent if it is unknown, for old versions. A deletion counts as well; a job that is created again begins at 1.
+	Number *int64 `json:"number,omitempty"`
 
 	// Remote Client address.
 	Remote *string `json:"remote,omitempty"`
@@ -5107,6 +5113,9 @@ type VersionOfJob struct {
 
 	// Note Reason given, or the note of a pause.
 	Note *string `json:"note,omitempty"`
+
+	// Number Number of the version in the life of the job, from 1; absent if it is unknown, for old versions. A deletion counts as well; a job that is created again begins at 1.
+	Number *int64 `json:"number,omitempty"`
 
 	// Remote Client address.
 	Remote *string `json:"remote,omitempty"`

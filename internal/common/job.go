@@ -167,6 +167,9 @@ type StoredJob struct {
 	CreatedAt time.Time `json:"createdAt"`
 	UpdatedAt time.Time `json:"updatedAt"`
 	UpdatedBy string    `json:"updatedBy,omitempty"`
+	// Number counts the versions of the job from its creation, which is 1. A version that an older master wrote has
+	// none stored: it gets the number of writes of its key when it is read.
+	Number int64 `json:"number,omitempty"`
 	// Needs are the features without which a worker would not run the job as defined: a worker that lacks one is not
 	// eligible.
 	Needs []string `json:"needs,omitempty"`

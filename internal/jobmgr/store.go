@@ -214,7 +214,14 @@ func (s *Store) create(ctx context.Context, t *etcdkit.Txn, actor common.Actor, 
 		return common.JobState{}, err
 	}
 	now := s.cfg.Now().UTC()
-	stored := common.StoredJob{Job: job, UID: common.NewID(), CreatedAt: now, UpdatedAt: now, UpdatedBy: actor.Name}
+	stored := common.StoredJob{
+		Job:       job,
+		UID:       common.NewID(),
+		CreatedAt: now,
+		UpdatedAt: now,
+		UpdatedBy: actor.Name,
+		Number:    1,
+	}
 	stored.NoteNeeds(nil)
 	write(t, actor, "create", nil, &stored, values{})
 	t.Then(clientv3.OpPut(common.CursorKey(job.Name), common.TimeKey(now)))
@@ -229,7 +236,14 @@ func (s *Store) replace(ctx context.Context, t *etcdkit.Txn, actor common.Actor,
 		return old, err
 	}
 	now := s.cfg.Now().UTC()
-	stored := common.StoredJob{Job: job, UID: old.UID, CreatedAt: old.CreatedAt, UpdatedAt: now, UpdatedBy: actor.Name}
+	stored := common.StoredJob{
+		Job:       job,
+		UID:       old.UID,
+		CreatedAt: old.CreatedAt,
+		UpdatedAt: now,
+		UpdatedBy: actor.Name,
+		Number:    old.Number + 1,
+	}
 	stored.NoteNeeds(old.Needs)
 	back := false
 	// If the clock is right, a cursor in the future is wrong.

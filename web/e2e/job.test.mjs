@@ -92,7 +92,7 @@ test('parameters with fixed choices are chosen, and the run shows the values tha
   await dialog.getByRole('button', { name: 'Run now' }).click();
   await page.getByRole('link', { name: 'Open the run', exact: true }).click();
   await page.getByRole('log').getByText('production false latest').waitFor();
-  assert.deepEqual((await page.locator('[data-params] > span').allInnerTexts()).sort(), ['DRY=false', 'TARGET=production', 'TAG=latest (default)']);
+  assert.deepEqual((await page.locator('[data-params] > span').allInnerTexts()).sort(), ['DRY=false', 'TAG=latest (default)', 'TARGET=production']);
   await leave(tab);
 });
 
@@ -162,7 +162,7 @@ test('an earlier version is restored, and a concurrent change is not overwritten
   await row(first).getByRole('link').click();
   await page.locator(`[data-comparison="${first} ${third}"]`).waitFor();
   await page.getByText('Fields that differ').locator('..').getByText('timeout').waitFor();
-  await page.getByLabel(`Compare version ${first} with`).selectOption(String(second));
+  await page.getByLabel('Compare version 1 with').selectOption(String(second));
   await page.locator(`[data-comparison="${first} ${second}"]`).waitFor();
   assert.deepEqual(await diff.locator('[data-kind=come] code').allInnerTexts(), ['timeout: "2h"']);
   await diff.locator('[data-kind=come] ins').waitFor();
@@ -171,8 +171,8 @@ test('an earlier version is restored, and a concurrent change is not overwritten
   await assertAccessible(page, 'versions');
   await shoot(page, 'job-versions');
 
-  await page.getByRole('button', { name: `Roll back to version ${first}` }).click();
-  const dialog = page.getByRole('dialog', { name: `Roll report back to version ${first}?` });
+  await page.getByRole('button', { name: 'Roll back to version 1' }).click();
+  const dialog = page.getByRole('dialog', { name: 'Roll report back to version 1?' });
   const change = dialog.locator('[data-diff]');
   await change.locator('[data-kind=come]').getByText('timeout: "1h"').waitFor();
   await dialog.getByLabel('Reason').fill('the clean one is too slow 太慢');
@@ -194,6 +194,8 @@ test('an earlier version is restored, and a concurrent change is not overwritten
   assert.equal(now.command, 'make report');
   await row(now.meta.version).getByText('rolled back').waitFor();
   await row(now.meta.version).getByText('current').waitFor();
+  assert.deepEqual(await page.locator('[data-versions] [data-version] a').allInnerTexts(), [5, 4, 3, 2, 1].map((n) => `Version ${n}`));
+  assert.equal(await row(first).getByRole('link').getAttribute('title'), `etcd revision ${first}`);
   await row(now.meta.version).getByText('too slow 太慢').waitFor();
   await row(now.meta.version).getByText('admin').waitFor();
   const told = (await server.api('GET', '/audit?kind=job&name=report&limit=1')).items[0];
@@ -214,14 +216,14 @@ test('an earlier version is restored, and a concurrent change is not overwritten
 
 test('a deleted job shows its last state, and is restored', async () => {
   await save({ name: 'gone', title: 'Gone 已删', command: 'echo 1' });
-  const { version } = (await save({ name: 'gone', title: 'Gone 已删', command: 'echo 2' })).meta;
+  const { number } = (await save({ name: 'gone', title: 'Gone 已删', command: 'echo 2' })).meta;
   await server.api('DELETE', '/jobs/gone');
   const tab = await visit('/jobs/gone');
   const { page } = tab;
   await page.getByText('This job was deleted.').waitFor();
   await page.locator('[data-version]').filter({ hasText: 'deleted' }).waitFor();
   // The version to restore is shown at once.
-  await page.getByRole('button', { name: `Create again from version ${version}` }).click();
+  await page.getByRole('button', { name: `Create again from version ${number}` }).click();
   await page.getByRole('dialog').getByRole('button', { name: 'Create again' }).click();
   await page.getByRole('heading', { name: /Gone 已删/ }).waitFor();
   assert.equal((await server.api('GET', '/jobs/gone')).command, 'echo 2');

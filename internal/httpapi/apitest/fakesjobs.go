@@ -130,7 +130,7 @@ func (f *Fakes) Put(_ context.Context, actor common.Actor, job common.Job, pre c
 	state := common.JobState{
 		Version: f.version,
 		StoredJob: common.StoredJob{Job: job, UID: common.NewID(), UpdatedBy: actor.Name,
-			CreatedAt: time.Now(), UpdatedAt: time.Now()},
+			CreatedAt: time.Now(), UpdatedAt: time.Now(), Number: old.Number + 1},
 	}
 	f.Jobs[job.Name] = state
 	return state, !exists, nil
@@ -186,7 +186,7 @@ func (f *Fakes) edit(ctx context.Context, actor common.Actor, name string, pre c
 	change(&old.Job)
 	f.version++
 	f.Actors = append(f.Actors, actor)
-	old.Version = f.version
+	old.Version, old.Number = f.version, old.Number+1
 	f.Jobs[name] = old
 	return old, nil
 }

@@ -32,6 +32,7 @@ type Resource struct {
 type JobMeta struct {
 	UID       string       `json:"uid" doc:"Distinguishes the job from earlier jobs of the same name."`
 	Version   int64        `json:"version" doc:"Increases with each change; also the ETag."`
+	Number    int64        `json:"number,omitempty" doc:"Number of this version: 1 for the creation of the job, and one more with each change."`
 	CreatedAt time.Time    `json:"createdAt"`
 	UpdatedAt time.Time    `json:"updatedAt"`
 	UpdatedBy string       `json:"updatedBy,omitempty"`
@@ -337,6 +338,7 @@ func (s *Resource) answer(ctx context.Context, state *common.JobState) Job {
 	meta := JobMeta{
 		UID:       state.UID,
 		Version:   state.Version,
+		Number:    state.Number,
 		CreatedAt: state.CreatedAt,
 		UpdatedAt: state.UpdatedAt,
 		UpdatedBy: state.UpdatedBy,

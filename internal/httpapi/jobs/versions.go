@@ -15,6 +15,7 @@ import (
 // JobVersion is a version of a job.
 type JobVersion struct {
 	Version int64     `json:"version" doc:"The version created by the change."`
+	Number  int64     `json:"number,omitempty" doc:"Number of the version in the life of the job, from 1; absent if it is unknown, for old versions. A deletion counts as well; a job that is created again begins at 1."`
 	At      time.Time `json:"at"`
 	By      string    `json:"by,omitempty" doc:"Who made the change."`
 	Remote  string    `json:"remote,omitempty" doc:"Client address."`
@@ -66,6 +67,7 @@ func (s *Resource) listVersions(ctx context.Context, in *versionListInput) (*cor
 			return nil, err
 		}
 	}
+	numbers := s.numbers(ctx, in.Name, found) // the one after the page may be the neighbour that has a number
 	found, next, err := core.Take(list, found, in.Limit, func(c *common.Change) string { return c.ID })
 	if err != nil {
 		return nil, err
@@ -74,6 +76,7 @@ func (s *Resource) listVersions(ctx context.Context, in *versionListInput) (*cor
 	for i := range found {
 		if core.May(ctx, access.Viewer, groupThen(&found[i])) { // otherwise the change was made in another group
 			version := versionOf(&found[i])
+			version.Number = numbers[i]
 			version.Fields = changed(ctx, &found[i])
 			items = append(items, version)
 		}
@@ -121,6 +124,71 @@ func changed(ctx context.Context, c *common.Change) []string {
 	return fields
 }
 
+// place is where a version stands: in the life of which job, and at which position.
+type place struct {
+	uid    string
+	number int64 // 0: unknown
+}
+
+// placeOf returns the stored place of a version. A creation is always the first.
+func placeOf(c *common.Change) place {
+	side := c.After
+	if c.Verb == "delete" {
+		side = c.Before
+	}
+	var stored struct {
+		UID    string
+		Number int64
+	}
+	if json.Unmarshal(side, &stored) != nil {
+		return place{}
+	}
+	switch {
+	case c.Verb == "create":
+		stored.Number = 1
+	case c.Verb == "delete" && stored.Number > 0:
+		stored.Number++
+	}
+	return place{uid: stored.UID, number: stored.Number}
+}
+
+// numbers returns the numbers of versions, newest first. A version that an older master wrote has none stored: it
+// follows from the neighbours in the life of the same job, or from the current version.
+func (s *Resource) numbers(ctx context.Context, name string, found []common.Change) []int64 {
+	places := make([]place, len(found))
+	unknown := false
+	for i := range found {
+		places[i] = placeOf(&found[i])
+		unknown = unknown || places[i].number == 0
+	}
+	if unknown {
+		if state, err := s.Jobs.Get(ctx, name); err == nil {
+			for i := range found {
+				if p := &places[i]; p.number == 0 && p.uid == state.UID && found[i].Revision == state.Version {
+					p.number = state.Number
+				}
+			}
+		}
+		next := func(i, from int, by int64) {
+			p, of := &places[i], places[from]
+			if p.number == 0 && p.uid != "" && p.uid == of.uid && of.number+by > 0 && of.number > 0 {
+				p.number = of.number + by
+			}
+		}
+		for i := 1; i < len(places); i++ {
+			next(i, i-1, -1)
+		}
+		for i := len(places) - 2; i >= 0; i-- {
+			next(i, i+1, 1)
+		}
+	}
+	numbers := make([]int64, len(places))
+	for i := range places {
+		numbers[i] = places[i].number
+	}
+	return numbers
+}
+
 // Limits of the search for a version.
 const (
 	versionsPerRead = 100
@@ -143,7 +211,7 @@ func (s *Resource) version(ctx context.Context, in *versionInput) (*core.Body[Ve
 			if err := s.allowed(ctx, in.Name, &found[i]); err != nil {
 				return nil, err
 			}
-			return versionAnswer(&found[i])
+			return versionAnswer(&found[i], s.numbers(ctx, in.Name, found)[i])
 		}
 		if partial {
 			return nil, common.Errorf(common.CodeUnavailable, "the log store does not respond").
@@ -193,8 +261,9 @@ func groupThen(c *common.Change) string {
 	return then.Group
 }
 
-func versionAnswer(c *common.Change) (*core.Body[VersionOfJob], error) {
+func versionAnswer(c *common.Change, number int64) (*core.Body[VersionOfJob], error) {
 	out := &core.Body[VersionOfJob]{Body: VersionOfJob{JobVersion: versionOf(c)}}
+	out.Body.Number = number
 	if len(c.After) == 0 || string(c.After) == "null" {
 		return out, nil
 	}

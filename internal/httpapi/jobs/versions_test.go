@@ -68,6 +68,50 @@ func TestVersions(t *testing.T) {
 	}
 }
 
+// Versions have numbers from the creation of the job on, also where an older master stored none.
+func TestVersions_HaveNumbers(t *testing.T) {
+	h := apitest.NewHarness(t)
+	stored := func(n int, verb, before, after string) {
+		h.Changed(n, verb, "a", "")
+		c := &h.Changes[len(h.Changes)-1]
+		c.Before, c.After = json.RawMessage(before), json.RawMessage(after)
+	}
+	stored(1, "create", ``, `{"name":"a","uid":"u1"}`)
+	stored(2, "replace", `{"name":"a","uid":"u1"}`, `{"name":"a","uid":"u1"}`)
+	stored(3, "replace", `{"name":"a","uid":"u1"}`, `{"name":"a","uid":"u1","number":3}`)
+	stored(4, "delete", `{"name":"a","uid":"u1","number":3}`, ``)
+	stored(5, "create", ``, `{"name":"a","uid":"u2","number":1}`)
+	stored(6, "pause", `{"name":"a","uid":"u2","number":1}`, `{"name":"a","uid":"u2"}`)
+	stored(8, "replace", `{"name":"a","uid":"u3"}`, `{"name":"a","uid":"u3"}`)
+	numbers := func(query string) (numbers []int64) {
+		var page core.Page[jobs.JobVersion]
+		apitest.Decode(t, h.Want(http.StatusOK,
+			apitest.As("viewer", http.MethodGet, "/api/v1/jobs/a/versions"+query, "")), &page)
+		for _, v := range page.Items {
+			numbers = append(numbers, v.Number)
+		}
+		return numbers
+	}
+	// Of the last one neither the creation nor a neighbour is kept.
+	if got := numbers(""); !slices.Equal(got, []int64{0, 2, 1, 4, 3, 2, 1}) {
+		t.Errorf("numbers %d", got)
+	}
+	// The current version has the number of the job.
+	h.Jobs["a"] = common.JobState{
+		StoredJob: common.StoredJob{Job: common.Job{Name: "a", Command: "true"}, UID: "u3", Number: 7},
+		Version:   108,
+	}
+	if got := numbers("?limit=2"); !slices.Equal(got, []int64{7, 2}) {
+		t.Errorf("numbers %d", got)
+	}
+	var v jobs.VersionOfJob
+	apitest.Decode(t, h.Want(http.StatusOK, apitest.As("viewer", http.MethodGet, "/api/v1/jobs/a/versions/102", "")),
+		&v)
+	if v.Number != 2 {
+		t.Errorf("number %d", v.Number)
+	}
+}
+
 // Any of many versions is found, also where the clocks of masters disagreed.
 func TestVersion_AmongMany_IsFound(t *testing.T) {
 	h := apitest.NewHarness(t)

@@ -36,5 +36,8 @@ func withCursor(stored common.StoredJob, job, cursor *mvccpb.KeyValue) (common.J
 	if err != nil {
 		return common.JobState{}, fmt.Errorf("decode %s: %w", cursor.Key, err)
 	}
+	if stored.Number == 0 {
+		stored.Number = job.Version
+	}
 	return common.JobState{StoredJob: stored, Version: job.ModRevision, Created: job.CreateRevision, Cursor: at}, nil
 }

@@ -2767,6 +2767,11 @@ export interface components {
              * @description Next fire, in the job's time zone; absent if there is none.
              */
             nextFire?: string;
+            /**
+             * Format: int64
+             * @description Number of this version: 1 for the creation of the job, and one more with each change.
+             */
+            number?: number;
             /** @description A due fire that no worker has claimed; present when jobs are read. */
             overdue?: components["schemas"]["Overdue"];
             /** @description The job is currently paused. */
@@ -3010,6 +3015,11 @@ export interface components {
             fields?: string[];
             /** @description Reason given, or the note of a pause. */
             note?: string;
+            /**
+             * Format: int64
+             * @description Number of the version in the life of the job, from 1; absent if it is unknown, for old versions. A deletion counts as well; a job that is created again begins at 1.
+             */
+            number?: number;
             /** @description Client address. */
             remote?: string;
             /**
@@ -4143,6 +4153,11 @@ export interface components {
             job?: components["schemas"]["Definition"];
             /** @description Reason given, or the note of a pause. */
             note?: string;
+            /**
+             * Format: int64
+             * @description Number of the version in the life of the job, from 1; absent if it is unknown, for old versions. A deletion counts as well; a job that is created again begins at 1.
+             */
+            number?: number;
             /** @description Client address. */
             remote?: string;
             /** @description Distinguishes the job from earlier jobs of the same name. */

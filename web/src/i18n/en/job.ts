@@ -24,7 +24,7 @@ export const job = {
     anyCause: 'Any cause', older: 'Load older runs', all: 'End of history.', about: 'Columns: fires, newest on the right. Rows: attempts. Bars: duration.', attemptOf: 'Attempt {{n}} of {{of}}',
   },
   versions: {
-    title: 'Versions', none: 'No versions are kept.', older: 'Older versions', number: 'Version {{version}}', current: 'current', from: 'From {{address}}',
+    title: 'Versions', none: 'No versions are kept.', older: 'Older versions', number: 'Version {{version}}', revision: 'etcd revision {{revision}}', current: 'current', from: 'From {{address}}',
     verb: { create: 'created', replace: 'changed', patch: 'partly changed', rollback: 'rolled back', pause: 'paused', resume: 'resumed', delete: 'deleted' },
     diffOf: 'From version {{from}} to version {{to}}', with: 'Compare version {{version}} with', fields: 'Fields that differ:', only: 'There is no other version to compare with.',
     rollback: 'Roll back to version {{version}}', rollbackTitle: 'Roll {{name}} back to version {{version}}?', willChange: 'Changes',

@@ -26,7 +26,7 @@ export const job: Texts<typeof english> = {
     anyCause: '任意起因', older: '加载更早的运行', all: '历史到此为止。', about: '列：触发，最新的在右侧。行：尝试。柱：耗时。', attemptOf: '第 {{n}} 次尝试，共 {{of}} 次',
   },
   versions: {
-    title: '版本', none: '没有保留任何版本。', older: '更早的版本', number: '版本 {{version}}', current: '当前版本', from: '来自 {{address}}',
+    title: '版本', none: '没有保留任何版本。', older: '更早的版本', revision: 'etcd 修订号 {{revision}}', number: '版本 {{version}}', current: '当前版本', from: '来自 {{address}}',
     verb: { create: '创建', replace: '修改', patch: '部分修改', rollback: '回滚', pause: '暂停', resume: '恢复', delete: '删除' },
     diffOf: '从版本 {{from}} 到版本 {{to}}', with: '将版本 {{version}} 与以下版本比较', fields: '不同的字段：', only: '没有可以比较的其他版本。',
     rollback: '回滚到版本 {{version}}', rollbackTitle: '将 {{name}} 回滚到版本 {{version}}？', willChange: '变更',

@@ -62,7 +62,7 @@ export function ConflictDialog({ base, mine, times, busy, onMerge, onOverwrite, 
         {fresh.error && !deleted && <ProblemNotice error={fresh.error} onRetry={() => mutate(name)} />}
         {theirs && merged && (
           <>
-            <p className={dialogClasses.flat}>{t('conflict.text', { version: theirs.job.meta.version })}</p>
+            <p className={dialogClasses.flat}>{t('conflict.text', { version: theirs.job.meta.number ?? theirs.job.meta.version })}</p>
             {related && (
               <details className={`${fieldClasses.more} unfold`}>
                 <summary>{t('conflict.see')}</summary>

@@ -1,6 +1,7 @@
 import { useTranslation } from 'react-i18next';
 import type { Job } from '../../api/types.ts';
 import { formatTime } from '../../lib/time.ts';
+import { versionNumber } from '../../lib/versionNumber.ts';
 import { visible } from '../../lib/visible.ts';
 import { CodeBlock } from '../../parts/CodeBlock.tsx';
 import { Facts } from '../../parts/Facts.tsx';
@@ -42,7 +43,7 @@ export function DefinitionFacts({ job }: { job: Job }) {
         [t('job.group'), job.group],
         [t('job.labels'), labels && <span className="break">{visible(labels.replaceAll('\n', ', '))}</span>],
         [t('job.updated'), job.meta.updatedBy ? t('job.by', { when: changed, who: visible(job.meta.updatedBy) }) : changed],
-        [t('run.version'), String(job.meta.version)],
+        [t('run.version'), <span title={t('versions.revision', { revision: job.meta.version })}>{versionNumber(job.meta)}</span>],
       ]}
     />
   );

@@ -5,7 +5,7 @@ import { ConfirmDialog } from '../../parts/ConfirmDialog.tsx';
 import { showNotice } from '../../parts/showNotice.ts';
 
 /** Creates a deleted job again from its last version. */
-export function RestoreDialog({ name, version, onClose }: { name: string; version: number; onClose: () => void }) {
+export function RestoreDialog({ name, version, number, onClose }: { name: string; version: number; number: number; onClose: () => void }) {
   const { t } = useTranslation();
   const then = useVersion(name, version);
   const save = useSaveJob();
@@ -23,7 +23,7 @@ export function RestoreDialog({ name, version, onClose }: { name: string; versio
     );
   return (
     <ConfirmDialog
-      title={t('versions.restoreTitle', { name, version })} confirm={t('versions.restore', { version })} mild busy={save.isPending || then.isPending} error={save.error ?? then.error}
+      title={t('versions.restoreTitle', { name, version: number })} confirm={t('versions.restore', { version: number })} mild busy={save.isPending || then.isPending} error={save.error ?? then.error}
       onConfirm={confirm} onCancel={onClose}
     >
       {t(definition?.paused ? 'versions.restorePaused' : 'versions.restoreText')}

@@ -4,6 +4,7 @@ import { useTranslation } from 'react-i18next';
 import { useFreshJob } from '../../api/jobs.ts';
 import { Problem } from '../../api/problem.ts';
 import { useRollback, useVersionDiff } from '../../api/versions.ts';
+import { versionNumber } from '../../lib/versionNumber.ts';
 import { DiffView } from '../../parts/DiffView.tsx';
 import { Icon } from '../../parts/icons.tsx';
 import { ProblemNotice } from '../../parts/ProblemNotice.tsx';
@@ -11,7 +12,7 @@ import { showNotice } from '../../parts/showNotice.ts';
 import { Waiting } from '../../parts/Waiting.tsx';
 
 /** Shows the changes of a rollback and applies it. A concurrent change is not overwritten. */
-export function RollbackDialog({ name, version, onClose, onDone }: { name: string; version: number; onClose: () => void; onDone: (now: number) => void }) {
+export function RollbackDialog({ name, version, number, onClose, onDone }: { name: string; version: number; number: number; onClose: () => void; onDone: (now: number) => void }) {
   const { t } = useTranslation();
   const fresh = useFreshJob();
   const rollback = useRollback();
@@ -30,7 +31,7 @@ export function RollbackDialog({ name, version, onClose, onDone }: { name: strin
       { name, version, note: note.trim(), etag: fresh.data.etag },
       {
         onSuccess: (job) => {
-          showNotice(t, t('versions.rolledBack', { name, version, now: job.meta.version }));
+          showNotice(t, t('versions.rolledBack', { name, version: number, now: versionNumber(job.meta) }));
           onClose();
           onDone(job.meta.version);
         },
@@ -41,17 +42,17 @@ export function RollbackDialog({ name, version, onClose, onDone }: { name: strin
     );
   };
   return (
-    <Modal opened size="xl" onClose={onClose} title={t('versions.rollbackTitle', { name, version })} closeButtonProps={{ 'aria-label': t('common.close') }}>
+    <Modal opened size="xl" onClose={onClose} title={t('versions.rollbackTitle', { name, version: number })} closeButtonProps={{ 'aria-label': t('common.close') }}>
       <Stack gap="md">
         <div>{t('versions.rollbackText')}</div>
-        {stale && <Alert color="yellow" variant="light" icon={<Icon name="warn" />} role="alert" title={t('versions.stale')}>{t('versions.staleText', { version: now ?? '' })}</Alert>}
+        {stale && <Alert color="yellow" variant="light" icon={<Icon name="warn" />} role="alert" title={t('versions.stale')}>{t('versions.staleText', { version: fresh.data ? versionNumber(fresh.data.job.meta) : '' })}</Alert>}
         {error && <ProblemNotice error={error} />}
         {!known && !error && <Waiting rows={3} />}
         {known && diff.data && <DiffView diff={diff.data.diff} label={t('versions.willChange')} />}
         <Textarea label={t('versions.note')} description={t('versions.noteHelp')} autosize minRows={1} maxRows={4} maxLength={500} value={note} onChange={(e) => setNote(e.currentTarget.value)} />
         <Group justify="flex-end" className="stays">
           <Button variant="default" onClick={onClose}>{t('common.cancel')}</Button>
-          <Button color="red" disabled={!known || diff.data?.diff === ''} loading={rollback.isPending || fresh.isPending} onClick={confirm}>{t('versions.rollback', { version })}</Button>
+          <Button color="red" disabled={!known || diff.data?.diff === ''} loading={rollback.isPending || fresh.isPending} onClick={confirm}>{t('versions.rollback', { version: number })}</Button>
         </Group>
       </Stack>
     </Modal>

@@ -6,6 +6,7 @@ import { useVersion, useVersionDiff, useVersions } from '../../api/versions.ts';
 import type { JobVersion } from '../../api/types.ts';
 import { useRights } from '../../parts/session.ts';
 import { formatTime } from '../../lib/time.ts';
+import { versionNumber } from '../../lib/versionNumber.ts';
 import { DiffView } from '../../parts/DiffView.tsx';
 import { Icon, type IconName } from '../../parts/icons.tsx';
 import { Panel } from '../../parts/Panel.tsx';
@@ -67,9 +68,9 @@ function VersionRow({ name, item, current, picked }: { name: string; item: JobVe
       <div className={classes.what}>
         <span className="spaced">
           <Link
-            to="/jobs/$name" params={{ name }} search={{ tab: 'versions', version: item.version }} replace resetScroll={false} className={classes.pick} {...(picked && { 'aria-current': 'true' as const })}
+            to="/jobs/$name" params={{ name }} search={{ tab: 'versions', version: item.version }} replace resetScroll={false} className={classes.pick} title={t('versions.revision', { revision: item.version })} {...(picked && { 'aria-current': 'true' as const })}
           >
-            {t('versions.number', { version: item.version })}
+            {t('versions.number', { version: versionNumber(item) })}
           </Link>
           <span>{t(`versions.verb.${item.verb}`)}</span>
           {current && <span className={classes.current}>{t('versions.current')}</span>}
@@ -96,21 +97,23 @@ function Comparison({ name, items, current, mayEdit, shown: { version, other, pa
   const { t, i18n } = useTranslation();
   const diff = useVersionDiff(name, pair);
   const [asking, setAsking] = useState(false);
+  const numberOf = (of: number) => versionNumber(items.find((i) => i.version === of) ?? { version: of });
+  const number = numberOf(version);
   const item = items.find((i) => i.version === version);
-  const label = (v: JobVersion) => `${t('versions.number', { version: v.version })} · ${t(v.version === current ? 'versions.current' : `versions.verb.${v.verb}`)} · ${formatTime(v.at, i18n.language)}`;
+  const label = (v: JobVersion) => `${t('versions.number', { version: versionNumber(v) })} · ${t(v.version === current ? 'versions.current' : `versions.verb.${v.verb}`)} · ${formatTime(v.at, i18n.language)}`;
   const gone = item?.verb === 'delete';
   // A deleted job has no group any more: restoring it needs a role in the former one.
   const may = useRights();
   const then = useVersion(name, current === undefined && !gone ? version : undefined).data?.job;
   const mayGoBack = current === undefined ? then !== undefined && may('editor', then.group ?? '') : mayEdit;
-  const title = pair ? t('versions.diffOf', { from: pair[0], to: pair[1] }) : t('versions.number', { version });
+  const title = pair ? t('versions.diffOf', { from: numberOf(pair[0]), to: numberOf(pair[1]) }) : t('versions.number', { version: number });
   return (
     <Panel
       title={title}
       side={
         mayGoBack && !gone && version !== current && (
           <Button variant="default" size="xs" leftSection={<Icon name="left" size={14} />} onClick={() => setAsking(true)}>
-            {t(current === undefined ? 'versions.restore' : 'versions.rollback', { version })}
+            {t(current === undefined ? 'versions.restore' : 'versions.rollback', { version: number })}
           </Button>
         )
       }
@@ -118,9 +121,9 @@ function Comparison({ name, items, current, mayEdit, shown: { version, other, pa
       <div className={classes.comparison} data-comparison={diff.data && !diff.isPlaceholderData ? `${diff.data.from} ${diff.data.to}` : ''}>
         {items.length > 1 && (
           <NativeSelect
-            size="xs" label={t('versions.with', { version })} value={other ?? ''} onChange={(e) => onPick(version, Number(e.currentTarget.value))}
+            size="xs" label={t('versions.with', { version: number })} value={other ?? ''} onChange={(e) => onPick(version, Number(e.currentTarget.value))}
             data={[
-              ...(other === undefined ? [{ value: '', label: t('common.none') }] : items.some((i) => i.version === other) ? [] : [{ value: String(other), label: t('versions.number', { version: other }) }]),
+              ...(other === undefined ? [{ value: '', label: t('common.none') }] : items.some((i) => i.version === other) ? [] : [{ value: String(other), label: t('versions.number', { version: numberOf(other) }) }]),
               ...items.filter((i) => i.version !== version).map((i) => ({ value: String(i.version), label: label(i) })),
             ]}
           />
@@ -139,8 +142,8 @@ function Comparison({ name, items, current, mayEdit, shown: { version, other, pa
           </div>
         )}
       </div>
-      {asking && current !== undefined && <RollbackDialog name={name} version={version} onClose={() => setAsking(false)} onDone={(now) => onPick(now)} />}
-      {asking && current === undefined && <RestoreDialog name={name} version={version} onClose={() => setAsking(false)} />}
+      {asking && current !== undefined && <RollbackDialog name={name} version={version} number={number} onClose={() => setAsking(false)} onDone={(now) => onPick(now)} />}
+      {asking && current === undefined && <RestoreDialog name={name} version={version} number={number} onClose={() => setAsking(false)} />}
     </Panel>
   );
 }

@@ -108,7 +108,7 @@ function FireRow({ fire, gone, mayAct, selected, onToggle }: RowProps) {
       </td>
       <td>
         <JobLink job={fire.job} title={fire.jobTitle} className={classes.job} />
-        {fire.jobTitle && <span className="small dim"> {fire.job}</span>}
+        {fire.jobTitle && <span className="small dim"> {fire.job}{fire.group && ' ·'}</span>}
         {fire.group && <> <Link to="/ledger" search={(before) => ({ ...before, group: fire.group })} className="small dim">{fire.group}</Link></>}
         {fire.gap && (
           <div className={classes.gap} title={`${formatTime(fire.gap.from, i18n.language)} – ${formatTime(fire.gap.to, i18n.language)}`}>

@@ -2,11 +2,13 @@ import { Link } from '@tanstack/react-router';
 import { useTranslation } from 'react-i18next';
 import { useJob } from '../../api/jobs.ts';
 import type { Run } from '../../api/types.ts';
+import { useVersion } from '../../api/versions.ts';
 import { useIsGone } from '../../api/workers.ts';
 import { formatBytes } from '../../lib/bytes.ts';
 import { formatSeconds, secondsBetween } from '../../lib/duration.ts';
 import { formatTime } from '../../lib/time.ts';
 import { CopyLine } from '../../parts/CopyLine.tsx';
+import { versionNumber } from '../../lib/versionNumber.ts';
 import { Elapsed } from '../../parts/Elapsed.tsx';
 import { Facts } from '../../parts/Facts.tsx';
 import { Panel } from '../../parts/Panel.tsx';
@@ -69,11 +71,14 @@ function ledgerAround(run: Run): { job: string; range: string; from: string; to:
 /** The job's version at the time of the run, beside the current one. */
 function VersionLink({ job, version }: { job: string; version: number }) {
   const { t } = useTranslation();
-  const now = useJob(job).data?.job.meta.version;
+  const current = useJob(job).data?.job.meta;
+  const now = current?.version;
   const differs = now !== undefined && now !== version;
+  const then = useVersion(job, now === version ? undefined : version).data;
+  const number = now === version ? current?.number : then?.number;
   return (
     <>
-      <Link to="/jobs/$name" params={{ name: job }} className={classes.beside} search={{ tab: 'versions', version, ...(differs && { with: now }) }}>{version}</Link>{' '}
+      <Link to="/jobs/$name" params={{ name: job }} className={classes.beside} search={{ tab: 'versions', version, ...(differs && { with: now }) }} title={t('versions.revision', { revision: version })}>{versionNumber({ version, number })}</Link>{' '}
       {now !== undefined && <span className="small dim">{t(differs ? 'run.versionDiffers' : 'run.versionSame')}</span>}
     </>
   );

@@ -1,2 +1,0 @@
-import{an as e,in as t,yt as n}from"./parts.ff05ce6032.js";import{i as r}from"./yaml.4a53c000c1.js";var i=200;async function a({filter:a,only:o,signal:s,onProgress:c}){let l=[],u=0,d=0,f=0,p=o&&o.size<=i?e([...o].sort(),s):t(a,s);for await(let{items:e,total:t}of p){for(let t of e)(!o||o.has(t.name))&&(d++,t.meta.hidden?u++:l.push(r(n(t))));f+=e.length,c(f,t)}return{text:l.join(`---
-`),jobs:l.length,hidden:u,gone:o?o.size-d:0}}export{a as exportJobs};
