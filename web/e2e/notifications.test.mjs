@@ -117,8 +117,18 @@ test('failed deliveries are listed with their reason, filtered, and retried', as
   await until('it is delivered', async () => receiver.got.some(({ path, type }) => path.endsWith('/spare') && type === 'run.failed'), 40);
   await lost.getByText('Delivered').waitFor();
 
+  // Jobs that notify no channel of a failure lead to their editor.
+  await server.api('POST', '/jobs', { name: 'quiet', title: 'Tidy up', cronExpr: '30 2 * * *', command: 'true' });
+  await page.getByRole('tab', { name: 'Jobs without alerts' }).click();
+  await page.locator('[data-row=quiet]').getByRole('link', { name: 'Tidy up' }).waitFor();
+  assert.equal(await page.locator('[data-row=payout]').count(), 0);
+  await assertAccessible(page, 'jobs without alerts');
+  await shoot(page, 'jobs-without-alerts');
+  await page.getByRole('link', { name: 'Set up… quiet' }).click();
+  await page.getByRole('heading', { name: 'Edit quiet' }).waitFor();
+  await page.goto(`${server.url}/notifications`);
+
   // What uses a channel is listed, also before it is deleted.
-  await page.getByRole('tab', { name: 'Channels' }).click();
   await page.locator('[data-row=spare]').getByRole('button', { name: '1 job' }).click();
   await page.getByRole('list', { name: 'Jobs that use spare' }).getByRole('link', { name: 'payout' }).waitFor();
   await shoot(page, 'channels');

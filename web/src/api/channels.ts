@@ -76,6 +76,16 @@ export function useDeliveries(filter: DeliveryFilter, cursor: string) {
   });
 }
 
+/** A page of the jobs that notify no enabled channel of a failure, with their number. */
+export function useUnnotifiedJobs(cursor: string) {
+  return useQuery({
+    queryKey: keys.unnotified(cursor),
+    queryFn: ({ signal }) => dataOf(client.GET('/api/v1/jobs', { params: { query: { is: ['unnotified'], include: ['words'], limit: 50, total: true, cursor: cursor || undefined } }, signal })),
+    placeholderData: keepPreviousData,
+    refetchInterval: 15_000,
+  });
+}
+
 /** Makes a failed or pending delivery due now. */
 export function useRetryDelivery() {
   const queryClient = useQueryClient();

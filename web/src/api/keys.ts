@@ -36,6 +36,7 @@ export const keys = {
   channel: (name: string) => ['channels', 'one', name] as const,
   deliveries: ['deliveries'] as const,
   deliveryList: (filter: object, cursor: string) => ['deliveries', filter, cursor] as const,
+  unnotified: (cursor: string) => ['jobs', 'unnotified', cursor] as const,
   secrets: ['secrets'] as const,
   secret: (name: string) => ['secrets', 'one', name] as const,
   doctor: ['doctor'] as const,

@@ -100,7 +100,7 @@ export interface TimelineSearch {
 export const loadRanges = ['6h', '24h', '3d'] as const;
 export type LoadRange = (typeof loadRanges)[number];
 
-export const notificationTabs = ['channels', 'deliveries'] as const;
+export const notificationTabs = ['channels', 'deliveries', 'silent'] as const;
 export type NotificationTab = (typeof notificationTabs)[number];
 
 /** The shown list, and the filters of the deliveries. */

@@ -1,6 +1,6 @@
 export const notifications = {
   notifications: {
-    title: 'Notifications', channels: 'Channels', deliveries: 'Deliveries', adminsOnly: 'Only admins create, change and test channels.',
+    title: 'Notifications', channels: 'Channels', deliveries: 'Deliveries', silent: 'Jobs without alerts', adminsOnly: 'Only admins create, change and test channels.',
   },
   names: { removeAll: 'Remove all' },
   usedBy: { jobs_one: '{{count}} job', jobs_other: '{{count}} jobs', none: 'No job', show: 'Jobs that use {{name}}', more_one: 'and 1 more', more_other: 'and {{count}} more' },
@@ -29,6 +29,10 @@ export const notifications = {
     },
     answer: 'Response {{status}}', more_one: 'and 1 more job', more_other: 'and {{count}} more jobs', retry: 'Retry', retryOf: 'Retry the delivery to {{channel}}', requeued: 'The delivery is sent again within 15 seconds.',
     emptyTitle: 'No deliveries yet', emptyText: 'Notifications of the last seven days are listed here, with the result of each attempt.', noMatch: 'No delivery matches these filters.', clear: 'Clear the filters',
+  },
+  silent: {
+    table: 'Jobs without alerts', job: 'Job', group: 'Group', schedule: 'Schedule', manual: 'Manual', setUp: 'Set up…', setUpOf: 'Set up… {{name}}', inJobs: 'Show in Jobs', text_one: '1 job notifies no channel when it fails.', text_other: '{{count}} jobs notify no channel when they fail.',
+    noneTitle: 'Every job has an alert', none: 'All jobs notify an enabled channel when they fail.',
   },
   secrets: {
     title: 'Secrets', intro: 'Jobs refer to a secret in their environment, as secret:NAME. Values are encrypted, and never shown again.',

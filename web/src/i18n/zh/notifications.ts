@@ -3,7 +3,7 @@ import type { notifications as english } from '../en/notifications.ts';
 
 export const notifications: Texts<typeof english> = {
   notifications: {
-    title: '通知', channels: '渠道', deliveries: '投递记录', adminsOnly: '只有管理员可以创建、修改和测试渠道。',
+    title: '通知', channels: '渠道', deliveries: '投递记录', silent: '未设告警的任务', adminsOnly: '只有管理员可以创建、修改和测试渠道。',
   },
   names: { removeAll: '全部移除' },
   usedBy: { jobs_one: '{{count}} 个任务', jobs_other: '{{count}} 个任务', none: '没有任务', show: '使用 {{name}} 的任务', more_one: '另有 1 个', more_other: '另有 {{count}} 个' },
@@ -32,6 +32,10 @@ export const notifications: Texts<typeof english> = {
     },
     answer: '响应 {{status}}', more_one: '另有 1 个任务', more_other: '另有 {{count}} 个任务', retry: '重试', retryOf: '重试发往 {{channel}} 的投递', requeued: '将在 15 秒内重新发送。',
     emptyTitle: '还没有投递记录', emptyText: '此处列出最近七天的通知，以及每次尝试的结果。', noMatch: '没有符合筛选条件的投递。', clear: '清除筛选',
+  },
+  silent: {
+    table: '未设告警的任务', job: '任务', group: '分组', schedule: '计划', manual: '手动', setUp: '设置…', setUpOf: '设置… {{name}}', inJobs: '在任务列表中查看', text_one: '有 1 个任务失败时不通知任何渠道。', text_other: '有 {{count}} 个任务失败时不通知任何渠道。',
+    noneTitle: '所有任务都已设告警', none: '所有任务失败时都会通知一个启用的渠道。',
   },
   secrets: {
     title: '密钥', intro: '任务在环境变量中以 secret:名称 引用密钥。其值加密保存，不会再次显示。',

@@ -5,8 +5,9 @@ import { notificationTabs, type NotificationTab } from '../../lib/searchParams.t
 import { PageHead } from '../../parts/PageHead.tsx';
 import { ChannelsPanel } from './ChannelsPanel.tsx';
 import { DeliveriesPanel } from './DeliveriesPanel.tsx';
+import { SilentPanel } from './SilentPanel.tsx';
 
-/** Channels, and what was delivered to them. */
+/** Channels, what was delivered to them, and the jobs that notify none. */
 export function NotificationsPage() {
   const { t } = useTranslation();
   const { tab = 'channels' } = useSearch({ from: '/notifications' });
@@ -21,6 +22,7 @@ export function NotificationsPage() {
         </Tabs.List>
         <Tabs.Panel value="channels"><ChannelsPanel /></Tabs.Panel>
         <Tabs.Panel value="deliveries"><DeliveriesPanel /></Tabs.Panel>
+        <Tabs.Panel value="silent"><SilentPanel /></Tabs.Panel>
       </Tabs>
     </>
   );
