@@ -69,7 +69,7 @@ func TestDefaultsAreNotStored(t *testing.T) {
 	if err := json.Unmarshal(s.under(common.JobKey("a"))[0].Value, &stored); err != nil {
 		t.Fatal(err)
 	}
-	want := []string{"command", "createdAt", "name", "timezone", "uid", "updatedAt", "updatedBy"}
+	want := []string{"command", "createdAt", "name", "number", "timezone", "uid", "updatedAt", "updatedBy"}
 	got := make([]string, 0, len(stored))
 	for k := range stored {
 		got = append(got, k)

@@ -89,6 +89,7 @@ test('a running run shows its expected end, and the list of jobs the last result
   assert.equal(new URL(page.url()).searchParams.get('job'), 'usual');
   await page.getByLabel('Exit code').fill('3');
   await page.locator('tbody [data-status=succeeded]').first().waitFor({ state: 'detached' });
+  await page.locator('tbody [data-status=failed]').waitFor();
   assert.equal(await page.locator('tbody tr').count(), 1);
   await page.getByLabel('Exit code').fill('');
   await page.getByLabel('Reason, note').fill('no such text anywhere');

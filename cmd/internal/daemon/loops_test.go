@@ -117,6 +117,7 @@ func masterTable() map[string]watched {
 		"certificates": certificatesRow(),
 		"findings":     {loops: []string{"watch_findings"}, tests: []string{stuckMaster}},
 		"events":       {loops: []string{"watch_events"}, tests: []string{stuckMaster}},
+		"last fires":   {ends: "requests that need it are answered with an error after 10 s"},
 		"elected":      {loops: []string{"watch_election", "election"}, tests: []string{stuckMaster}},
 		"origin":       {ends: "it only notices by itself what every other answer of etcd shows as well"},
 		"api":          {ends: "the process ends when it cannot listen or serve"},

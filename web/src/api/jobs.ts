@@ -32,9 +32,10 @@ async function fetchJob(name: string, signal?: AbortSignal): Promise<VersionedJo
   return { job: data, etag: response.headers.get('ETag') ?? `"${data.meta.version}"` };
 }
 
-export function useJob(name: string, options: { enabled?: boolean; live?: boolean } = {}) {
+export function useJob(name: string, options: { enabled?: boolean; live?: boolean; /** Reads it again on arrival, however new the cached one is. */ fresh?: boolean } = {}) {
   return useQuery({
     queryKey: keys.job(name),
+    refetchOnMount: options.fresh ? 'always' : true,
     queryFn: ({ signal }) => fetchJob(name, signal),
     enabled: options.enabled ?? true,
     refetchInterval: options.live ? unlessLive(5000) : false,

@@ -37,7 +37,7 @@ export function EditJobPage() {
   const { view } = useSearch({ from: '/jobs/$name/edit' });
   const navigate = useNavigate();
   const may = useRights();
-  const job = useJob(name);
+  const job = useJob(name, { fresh: true });
   // The editor keeps the version that it opened, whatever the cache receives later.
   const [opened, setOpened] = useState<VersionedJob | undefined>();
   const current = opened?.job.name === name ? opened : job.isFetchedAfterMount ? job.data : undefined;
