@@ -86,7 +86,7 @@ test('an admin creates a user with a role in one group, who sees only that group
   await page.getByRole('cell', { name: 'Disabled' }).waitFor();
   await until('she is signed out', async () => {
     await ann.page.reload();
-    return ann.page.getByRole('heading', { name: 'Sign in to Carillon' }).isVisible();
+    return ann.page.getByRole('heading', { name: 'Sign in to Carillon' }).waitFor({ timeout: 5000 }).then(() => true, () => false);
   });
   await leave(ann);
   await leave(admin);
@@ -163,7 +163,7 @@ test('an admin ends the session of another user', async () => {
   await admin.page.getByRole('button', { name: /End the session of bob/ }).waitFor({ state: 'detached' });
   await until('he is signed out', async () => {
     await bob.page.reload();
-    return bob.page.getByRole('heading', { name: 'Sign in to Carillon' }).isVisible();
+    return bob.page.getByRole('heading', { name: 'Sign in to Carillon' }).waitFor({ timeout: 5000 }).then(() => true, () => false);
   });
   await leave(bob);
   await leave(admin);
