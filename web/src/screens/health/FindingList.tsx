@@ -47,7 +47,7 @@ export function FindingList({ findings }: { findings: readonly Finding[] }) {
               {finding.who && <code className="break">{visible(finding.who)}</code>}
             </div>
             <div className={classes.text}>
-              <div className="break">{visible(text)}</div>
+              <div className="break" lang={text === finding.text ? 'en' : undefined}>{visible(text)}</div>
               {advice && <div className="break"><span className={classes.label}>{t('health.advice')}</span> {visible(advice)}</div>}
               {page && <Link to={page}>{t('health.open', { page: t(`nav.${page.slice(1) as 'workers' | 'notifications' | 'jobs'}`) })}</Link>}
             </div>
