@@ -28,6 +28,8 @@ import (
 	"carillon/internal/common"
 	"carillon/internal/etcdkit"
 	"carillon/internal/etcdkit/etcdtest"
+	"carillon/lock"
+	"carillon/test/harness"
 )
 
 // right is what a user may do with keys.
@@ -43,15 +45,18 @@ const (
 // constants of common. A new prefix needs an entry here.
 var rightsOfWorkers = map[string]right{
 	"JobsPrefix": read, "WorkersPrefix": read, "WorkerSettingsPrefix": read, "MastersPrefix": read,
-	"SecretsPrefix": read, "EpochKey": read,
+	"SecretsPrefix": read, "WindowsPrefix": read, "EpochKey": read, "TypesPrefix": read,
 	"CursorPrefix": readwrite, "LockPrefix": readwrite, "RunsPrefix": readwrite, "OutboxPrefix": readwrite,
-	"TriggersPrefix": readwrite, "KillerPrefix": readwrite,
+	"TriggersPrefix": readwrite, "KillerPrefix": readwrite, "AfterPrefix": readwrite, "SucceededPrefix": readwrite,
+	"MovesPrefix": readwrite, "RebalanceKey": readwrite,
+	"PoolSlotsPrefix": readwrite, "PoolsPrefix": read, "PoolUsersPrefix": nothing,
 	"Root": nothing, "ChangesPrefix": nothing, "AuthPrefix": nothing, "IdempotencyPrefix": nothing,
-	"ChannelsPrefix": nothing, "AlertsPrefix": nothing,
+	"ChannelsPrefix": nothing, "AlertsPrefix": nothing, "AttemptsPrefix": nothing, "ParentsKey": nothing,
 	"WaitingNoticesPrefix": nothing, "DoneNoticesPrefix": nothing, "LeaderPrefix": nothing, "LeaderKey": nothing,
-	"FindingsKey": nothing, "ClockKey": nothing,
+	"FindingsKey": nothing, "ClockKey": nothing, "ViewsPrefix": nothing, "LocksPrefix": nothing,
 	"AlertedKey": nothing, "UsersPrefix": nothing, "TokensPrefix": nothing, "SessionsPrefix": nothing,
 	"TokenUsesPrefix": nothing, "NetworksPrefix": nothing, "AuditKey": nothing, "BootstrapKey": nothing,
+	"FlowsPrefix": read, "FlowRunsPrefix": readwrite, "FlowNodesPrefix": readwrite, "FlowWaitsPrefix": readwrite,
 }
 
 // keyspace reads the constants of common that are keys or prefixes of keys, by name.
@@ -106,6 +111,8 @@ type guarded struct {
 const (
 	ourID   = "aaaaaaaaaaaaaaaa"
 	otherID = "bbbbbbbbbbbbbbbb"
+	// of a program
+	programID = "cccccccccccccccc"
 )
 
 // tools is the folder of what tests have built.
@@ -113,7 +120,7 @@ var tools string
 
 // buildEtcdctl builds etcd's own, once for all tests.
 var buildEtcdctl = sync.OnceValue(func() error {
-	build := exec.Command("go", "build", "-o", filepath.Join(tools, "etcdctl"), ".")
+	build := harness.Build("-o", filepath.Join(tools, "etcdctl"), ".")
 	build.Dir = "../test/etcdctl"
 	if out, err := build.CombinedOutput(); err != nil {
 		return fmt.Errorf("build etcdctl: %w\n%s", err, out)
@@ -265,6 +272,8 @@ func TestRolesInEtcd(t *testing.T) {
 		g.mustUsers("masters")
 		g.mustUsers("worker", "one", ourID)
 		g.mustUsers("worker", "two", otherID)
+		g.mustUsers("lock", "importer", "imports.")
+		g.mustUsers("app", "billing", programID)
 		g.mustUsers("enable")
 	}
 	root, master, worker, other := g.As("root"), g.As("carillon-master"), g.As("carillon-one"), g.As("carillon-two")
@@ -296,11 +305,31 @@ func TestRolesInEtcd(t *testing.T) {
 		expect(t, "worker, all before its own", worker, common.Root, common.CursorPrefix+"x", nothing)
 		expect(t, "worker, one job", worker, common.JobKey("tick"), "", read)
 		expect(t, "worker, its own registration", worker, common.WorkerKey(ourID), "", readwrite)
+		expect(t, "worker, its own types", worker, common.TypesOfWorker(ourID), "", readwrite)
+		expect(t, "worker, another's types", worker, common.TypesOfWorker(otherID), "", read)
 		expect(t, "worker, another's registration", worker, common.WorkerKey(otherID), "", read)
 		expect(t, "worker, a key like its own", worker, common.WorkerKey(ourID)+"x", "", read)
 		expect(t, "worker, its own settings", worker, common.WorkerSettingsKey(ourID), "", read)
 		expect(t, "worker, what is not ours", worker, "/other/", clientv3.GetPrefixRangeEnd("/other/"), nothing)
 		expect(t, "worker, everything", worker, "\x00", "\x00", nothing)
+	})
+
+	// A program may do what a worker may, except that it reads neither secrets nor plug-ins.
+	t.Run("app", func(t *testing.T) {
+		program := g.As("carillon-billing")
+		for name, key := range keyspace(t) {
+			want := rightsOfWorkers[name]
+			if name == "SecretsPrefix" || name == "TypesPrefix" {
+				want = nothing
+			}
+			end := ""
+			if strings.HasSuffix(key, "/") {
+				end = clientv3.GetPrefixRangeEnd(key)
+			}
+			expect(t, "app", program, key, end, want)
+		}
+		expect(t, "app, its own registration", program, common.WorkerKey(programID), "", readwrite)
+		expect(t, "app, a worker's registration", program, common.WorkerKey(ourID), "", read)
 	})
 
 	t.Run("master", func(t *testing.T) {
@@ -313,6 +342,24 @@ func TestRolesInEtcd(t *testing.T) {
 		}
 		expect(t, "master, what is not ours", master, "/other/", clientv3.GetPrefixRangeEnd("/other/"), nothing)
 		expect(t, "master, everything", master, "\x00", "\x00", nothing)
+	})
+
+	t.Run("program with locks", func(t *testing.T) {
+		program := g.As("carillon-importer")
+		expect(t, "program, another lock", program, common.LockOwnerKey("exports.eu"), "", nothing)
+		all := common.LocksPrefix
+		expect(t, "program, all locks", program, all, clientv3.GetPrefixRangeEnd(all), nothing)
+		expect(t, "program, a job", program, common.JobKey("tick"), "", nothing)
+		held, err := lock.New(program, "imports.eu", lock.Options{}).Acquire(ctx)
+		if err == nil {
+			err = errors.Join(held.Note(ctx, "row 17"), held.Release(ctx))
+		}
+		if err != nil {
+			t.Error(err)
+		}
+		if _, err := lock.New(program, "exports.eu", lock.Options{}).TryAcquire(ctx); err == nil {
+			t.Error("a program acquired a lock that is not its own")
+		}
 	})
 
 	// A client that may revoke a lease deletes the keys under it: a worker's life is bound to
@@ -505,7 +552,9 @@ func TestEtcdUsers_InvalidArguments_AreRejected(t *testing.T) {
 	for _, args := range [][]string{nil, {"all"}, {"masters", "x"}, {"worker"}, {"worker", "one"},
 		{"worker", "master", ourID}, {"worker", "one/..", ourID},
 		{"worker", "", ourID}, {"worker", "one", "ID"}, {"worker", "one", "aaaaaaaaaaaaaaa/"},
-		{"worker", "one", ourID + "a"}, {"forget"}, {"forget", "master"}, {"enable", "now"}} {
+		{"worker", "one", ourID + "a"}, {"lock", "one"}, {"lock", "one", "a/"}, {"lock", "master", "a"},
+		{"app"}, {"app", "one"}, {"app", "worker", ourID}, {"worker", "app", ourID},
+		{"forget"}, {"forget", "master"}, {"enable", "now"}} {
 		out, err := g.users(args...)
 		if exit, is := errors.AsType[*exec.ExitError](err); !is || exit.ExitCode() != 2 || out == "" {
 			t.Errorf("etcd-users.sh %q: %v: %s", args, err, out)

@@ -39,11 +39,26 @@ function stampSources(): Plugin {
   };
 }
 
+type Modules = { getModuleInfo(id: string): { importedIds: readonly string[] } | null };
+
+// What the page of jobs needs. It is the first page that most people open, so what it shares with others is not mixed
+// with what it does without.
+let ofJobs: Set<string> | undefined;
+
+function isOfJobs(id: string, modules: Modules): boolean {
+  if (!ofJobs) {
+    ofJobs = new Set([join(root, 'src/screens/jobs/JobsPage.tsx')]);
+    for (const m of ofJobs) for (const imported of modules.getModuleInfo(m)?.importedIds ?? []) ofJobs.add(imported);
+  }
+  return ofJobs.has(id);
+}
+
 export default defineConfig({
   plugins: [react(), stampSources()],
   // Dialogs do without it; see there.
   resolve: { alias: { 'react-remove-scroll': join(root, 'src/parts/noScrollLock.tsx') } },
-  server: { proxy: Object.fromEntries(['/api', '/version', '/docs'].map((path) => [path, process.env.CARILLON_URL ?? 'http://127.0.0.1:8080'])) },
+  server: { proxy: Object.fromEntries(['/api', '/version', '/docs', '^/guide/.*[.]md$'].map((path) => [path, process.env.CARILLON_URL ?? 'http://127.0.0.1:8080'])) },
+  worker: { format: 'es', rolldownOptions: { output: { entryFileNames: 'assets/[name].[hash:10].js', hashCharacters: 'hex' } } },
   build: {
     target: 'es2022',
     sourcemap: false,
@@ -70,7 +85,9 @@ export default defineConfig({
             { name: 'vendor', test: /node_modules\/(?!@mantine|@floating-ui)/, tags: ['$initial'], priority: 3 },
             { name: 'mantine', test: /node_modules\/(@mantine|@floating-ui)/, tags: ['$initial'], priority: 3 },
             { name: 'shared', test: /src\/(api|app|i18n|lib|parts|theme)\//, tags: ['$initial'], priority: 3 },
-            { name: 'lists', test: /node_modules\/@tanstack\//, priority: 2 },
+            { name: (id: string, modules: Modules) => (isOfJobs(id, modules) ? 'lists' : null), test: /node_modules\/@(mantine|floating-ui|tanstack)\//, minShareCount: 2, priority: 2.5 },
+            { name: (id: string, modules: Modules) => (isOfJobs(id, modules) ? 'basics' : null), test: /src\/(api|app|lib|parts(?!\/(code|charts\/(?!index))))\//, minShareCount: 2, priority: 2.5 },
+            { name: 'flow', test: /src\/flow\//, minShareCount: 2, priority: 2 },
             { name: 'forms', test: /node_modules\/(@mantine|@floating-ui)/, minShareCount: 2, priority: 2 },
             { name: 'parts', test: /src\/(api|app|lib|parts(?!\/(code|charts\/(?!index))))\//, minShareCount: 2, priority: 2 },
             { name: 'code', test: /node_modules\/(@codemirror|@lezer|@marijn|style-mod|w3c-keyname|crelt)|src\/parts\/code\//, priority: 1 },

@@ -58,6 +58,20 @@ func rows() []row {
 		{name: "backlog", run: backlog},
 		{name: "outage", run: outage},
 		{name: "peers", run: peers, apart: true},
+		{name: "requests", run: requests, apart: true},
+		{name: "functions", run: functions, apart: true},
+		{name: "flow-chain", run: flowChain, apart: true},
+		{name: "flow-layers", run: flowLayered, apart: true},
+		{name: "flow-join", run: flowJoin, apart: true},
+		{name: "flow-burst", run: flowBurst, apart: true},
+		{name: "flow-wait", run: flowWait, apart: true},
+		{name: "flow-backfill", run: flowBackfill, apart: true},
+		{name: "flow-spread", run: flowSpread, apart: true},
+		{name: "daemon-end", run: daemonEnd, apart: true},
+		{name: "daemon-kill", run: daemonKill, apart: true},
+		{name: "daemon-fleet", run: daemonFleet, apart: true},
+		{name: "daemon-join", run: daemonJoin, apart: true},
+		{name: "daemon-join-all", run: daemonJoinAll, apart: true},
 	}
 }
 

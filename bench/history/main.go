@@ -90,6 +90,7 @@ func run(ctx context.Context, args []string, out, stderr io.Writer) (err error) 
 	where := flags.String("store", "sqlite", "sqlite, or the URI of a MongoDB")
 	runs := flags.Int("runs", 1_000_000, "how many runs the history has")
 	only := flags.String("rows", "all", "the rows to run, with commas between them")
+	flows := flags.Int("flows", 0, "fill the store with so many flow runs, and measure their lists only")
 	dir := flags.String("dir", "", "a folder on a disk, for SQLite; one that is removed afterwards where none is named")
 	if err := flags.Parse(args); err != nil {
 		return err
@@ -116,10 +117,6 @@ func run(ctx context.Context, args []string, out, stderr io.Writer) (err error) 
 
 	at, load := time.Now(), loadAverage()
 	var lines []line
-	filled, err := b.filled(ctx)
-	if err != nil {
-		return err
-	}
 	// Results are printed even if a later row fails.
 	defer func() {
 		print(out, lines)
@@ -127,6 +124,15 @@ func run(ctx context.Context, args []string, out, stderr io.Writer) (err error) 
 			runtime.NumCPU(), cpuModel(), runtime.Version(),
 			at.UTC().Format("2006-01-02 15:04 MST"), load, loadAverage())
 	}()
+	if *flows > 0 {
+		b.runs = *flows
+		lines, err = b.flows(ctx, *flows)
+		return err
+	}
+	filled, err := b.filled(ctx)
+	if err != nil {
+		return err
+	}
 	for _, r := range chosen {
 		if r.name == "ingest" && filled {
 			fmt.Fprintln(stderr, "the store is filled already")

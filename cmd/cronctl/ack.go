@@ -37,26 +37,6 @@ attention again.`,
 	return cmd
 }
 
-func (c *cli) rerun() *cobra.Command {
-	var note, key string
-	cmd := &cobra.Command{
-		Use:   "rerun FIRE|RUN...",
-		Short: "Run failed fires again",
-		Long: `Run the jobs of failed fires again, each with the parameters of its last attempt. The note of
-the new run refers to the original.`,
-		Example: "  cronctl rerun 0q4x.00000001795222380000000000.1 --note 'disk was full'",
-		Args:    cobra.MinimumNArgs(1),
-		RunE: c.online(func(ctx context.Context, api *apiclient.API, fires []string) error {
-			return c.showFires("requested")(apiclient.Decode[apiclient.FireResults](api.RerunFires(ctx,
-				&apiclient.RerunFiresParams{IdempotencyKey: set(key)},
-				apiclient.RerunRequest{Fires: fires, Note: set(note)})))
-		}),
-	}
-	cmd.Flags().StringVar(&note, "note", "", "reason; shown with the runs")
-	cmd.Flags().StringVar(&key, "idempotency-key", "", "with the same key within a day no run is started twice")
-	return cmd
-}
-
 // showFires returns a function that prints the result for each fire.
 func (c *cli) showFires(done string) func(apiclient.FireResults, error) error {
 	return func(a apiclient.FireResults, err error) (failed error) {

@@ -71,11 +71,11 @@ func TestAck_PrintsTheResultForEachFire(t *testing.T) {
 	}
 }
 
-func TestRerun_RequestsARunForEachFire(t *testing.T) {
+func TestRerun_RequestsTheNextAttemptOfEachFire(t *testing.T) {
 	s := newStage(t)
 	id := s.failedRun(t, "hello")
-	s.run("rerun", id, "--note", "again").want(t, exitOK, "requested ", " of hello")
-	if len(s.asked) != 1 || s.asked[0].Note != "re-run of "+id+": again" {
+	s.run("rerun", id, "--note", "again").want(t, exitOK, "requested hello.f1.2 of hello")
+	if len(s.asked) != 1 || s.asked[0].Note != "again" {
 		t.Errorf("%+v", s.asked)
 	}
 }

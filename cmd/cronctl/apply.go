@@ -22,12 +22,14 @@ const (
 
 // applyFlags select the files and the jobs to apply.
 type applyFlags struct {
-	file, prune string
-	dryRun      bool
+	files  []string
+	prune  string
+	dryRun bool
 }
 
 func (f *applyFlags) declare(cmd *cobra.Command) {
-	cmd.Flags().StringVarP(&f.file, "file", "f", "", "file with jobs, or folder of such files; - for standard input")
+	cmd.Flags().StringArrayVarP(&f.files, "file", "f", nil,
+		"file with jobs, or folder of such files, may be repeated; - for standard input")
 	cmd.Flags().StringVar(&f.prune, "prune", "",
 		"also delete jobs with these labels that are not in the files, such as app=shop")
 }
@@ -80,7 +82,7 @@ differences, 1 with differences.`,
 		Args: valid("job", cobra.MaximumNArgs(1)),
 		RunE: c.online(func(ctx context.Context, api *apiclient.API, args []string) error {
 			if len(args) == 1 {
-				if f.file != "" || f.prune != "" {
+				if len(f.files) > 0 || f.prune != "" {
 					return invalid("-f and a job name exclude each other", "use either -f, or a job and --from")
 				}
 				return c.diffVersions(ctx, api, args[0], from, to)
@@ -107,12 +109,15 @@ differences, 1 with differences.`,
 
 // applyFiles sends the jobs of the files, in as few requests as possible.
 func (c *cli) applyFiles(ctx context.Context, api *apiclient.API, f *applyFlags) (*apiclient.ApplyAnswer, error) {
-	if f.file == "" {
+	if len(f.files) == 0 {
 		return nil, invalid("no files given", "use -f FILE, -f DIR, or -f - for standard input")
 	}
-	docs, err := c.documents(f.file)
+	docs, err := c.documents(f.files...)
 	if err != nil {
 		return nil, err
+	}
+	if _, n := requestOf(docs); n < len(docs) {
+		docs = inOrder(docs)
 	}
 	all := &apiclient.ApplyAnswer{Items: []apiclient.Applied{}, DryRun: &f.dryRun}
 	for sent := 0; sent < len(docs); {
@@ -143,6 +148,20 @@ func (c *cli) applyFiles(ctx context.Context, api *apiclient.API, f *applyFlags)
 		sent += n
 	}
 	return all, nil
+}
+
+// inOrder returns jobs in the order in which several requests can create them: those that others name first.
+func inOrder(docs []document) []document {
+	jobs := make([]common.Job, len(docs))
+	for i := range docs {
+		jobs[i], _ = decode[common.Job](docs[i].data) // the server reports what is no job
+	}
+	order, _ := parentsFirst(jobs)
+	ordered := make([]document, len(docs))
+	for at, i := range order {
+		ordered[at] = docs[i]
+	}
+	return ordered
 }
 
 // name gives items without a name the file and position that they were read from.

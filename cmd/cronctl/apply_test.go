@@ -33,6 +33,9 @@ func TestApply(t *testing.T) {
 	if r := s.run("diff", "-f", dir).want(t, exitOK); r.out != "" {
 		t.Errorf("nothing differs: %s", r.out)
 	}
+	one, two := filepath.Join(dir, "a.yaml"), filepath.Join(dir, "b.json")
+	s.run("apply", "-f", one, "-f", two).want(t, exitOK, "3 unchanged")
+	s.run("apply", "-f", one, "-f", "-").want(t, exitUsage, "- contains no job")
 	write("a.yaml", "name: a\ncommand: echo A\n")
 	s.run("diff", "-f", dir).want(t, exitJobFailed, "-command: echo a", "+command: echo A")
 	// What is wrong with one hinders no other.

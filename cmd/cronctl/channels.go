@@ -25,10 +25,11 @@ func channelResource() *resource {
 		get:      verb{use: "channels [NAME]", short: "List notification channels, or show one"},
 		describe: verb{use: "channel NAME", short: "Show a channel and its latest deliveries"},
 		delete:   verb{use: "channels NAME...", short: "Delete channels and their waiting notifications"},
-		columns: columnsOf("NAME,KIND,STATE,JOBS,TO,+LAST,+VERSION,+UPDATED,+BY",
+		columns: columnsOf("NAME,KIND,STATE,JOBS,TO,+LAST,+LANGUAGE,+VERSION,+UPDATED,+BY",
 			func(ch *apiclient.Channel, _ bool) []any {
-				return []any{ch.Name, ch.Kind, channelState(ch), ch.Jobs, target(ch), lastDelivery(ch), ch.Version,
-					ch.UpdatedAt, ch.UpdatedBy}
+				return []any{ch.Name, ch.Kind, channelState(ch), ch.Jobs, target(ch), lastDelivery(ch),
+					cmp.Or(string(value(ch.Language)), "-"),
+					ch.Version, ch.UpdatedAt, ch.UpdatedBy}
 			}),
 		include: "last",
 		list:    listChannels, one: byID((*client).GetChannel), remove: someOf((*client).DeleteChannel),
@@ -106,26 +107,28 @@ func describeChannel(ctx context.Context, c *cli, api *apiclient.API, name strin
 
 // channelFlags are the fields of a channel that have a flag.
 type channelFlags struct {
-	file, kind, url, urlFile, secretFile string
-	to                                   []string
-	newSecret, disabled, replace         bool
+	file, kind, url, urlFile, secretFile, keyFile, chat, language string
+	to                                                            []string
+	newSecret, disabled, replace                                  bool
 }
 
 func (c *cli) createChannel() *cobra.Command {
 	var f channelFlags
 	cmd := &cobra.Command{
-		Use: "channels -f FILE | channel NAME --kind webhook --url-file FILE | " +
+		Use: "channels -f FILE | channel NAME --kind KIND --url-file FILE | " +
 			"channel NAME --kind mail --to ADDRESS",
 		Aliases: []string{"channel"},
 		Short:   "Create notification channels, or replace them",
 		Long: `Create channels from a JSON or YAML file (one channel, several documents, or a list;
-"-" reads standard input), or one channel from flags. If a webhook is given no signing
-secret, one is generated and printed once.
+"-" reads standard input), or one channel from flags. Each kind has fields of its own, which
+the page on notifications of the guide lists. If a webhook is given no signing secret, one
+is generated and printed once.
 
-The URL of a webhook is often a secret itself: --url-file keeps it off the command line,
-which all users of the machine can read.`,
+The URL of a webhook or of a chat is often a secret itself: --url-file keeps it off the
+command line, which all users of the machine can read.`,
 		Example: `  cronctl create channel ops --kind mail --to ops@example.com
   cronctl create channel hook --kind webhook --url-file hook.url
+  cronctl create channel team --kind slack --url-file slack.url
   cronctl create channel hook --kind webhook --new-secret --replace`,
 		Args: valid("channel", cobra.MaximumNArgs(1)),
 		RunE: c.online(func(ctx context.Context, api *apiclient.API, args []string) error {
@@ -143,10 +146,13 @@ which all users of the machine can read.`,
 	}
 	fl := cmd.Flags()
 	fl.StringVarP(&f.file, "file", "f", "", "file with channels, - for standard input")
-	fl.StringVar(&f.kind, "kind", "", "webhook or mail")
-	fl.StringVar(&f.url, "url", "", "URL of the webhook")
+	fl.StringVar(&f.kind, "kind", "", "kind of the receiver, such as webhook, mail or slack")
+	fl.StringVar(&f.url, "url", "", "URL that is called")
 	fl.StringVar(&f.urlFile, "url-file", "", "file that holds the URL")
-	fl.StringVar(&f.secretFile, "secret-file", "", "file that holds the signing secret: whsec_…")
+	fl.StringVar(&f.secretFile, "secret-file", "", "file that holds the signing secret; of a webhook: whsec_…")
+	fl.StringVar(&f.keyFile, "key-file", "", "file that holds the key or token that the receiver has issued")
+	fl.StringVar(&f.chat, "chat", "", "chat that a bot writes to")
+	fl.StringVar(&f.language, "language", "", "language of messages: en or zh")
 	fl.StringSliceVar(&f.to, "to", nil, "mail address; may be repeated")
 	fl.BoolVar(&f.newSecret, "new-secret", false, "generate a new signing secret and print it")
 	fl.BoolVar(&f.disabled, "disabled", false, "create it disabled: it gets no notifications")
@@ -198,6 +204,8 @@ func (f *channelFlags) one(c *cli, name string) (newChannel, error) {
 	definition := apiclient.ChannelDefinition{
 		Kind:      apiclient.ChannelDefinitionKind(f.kind),
 		Url:       set(f.url),
+		Chat:      set(f.chat),
+		Language:  set(apiclient.ChannelDefinitionLanguage(f.language)),
 		To:        setList(f.to),
 		NewSecret: set(f.newSecret),
 		Disabled:  set(f.disabled),
@@ -205,7 +213,7 @@ func (f *channelFlags) one(c *cli, name string) (newChannel, error) {
 	for _, file := range []struct {
 		path string
 		to   **string
-	}{{f.urlFile, &definition.Url}, {f.secretFile, &definition.Secret}} {
+	}{{f.urlFile, &definition.Url}, {f.secretFile, &definition.Secret}, {f.keyFile, &definition.Key}} {
 		if file.path == "" {
 			continue
 		}

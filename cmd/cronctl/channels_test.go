@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -25,6 +26,7 @@ func (f *channels) as(name string) notify.Channel {
 		Kind:      f.kept[name].Kind,
 		To:        f.kept[name].To,
 		Disabled:  f.kept[name].Disabled,
+		Language:  f.kept[name].Language,
 		Version:   7,
 		UpdatedBy: "ann",
 	}
@@ -148,6 +150,20 @@ func TestChannels(t *testing.T) {
 	s.run("create", "channels", "-f", file("c.yaml", "name: ops\nkind: mail\nto: [a@example.com, "+
 		"b@example.com]\n---\nname: off\nkind: mail\nto: [c@example.com]\ndisabled: true\n")).
 		want(t, exitOK, "created ops", "created off")
+	s.run("create", "channel", "team", "--kind", "slack", "--url-file", url, "--language", "zh").want(t, exitOK,
+		"created team\n")
+	if w := s.channels.kept["team"]; w.URL != "https://hooks.example.com/T0/x" || w.Language != notify.Chinese {
+		t.Errorf("kept %+v", w)
+	}
+	token := file("token", "110201543:AAHdqTcvCH1vGWJxfSeofSAs0K5PALDsaw\n")
+	s.run("create", "channel", "bot", "--kind", "telegram", "--key-file", token, "--chat=-1001234567890").want(t,
+		exitOK, "created bot\n")
+	if w := s.channels.kept["bot"]; !strings.HasPrefix(w.Key, "110201543:") || w.Chat != "-1001234567890" {
+		t.Errorf("kept %+v", w)
+	}
+	s.run("describe", "channel", "team").want(t, exitOK, "slack", "https://hooks.example.com/…")
+	s.run("get", "channel", "team", "-o", "wide").want(t, exitOK, "LANGUAGE", "zh")
+	s.run("test", "channel", "team").want(t, exitOK, "channel team accepted the test")
 	s.run("get", "channels").want(t, exitOK, "hook", "webhook", "https://hooks.example.com/…",
 		"a@example.com, b@example.com", "disabled")
 	s.run("get", "channel", "ops", "-o", "json").want(t, exitOK, `"kind": "mail"`)
@@ -165,7 +181,8 @@ func TestChannels(t *testing.T) {
 	s.run("delete", "channel", "ops", "off").want(t, exitOK, "deleted ops", "deleted off")
 	for _, args := range [][]string{
 		{"create", "channel"}, {"create", "channel", "A"}, {"create", "channel", "x", "--kind", "pigeon"},
-		{"create", "channel", "x", "--kind", "mail"},
+		{"create", "channel", "x", "--kind", "mail"}, {"create", "channel", "x", "--kind", "slack"},
+		{"create", "channel", "x", "--kind", "slack", "--url-file", url, "--secret-file", secret},
 		{"create", "channel", "x", "-f", url}, {"create", "channels", "-f", file("n.yaml", "kind: mail\n")},
 		{"delete", "channel", "A/B"}, {"test", "channel", "../x"}, {"test"}, {"retry", "delivery"},
 		{"retry", "delivery", "../x"},

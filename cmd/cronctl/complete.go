@@ -103,8 +103,8 @@ func (c *cli) completions(root *cobra.Command) error {
 	workers, channels := c.complete(workerResource()), c.complete(channelResource())
 	arguments := map[string]completer{}
 	for paths, complete := range map[string]completer{
-		"delete jobs,export,run,pause,resume":             jobs,
-		"fires,stats,edit job,rollback,get versions,diff": only(jobs),
+		"delete jobs,export,run,pause,resume":                   jobs,
+		"fires,stats,edit job,rollback,get versions,diff,graph": only(jobs),
 		"set user":                       only(users),
 		"set secret":                     only(c.complete(secretResource())),
 		"logs":                           only(c.complete(runResource())),
@@ -124,14 +124,17 @@ func (c *cli) completions(root *cobra.Command) error {
 		"channel": channels,
 		"user":    users,
 		"stream":  words("stdout", "stderr"),
-		"cause":   words("cron", "catchup", "manual", "retry", "rerun"),
+		"cause":   words("cron", "catchup", "manual", "retry", "rerun", "flow", "backfill", "after"),
 		"by":      words("hour", "day"),
 		"role":    words("viewer", "operator", "editor", "admin"),
 		"state":   words("active", "paused", "done", "manual"),
 		"sort":    words("name", "-name", "group", "-group", "nextFire", "-nextFire", "updated", "-updated"),
 		"order":   words("newest", "oldest"),
 		"signal":  words("TERM", "INT", "QUIT", "HUP", "USR1", "USR2", "KILL"),
-		"kind":    words("job", "run", "user", "token", "session", "worker", "channel", "secret", "webhook", "mail"),
+		"kind": words("job", "run", "user", "token", "session", "worker", "channel", "pool", "secret", "webhook",
+			"mail", "slack", "pagerduty", "teams", "discord", "mattermost", "telegram",
+			"dingtalk", "feishu", "wecom", "ntfy", "opsgenie", "ping"),
+		"language": words("en", "zh"),
 	}
 	return eachCommand(root, func(cmd *cobra.Command) error {
 		path := strings.TrimPrefix(cmd.CommandPath(), root.Name()+" ")
@@ -142,6 +145,9 @@ func (c *cli) completions(root *cobra.Command) error {
 			if cmd.LocalNonPersistentFlags().Lookup(name) == nil &&
 				(cmd != root || cmd.PersistentFlags().Lookup(name) == nil) || path == "export" && name == "output" {
 				continue
+			}
+			if path == "graph" && name == "output" {
+				complete = words("table", "json", "yaml", "dot")
 			}
 			if err := cmd.RegisterFlagCompletionFunc(name, complete); err != nil {
 				return err

@@ -60,7 +60,7 @@ func (c *cli) showContexts(all *contexts, which []savedContext, one bool) error 
 		v = shown[0]
 	}
 	k := columnsOf("CURRENT,NAME,SERVER,USER,TOKEN UNTIL", func(s *shownContext, _ bool) []any {
-		current, until := "", "not logged in"
+		current, until := "", "not signed in"
 		if s.Current {
 			current = "*"
 		}

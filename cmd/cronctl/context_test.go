@@ -19,7 +19,7 @@ func TestContexts(t *testing.T) {
 	s := newStage(t)
 	environ, path := home(t)
 	s.stdin = goodToken + "\n"
-	s.runWith(environ, "login", s.server.URL, "--token-file", "-", "--name", "first").want(t, exitOK, "logged in",
+	s.runWith(environ, "login", s.server.URL, "--token-file", "-", "--name", "first").want(t, exitOK, "signed in",
 		"as ann", "first")
 	info, err := os.Stat(path)
 	if err != nil || info.Mode().Perm() != 0o600 {

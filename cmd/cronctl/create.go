@@ -5,30 +5,33 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"carillon/internal/apiclient"
 	"carillon/internal/common"
+	"carillon/internal/flow"
 )
 
 const jsonType = "application/json"
 
 func (c *cli) create() *cobra.Command {
-	return group("create", "Create jobs, channels, users, tokens or secrets", `  cronctl create jobs -f jobs.yaml
+	return group("create", "Create jobs, channels, pools, users, tokens or secrets", `  cronctl create jobs -f jobs.yaml
   cronctl get jobs -o json | cronctl create jobs -f - --server https://other.example.com:7070
   cronctl create job nightly --cron '30 2 * * *' --timezone Europe/Berlin -- make report
   cronctl create job once -- ./manage.py migrate   # no schedule: runs when triggered`,
-		c.createJob(), c.createChannel(), c.createUser(), c.createToken(), c.createSecret())
+		c.createJob(), c.createChannel(), c.createPool(), c.createUser(), c.createToken(), c.createSecret())
 }
 
 // jobFlags are the fields of a job that have a flag.
 type jobFlags struct {
-	file      string
+	files     []string
 	replace   bool
 	dryRun    bool
 	job       common.Job
+	cron      []string
 	timeout   string
 	env       []string
 	noShell   bool
@@ -60,11 +63,13 @@ Several words after -- are joined with spaces and run by the shell, as cron does
 		}),
 	}
 	fl := cmd.Flags()
-	fl.StringVarP(&f.file, "file", "f", "", "file with jobs, or folder of such files; - for standard input")
+	fl.StringArrayVarP(&f.files, "file", "f", nil,
+		"file with jobs, or folder of such files, may be repeated; - for standard input")
 	fl.BoolVar(&f.replace, "replace", false, "replace jobs that exist")
 	fl.BoolVar(&f.dryRun, "dry-run", false, "check the jobs and write nothing")
-	fl.StringVar(&f.job.CronExpr, "cron", "", "cron expression, such as '30 2 * * MON-FRI' or @daily")
+	fl.StringArrayVar(&f.cron, "cron", nil, "cron expression, such as '30 2 * * MON-FRI' or @daily; may be repeated")
 	fl.StringVar(&f.job.Timezone, "timezone", "", "time zone of the schedule (default: the server's setting)")
+	fl.StringSliceVar(&f.job.After, "after", nil, "jobs after whose successes it runs; may be repeated")
 	fl.StringVar(&f.job.Title, "title", "", "display name, in any language")
 	fl.StringVar(&f.job.Group, "group", "", "group of the job")
 	fl.StringVar(&f.job.Description, "description", "", "purpose of the job")
@@ -82,12 +87,12 @@ Several words after -- are joined with spaces and run by the shell, as cron does
 
 // documents returns the jobs of the file, or the one that the flags describe.
 func (f *jobFlags) documents(c *cli, args []string) ([]document, error) {
-	if f.file != "" {
+	if len(f.files) > 0 {
 		if len(args) > 0 {
 			return nil, invalid("-f and a job name exclude each other",
 				"use either a file with jobs, or a name and a command")
 		}
-		return c.documents(f.file)
+		return c.documents(f.files...)
 	}
 	if len(args) < 2 {
 		return nil, invalid("no job given",
@@ -102,6 +107,15 @@ func (f *jobFlags) documents(c *cli, args []string) ([]document, error) {
 	} else {
 		j.Command = strings.Join(args[1:], " ")
 	}
+	switch {
+	case len(f.cron) == 1:
+		j.CronExpr = f.cron[0]
+	case len(f.cron) > 1:
+		for _, expr := range f.cron {
+			j.Schedules = append(j.Schedules, common.JobSchedule{CronExpr: expr, Timezone: j.Timezone})
+		}
+		j.Timezone = ""
+	}
 	var err error
 	if j.Env, err = pairs("--env", f.env); err != nil {
 		return nil, err
@@ -111,30 +125,41 @@ func (f *jobFlags) documents(c *cli, args []string) ([]document, error) {
 }
 
 func (c *cli) createAll(ctx context.Context, api *apiclient.API, docs []document, f *jobFlags) error {
-	names := make([]string, len(docs))
-	var refused common.Error
+	jobs := make([]common.Job, len(docs))
+	checked := make([][]common.Fault, len(docs))
 	for i, d := range docs {
 		v, err := validate(ctx, api, d.data)
 		if err != nil {
 			return within(d.from, err)
 		}
-		for _, fault := range v.Faults {
+		checked[i] = v.Faults
+		if jobs[i] = v.Job; len(v.Faults) > 0 { // the server returns valid jobs only
+			jobs[i], _ = decode[common.Job](d.data)
+		}
+	}
+	order, before := parentsFirst(jobs)
+	var refused common.Error
+	for i, d := range docs {
+		for _, fault := range checked[i] {
+			if parent, _ := fault.Value.(string); fault.Code == "unknown_job" && before[parent] {
+				continue
+			}
 			fault.Location = d.from + ": " + fault.Location
 			refused.Faults = append(refused.Faults, fault)
 		}
-		names[i] = v.Job.Name
 	}
 	if len(refused.Faults) > 0 {
 		refused.Code, refused.Message = common.CodeInvalid, "invalid jobs; nothing was written"
 		return &refused
 	}
-	for i, d := range docs {
+	for _, i := range order {
+		d, name := docs[i], jobs[i].Name
 		verb, err := "valid", error(nil)
 		switch {
 		case f.dryRun:
 		case f.replace:
 			verb = "saved"
-			_, err = apiclient.Read(api.PutJobWithBody(ctx, names[i], nil, jsonType, bytes.NewReader(d.data)))
+			_, err = apiclient.Read(api.PutJobWithBody(ctx, name, nil, jsonType, bytes.NewReader(d.data)))
 		default:
 			verb = "created"
 			_, err = apiclient.Read(api.CreateJobWithBody(ctx, nil, jsonType, bytes.NewReader(d.data)))
@@ -142,7 +167,34 @@ func (c *cli) createAll(ctx context.Context, api *apiclient.API, docs []document
 		if err != nil {
 			return within(d.from, err)
 		}
-		fmt.Fprintf(c.stdout, "%s %s\n", verb, names[i])
+		fmt.Fprintf(c.stdout, "%s %s\n", verb, name)
 	}
 	return nil
+}
+
+// parentsFirst returns the order in which jobs can be created, each after those that it names in after or in a step,
+// and the names that exist then: not those of jobs that lead back to themselves.
+func parentsFirst(jobs []common.Job) (order []int, done map[string]bool) {
+	among, taken := map[string]bool{}, make([]bool, len(jobs))
+	done = map[string]bool{}
+	for i := range jobs {
+		among[jobs[i].Name] = true
+	}
+	for before := -1; before < len(order); {
+		before = len(order)
+		for i := range jobs {
+			needs := slices.Concat(flow.Jobs(&jobs[i]), jobs[i].After)
+			waits := slices.ContainsFunc(needs, func(p string) bool { return among[p] && !done[p] })
+			if !taken[i] && !waits {
+				taken[i], done[jobs[i].Name] = true, true
+				order = append(order, i)
+			}
+		}
+	}
+	for i := range jobs {
+		if !taken[i] {
+			order = append(order, i)
+		}
+	}
+	return order, done
 }

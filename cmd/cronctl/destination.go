@@ -90,10 +90,27 @@ func (c *cli) savedContext() (*savedContext, error) {
 // long as Retry-After asks for.
 const patienceForTurn = 30 * time.Second
 
-// client creates the API client; notes are written to w.
+// client creates the API client, of the first server if there are several; notes are written to w.
 func (t *destination) client(w io.Writer) (*apiclient.API, error) {
+	first, _, _ := strings.Cut(t.Server, ",")
+	return t.clientOf(first, w)
+}
+
+// clients creates an API client for each master of a list that is separated by commas.
+func (t *destination) clients(w io.Writer) (all []*apiclient.API, err error) {
+	for server := range strings.SplitSeq(t.Server, ",") {
+		one, err := t.clientOf(strings.TrimSpace(server), w)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, one)
+	}
+	return all, nil
+}
+
+func (t *destination) clientOf(server string, w io.Writer) (*apiclient.API, error) {
 	o := apiclient.Options{
-		Server:       t.Server,
+		Server:       server,
 		Token:        t.Token,
 		Cookie:       t.cookie,
 		InsecureHTTP: t.InsecureHTTP,
@@ -150,11 +167,13 @@ func sameServer(a, b string) bool {
 	return strings.EqualFold(strings.TrimRight(a, "/"), strings.TrimRight(b, "/"))
 }
 
-// isLocal reports whether a server is on this machine.
+// isLocal reports whether a server, or each of a list, is on this machine.
 func isLocal(server string) bool {
-	base, err := url.Parse(server)
-	if err != nil {
-		return false
+	for one := range strings.SplitSeq(server, ",") {
+		base, err := url.Parse(strings.TrimSpace(one))
+		if err != nil || !apiclient.Loopback(base.Hostname()) {
+			return false
+		}
 	}
-	return apiclient.Loopback(base.Hostname())
+	return true
 }

@@ -122,7 +122,7 @@ func seenFromHere(resp *http.Response, e *examination, me *apiclient.Me, took ti
 	}
 	if me.ExpiresAt != nil {
 		add(me.ExpiresAt.Sub(now) < tokenWarns, "your_token", "valid until "+when(*me.ExpiresAt),
-			"Log in again: cronctl login.")
+			"Sign in again: cronctl login.")
 	}
 	return all
 }

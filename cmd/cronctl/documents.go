@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 
 	"github.com/goccy/go-yaml"
@@ -18,7 +19,7 @@ import (
 )
 
 // maxFile limits the size of a file of jobs, in bytes.
-const maxFile = 8 << 20
+const maxFile = 16 << 20
 
 // document is one job of a file, as JSON.
 type document struct {
@@ -26,25 +27,28 @@ type document struct {
 	data json.RawMessage
 }
 
-// documents reads the jobs of a file ("-" is standard input), or of all files of a folder. A file is JSON or
+// documents reads the jobs of files ("-" is standard input), and of all files of folders. A file is JSON or
 // YAML; it contains one job, several documents, a list, or an object with items.
-func (c *cli) documents(file string) ([]document, error) {
-	files := []string{file}
-	if info, err := os.Stat(file); err == nil && info.IsDir() {
-		if files, err = jobFiles(file); err != nil {
-			return nil, err
-		}
-	}
+func (c *cli) documents(paths ...string) ([]document, error) {
 	var docs []document
-	for _, f := range files {
-		found, err := c.documentsOf(f, "job")
-		if err != nil {
-			return nil, err
+	for _, path := range paths {
+		files := []string{path}
+		if info, err := os.Stat(path); err == nil && info.IsDir() {
+			if files, err = jobFiles(path); err != nil {
+				return nil, err
+			}
 		}
-		docs = append(docs, found...)
-	}
-	if len(docs) == 0 {
-		return nil, common.Errorf(common.CodeInvalid, "%s contains no job", file)
+		before := len(docs)
+		for _, f := range files {
+			found, err := c.documentsOf(f, "job")
+			if err != nil {
+				return nil, err
+			}
+			docs = append(docs, found...)
+		}
+		if len(docs) == before {
+			return nil, common.Errorf(common.CodeInvalid, "%s contains no job", path)
+		}
 	}
 	return docs, nil
 }
@@ -65,6 +69,9 @@ func jobFiles(dir string) ([]string, error) {
 	return files, nil
 }
 
+// bareCron matches a cron expression that YAML cannot read: its first character has another meaning there.
+var bareCron = regexp.MustCompile(`(?m)(^|[\s{,-])["']?cronExpr["']?:[ \t]+[*@%]`)
+
 // documentsOf reads the objects of a kind in a file.
 func (c *cli) documentsOf(file, kind string) ([]document, error) {
 	data, err := c.readFile(file, maxFile)
@@ -73,8 +80,11 @@ func (c *cli) documentsOf(file, kind string) ([]document, error) {
 	}
 	values, err := split(data)
 	if err != nil {
-		return nil, &common.Error{Code: common.CodeInvalid, Message: "cannot read " + file, Err: err,
-			Hint: `quote cron expressions in YAML: cronExpr: "*/5 * * * *"`}
+		fault := &common.Error{Code: common.CodeInvalid, Message: "cannot read " + file, Err: err}
+		if bareCron.Match(data) {
+			fault.Hint = `quote cron expressions in YAML: cronExpr: "*/5 * * * *"`
+		}
+		return nil, fault
 	}
 	var docs []document
 	for _, value := range values {
@@ -119,7 +129,10 @@ func split(data []byte) ([]json.RawMessage, error) {
 			values = append(values, value)
 		}
 	}
-	dec := yaml.NewDecoder(bytes.NewReader(data))
+	if err := expandable(data); err != nil {
+		return nil, err
+	}
+	dec := yaml.NewDecoder(bytes.NewReader(data), yaml.UseOrderedMap())
 	for {
 		var value any
 		if err := dec.Decode(&value); err != nil {
@@ -128,12 +141,54 @@ func split(data []byte) ([]json.RawMessage, error) {
 		if value == nil {
 			continue
 		}
-		encoded, err := json.Marshal(value)
+		encoded, err := ordered(value)
 		if err != nil {
 			return nil, err
 		}
 		values = append(values, encoded)
 	}
+}
+
+// ordered returns a YAML value as JSON, with the keys of objects in the order of the text. Of a key that a merge (<<)
+// brings as well, the last value counts.
+func ordered(value any) (json.RawMessage, error) {
+	out, end := []byte{'['}, byte(']')
+	next := func(before []byte, v any) error {
+		encoded, err := ordered(v)
+		if len(out) > 1 {
+			out = append(out, ',')
+		}
+		out = append(append(out, before...), encoded...)
+		return err
+	}
+	switch v := value.(type) {
+	case yaml.MapSlice:
+		out, end = []byte{'{'}, '}'
+		last := v.ToMap()
+		for _, item := range v {
+			held, wanted := last[item.Key]
+			if !wanted {
+				continue
+			}
+			delete(last, item.Key)
+			key, err := json.Marshal(item.Key) // a string
+			if err == nil {
+				err = next(append(key, ':'), held)
+			}
+			if err != nil {
+				return nil, err
+			}
+		}
+	case []any:
+		for _, item := range v {
+			if err := next(nil, item); err != nil {
+				return nil, err
+			}
+		}
+	default:
+		return json.Marshal(value)
+	}
+	return append(out, end), nil
 }
 
 func unlessEOF(err error) error {
@@ -160,6 +215,8 @@ func unpack(value json.RawMessage) []json.RawMessage {
 type validation struct {
 	Job    common.Job     `json:"job"` // as it would be stored
 	Faults []common.Fault `json:"faults"`
+
+	Warnings []common.Fault `json:"warnings"`
 }
 
 // validate has the server check a job. A text that is not a job at all is returned as a list of faults as well.
@@ -172,8 +229,10 @@ func validate(ctx context.Context, api *apiclient.API, data []byte) (validation,
 		}
 		v.Faults = e.Faults
 	}
-	for i, f := range v.Faults {
-		v.Faults[i].Location = strings.TrimPrefix(f.Location, "body.")
+	for _, found := range [][]common.Fault{v.Faults, v.Warnings} {
+		for i, f := range found {
+			found[i].Location = strings.TrimPrefix(f.Location, "body.")
+		}
 	}
 	return v, nil
 }

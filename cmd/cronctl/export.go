@@ -84,7 +84,9 @@ func exported(ctx context.Context, api *apiclient.API, f *choice) ([]exportedJob
 		if err != nil {
 			return nil, err
 		}
-		found = all.Items
+		if found, err = withSteps(ctx, api, all.Items); err != nil {
+			return nil, err
+		}
 	}
 	if len(found) == 0 {
 		return nil, common.Errorf(common.CodeNotFound, "no jobs to export")
@@ -95,6 +97,28 @@ func exported(ctx context.Context, api *apiclient.API, f *choice) ([]exportedJob
 		if jobs[i], err = asDefined(data); err != nil {
 			return nil, err
 		}
+	}
+	return jobs, nil
+}
+
+// withSteps returns listed jobs with the steps of flows, which lists leave out. A job that was deleted since is left
+// out.
+func withSteps(ctx context.Context, api *apiclient.API, listed []json.RawMessage) (jobs []json.RawMessage, err error) {
+	for _, data := range listed {
+		j, err := decode[job](data)
+		if err != nil {
+			return nil, err
+		}
+		if j.Meta.Flow != nil {
+			data, err = apiclient.Decode[json.RawMessage](api.GetJob(ctx, j.Name))
+			if common.CodeOf(err) == common.CodeNotFound {
+				continue
+			}
+			if err != nil {
+				return nil, within(j.Name, err)
+			}
+		}
+		jobs = append(jobs, data)
 	}
 	return jobs, nil
 }

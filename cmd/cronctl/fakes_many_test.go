@@ -70,6 +70,17 @@ func (f *fakes) OpenRuns(context.Context) (open []common.Run, err error) {
 	return open, nil
 }
 
+func (f *fakes) Replicas(_ context.Context, job, uid string) (found []common.Run, move *common.Move, err error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, run := range f.runs {
+		if run.Job == job && run.JobUID == uid && run.Replica() != "" && !run.Status.Terminal() {
+			found = append(found, *run)
+		}
+	}
+	return found, f.moving, nil
+}
+
 func (f *fakes) Title(name string) string {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -18,6 +18,7 @@ import (
 	"carillon/internal/access"
 	"carillon/internal/common"
 	"carillon/internal/common/schedule"
+	"carillon/internal/flow"
 	"carillon/internal/health"
 	"carillon/internal/httpapi"
 	"carillon/internal/notify"
@@ -30,12 +31,15 @@ const goodToken = "good-token"
 
 // fakes stands behind the real API, in memory.
 type fakes struct {
+	begun    begun
+	flows    flowing
 	mu       sync.Mutex
 	jobs     map[string]common.JobState
 	version  int64
 	runs     map[string]*common.Run
 	output   map[string]string
 	killed   []string
+	moving   *common.Move // the handover in progress
 	notes    []string
 	asked    []common.TriggerRequest
 	acked    map[string]runlog.AckState // by fire
@@ -138,12 +142,27 @@ func (f *fakes) Referring(_ context.Context, _ common.Referent, object string, _
 	return []string{"nightly", "weekly"}
 }
 
+func (f *fakes) IsParent(string) bool { return false }
+
+func (f *fakes) Parents(_ context.Context, job *common.JobState) (states []common.ParentState, err error) {
+	for i, parent := range job.After {
+		states = append(states, common.ParentState{Job: parent, Waiting: i > 0})
+	}
+	return states, nil
+}
+
 func (f *fakes) Create(ctx context.Context, a common.Actor, job common.Job) (common.JobState, error) {
 	if _, err := f.Get(ctx, job.Name); err == nil {
 		return common.JobState{}, common.Errorf(common.CodeExists, "there is a job %q already", job.Name)
 	}
 	state, _, err := f.Put(ctx, a, job, common.Precondition{})
 	return state, err
+}
+
+func (f *fakes) Complete(context.Context, *common.StoredJob) error { return nil }
+
+func (f *fakes) Graph(_ context.Context, job *common.StoredJob, _ string) (*flow.Graph, error) {
+	return flow.Compile(&job.Job)
 }
 
 func (f *fakes) Put(ctx context.Context, a common.Actor, job common.Job, pre common.Precondition) (common.JobState,
@@ -179,7 +198,8 @@ func (f *fakes) Put(ctx context.Context, a common.Actor, job common.Job, pre com
 	return state, !exists, nil
 }
 
-func (f *fakes) Delete(ctx context.Context, _ common.Actor, name string, _ common.Precondition, _ bool) error {
+func (f *fakes) Delete(ctx context.Context, _ common.Actor, name string, _ common.Precondition,
+	_ common.DeleteRequest) error {
 	if _, err := f.Get(ctx, name); err != nil {
 		return err
 	}
@@ -190,11 +210,9 @@ func (f *fakes) Delete(ctx context.Context, _ common.Actor, name string, _ commo
 }
 
 func (f *fakes) Validate(_ context.Context, job common.Job) (common.Job, []common.Fault, error) {
-	if job.Timezone == "" {
-		job.Timezone = "UTC"
-	}
-	faults := job.Faults()
-	if job.CronExpr != "" {
+	job.DefaultTimezone("UTC")
+	faults := flow.Faults(&job)
+	if job.HasSchedule() {
 		if _, err := schedule.NewInterner().OfJob(&job); err != nil {
 			faults = append(faults, common.Fault{Location: "cronExpr", Code: "cron", Message: err.Error()})
 		}
@@ -220,6 +238,22 @@ func (f *fakes) Trigger(ctx context.Context, a common.Actor, r common.TriggerReq
 		Note:      r.Note,
 	}
 	t.Fire = common.TriggeredFire(t.JobUID, id)
+	if r.Again != nil {
+		last, err := r.Again.Last(ctx)
+		if err != nil {
+			return common.Trigger{}, err
+		}
+		t.Fire, t.Attempt = last.Fire, last.Attempt+1
+		if again := r.Again.Flow; again != nil {
+			digest, err := again.Definition.Digest(&j.StoredJob, &last)
+			if err == nil {
+				_, err = again.Keep(ctx, &last, digest)
+			}
+			if err != nil {
+				return common.Trigger{}, err
+			}
+		}
+	}
 	run := t.AsRun()
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -311,7 +345,7 @@ func (f *fakes) Output(_ context.Context, run string, offset int64, limit int) (
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	text := f.output[run]
-	if offset >= int64(len(text)) {
+	if offset < 0 || offset >= int64(len(text)) { // it stores no start of a command
 		return nil, nil
 	}
 	part := text[offset:]
@@ -331,6 +365,12 @@ func (f *fakes) Pause(ctx context.Context, _ common.Actor, name string, r common
 func (f *fakes) Resume(ctx context.Context, _ common.Actor, name string,
 	_ common.Precondition) (common.JobState, error) {
 	return f.edit(ctx, name, func(j *common.Job) { j.Paused, j.PauseNote, j.PauseUntil = false, "", nil })
+}
+
+func (f *fakes) Restart(ctx context.Context, actor common.Actor, name string,
+	_ common.Precondition) (common.JobState, error) {
+	f.notes = append(f.notes, actor.Note)
+	return f.edit(ctx, name, func(*common.Job) {})
 }
 
 func (f *fakes) edit(ctx context.Context, name string, change func(*common.Job)) (common.JobState, error) {
@@ -383,7 +423,9 @@ func (f *fakes) Workers(context.Context) ([]common.Member, error) {
 				Text:        "the disk is full",
 				StopsClaims: true,
 			}, {Code: common.ConditionLogStoreAway}},
-			Lease: 7,
+			Lease:       7,
+			Replicas:    map[string]int{"consumer": 2, "agent": 1},
+			DaemonSlots: 3,
 		},
 		Settings: f.workers,
 	},
@@ -448,10 +490,12 @@ func newStageWith(t *testing.T, change func(*httpapi.Config)) *stage {
 	cfg := httpapi.Config{
 		Jobs:       f,
 		Runs:       f,
+		Nodes:      fakeNodes{f},
 		Acks:       f,
 		LastFires:  f,
 		Following:  tail.New(f, tail.Config{}),
 		Workers:    f,
+		Types:      f,
 		Masters:    f,
 		Channels:   f.channels,
 		References: f,

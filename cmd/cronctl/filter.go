@@ -52,7 +52,7 @@ func (f filters) declare(cmd *cobra.Command) {
 
 // values returns the query for the flags of a command.
 func (f filters) values(cmd *cobra.Command) (url.Values, error) {
-	params := map[string]string{"query": "q", "grep": "q", "exit-code": "exitCode"}
+	params := map[string]string{"query": "q", "grep": "q", "exit-code": "exitCode", "flow-run": "flowRun"}
 	query, now := url.Values{}, time.Now()
 	for _, x := range f {
 		flag := cmd.Flags().Lookup(x.name)

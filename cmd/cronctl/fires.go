@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -29,6 +30,7 @@ func (c *cli) fires() *cobra.Command {
 		},
 		{kind: isList, name: "status", help: "only fires with one of these statuses"},
 		{name: "group", help: "only fires of jobs of this group, if no job is named"},
+		{name: "cause", help: "only fires with this cause; flow: those of steps of flow runs"},
 		{kind: isSwitch, name: "unacknowledged", help: "leave out acknowledged failures"},
 	}
 	cmd := &cobra.Command{
@@ -36,11 +38,12 @@ func (c *cli) fires() *cobra.Command {
 		Short: "List past and planned fires (the ledger)",
 		Long: `List the ledger of a job or of all jobs: one line for each time at which a job was to run,
 newest first, with its outcome. If --to is in the future, planned fires up to then are
-listed too. --next lists planned fires only, soonest first.`,
+listed too. --next lists planned fires only, soonest first. FLOW:STEP lists the fires of a step,
+JOB@backfill the backfills of a job.`,
 		Example: `  cronctl fires nightly-report --next 10
   cronctl fires --from -1d --status missed,lost,skipped
   cronctl fires --group reports --to +1d --status planned`,
-		Args: valid("job", cobra.MaximumNArgs(1)),
+		Args: valid("job or step", cobra.MaximumNArgs(1)),
 	}
 	f.declare(cmd)
 	cmd.Flags().IntVar(&next, "next", 0, "list this many planned fires")
@@ -50,9 +53,13 @@ listed too. --next lists planned fires only, soonest first.`,
 		if err != nil {
 			return err
 		}
-		k := columnsOf("PLANNED,+DUE,JOB,STATUS,CAUSE,ATTEMPTS,+LAST RUN,+FIRE,REASON", fireCells)
+		k := columnsOf("PLANNED,+DUE,JOB,STATUS,CAUSE,+SCHEDULE,ATTEMPTS,+LAST RUN,+FIRE,REASON", fireCells)
 		ofJob := len(args) == 1
 		if next > 0 {
+			if ofJob && common.JobOf(args[0]) != args[0] {
+				return invalid(fmt.Sprintf("%q has no planned fires", args[0]),
+					"name the job: cronctl fires "+common.JobOf(args[0])+" --next "+fmt.Sprint(next))
+			}
 			if !ofJob || query.Has("from") || query.Has("to") || query.Has("status") {
 				return invalid("--next needs a job and excludes other filters",
 					"to list planned fires of all jobs, use --from +0s --to +1h --status planned")
@@ -125,5 +132,6 @@ func fireCells(f *common.Fire, wide bool) []any {
 	if !wide {
 		reason = cut(reason, 80)
 	}
-	return []any{f.PlannedAt, f.DueAt, f.Job, f.Status, f.Cause, len(f.Attempts), last, f.ID, reason}
+	return []any{f.PlannedAt, f.DueAt, f.Job, f.Status, f.Cause, cmp.Or(f.Schedule, "-"), len(f.Attempts),
+		last, f.ID, reason}
 }

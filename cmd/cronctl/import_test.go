@@ -3,7 +3,10 @@ package main
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
+
+	"carillon/internal/notify"
 )
 
 const userTab = `# m h  dom mon dow   command
@@ -23,7 +26,8 @@ func TestImportTwiceChangesNothing(t *testing.T) {
 
 	s.run(append(importing, "--dry-run")...).want(t, exitJobFailed,
 		"standard input (user format, time zone Asia/Tokyo from TZ, commands start in /home/ann)",
-		"line 3", "note", "MAILTO=ops@example.com", "name it with --notify", "line 8", "@reboot",
+		"line 3", "note", "MAILTO=ops@example.com: what the jobs below print is mailed",
+		"what it prints goes to the new channel mail-ops-example-com (ops@example.com)", "line 8", "@reboot",
 		"to create", "2 to create, 0 unchanged, 1 line left out")
 	if s.writes != 0 {
 		t.Fatalf("a dry run wrote %d jobs", s.writes)
@@ -114,6 +118,39 @@ func TestImportNotifiesInPlaceOfMail(t *testing.T) {
 		if n := s.jobs[name].Notify; (n != nil) != want || want && (len(n.On) != 3 || n.To[0] != "ops") {
 			t.Errorf("%s notifies %+v", name, n)
 		}
+	}
+}
+
+// As under cron, jobs mail what they print to the addresses above them.
+func TestImportMailsOutput(t *testing.T) {
+	s := newStage(t)
+	s.stdin = "0 1 * * * one\nMAILTO=ops@example.com\n0 2 * * * two\nMAILTO=\n0 3 * * * three\n" +
+		"MAILTO=boss@example.com\n0 4 * * * four\n0 5 * * * five\n"
+	s.channels.kept["managers"] = notify.ChannelDefinition{Kind: "mail", To: []string{"boss@example.com"}}
+	importing := []string{"import-crontab", "-", "--as", "ann"}
+	s.run(append(importing, "--dry-run")...).want(t, exitOK, "5 to create",
+		"what it prints goes to the new channel mail-ops-example-com (ops@example.com)",
+		"what it prints goes to channel managers", "note: the server sends no mail: set smtpHost and smtpFrom")
+	if len(s.channels.kept) != 1 {
+		t.Fatalf("a dry run created channels: %v", s.channels.kept)
+	}
+	s.run(importing...).want(t, exitOK, "created channel mail-ops-example-com (ops@example.com)", "5 created")
+	for name, want := range map[string]string{"one": "", "two": "mail-ops-example-com", "three": "", "four": "managers",
+		"five": "managers"} {
+		n := s.jobs[name].Notify
+		if (n != nil) != (want != "") || want != "" && (n.To[0] != want || len(n.On) != 1 || n.On[0] != "output") {
+			t.Errorf("%s notifies %+v, want %q", name, n, want)
+		}
+	}
+	if c := s.channels.kept["mail-ops-example-com"]; c.Kind != notify.KindMail ||
+		!slices.Equal(c.To, []string{"ops@example.com"}) {
+		t.Errorf("created %+v", c)
+	}
+	s.run(importing...).want(t, exitOK, "0 created, 5 unchanged")
+	s.stdin = "MAILTO=ops@example.com\n0 6 * * * six\n"
+	s.run(append(importing, "--no-mail")...).want(t, exitOK, "1 created")
+	if n := s.jobs["six"].Notify; n != nil {
+		t.Errorf("notifies %+v with --no-mail", n)
 	}
 }
 
@@ -227,4 +264,17 @@ func TestImportOfFilesAndFolders(t *testing.T) {
 	s.run("import-crontab", tab, "--as", "root").want(t, exitUsage, "--system")
 	s.run("import-crontab", "/no/such").want(t, exitUsage, "crontab -l")
 	s.run("import-crontab", tab, "--timezone", "Mars").want(t, exitUsage, "is not a time zone")
+}
+
+func TestImportMerge_LinesOfOneCommand_BecomeOneJob(t *testing.T) {
+	s := newStage(t)
+	s.stdin = "0 1 * * * one\n0 2 * * * two\n30 1 * * * one\n"
+	importing := []string{"import-crontab", "-", "--as", "ann", "--home", "", "--merge"}
+	s.run(importing...).want(t, exitOK, "one  0 1 * * *; 30 1 * * *  one", "merged", "with line 1", "2 created")
+	for _, state := range s.jobs {
+		if j := state.Job; j.Command == "one" && (len(j.Schedules) != 2 || j.CronExpr != "" || j.Timezone != "") {
+			t.Errorf("%+v", state.Job)
+		}
+	}
+	s.run(importing...).want(t, exitOK, "0 created, 2 unchanged")
 }

@@ -30,13 +30,19 @@ Lines of the system format are imported for the user of --as only. --keep-users 
 all, and stores the user in each job; for the user format that is the owner of the
 crontab. Workers run such jobs only if their runAs file allows it.
 
-Jobs are named after their commands. A label, crontab-line, records the line that a job
-was imported from, so a second import changes nothing, even if the file has other lines
-or the jobs were created in the console under other names. A job that was edited since
-is left alone, unless --overwrite is given; a job whose line was removed is kept.
+Jobs are named after their commands, or after the comment above the line if the command may
+do anything, as find or tar. A label, crontab-line, records the line that a job was imported
+from, so a second import changes nothing, even if the file has other lines or the jobs were
+created in the console under other names. A job that was edited since is left alone, unless
+--overwrite is given; a job whose line was removed is kept.
 
-MAILTO has no effect, since Carillon keeps the output of each run. With --notify, the
-jobs notify a channel when they fail, except those below an empty MAILTO.
+--merge makes one job with several schedules of lines with the same command, user and settings.
+Such a job takes the name of one that was imported from these lines before.
+
+MAILTO=ADDRESS above a line lets its job notify a mail channel of what its runs print. A channel
+with the same addresses is used, otherwise one is created, which needs the role admin. With
+--no-mail MAILTO has no effect. With --notify the jobs notify that channel when they fail, in
+place of MAILTO; those below an empty MAILTO notify none.
 
 The time zone is that of CRON_TZ above the line, else --timezone, else this machine's
 (TZ, /etc/timezone or /etc/localtime); the report shows which. Commands start in the
@@ -50,6 +56,10 @@ type importer struct {
 	as, home, prefix, notify string
 	dryRun, overwrite        bool
 	keepUsers, skipFaults    bool
+	merge, noMail            bool
+	mailer                   crontab.Mailer
+	refused                  []crontab.MailChannel // that this user may not create
+	mails                    int                   // jobs that notify a mail channel in place of MAILTO
 	etc                      string
 	keepHome                 bool
 	planned                  []step
@@ -66,6 +76,7 @@ func (c *cli) importCrontab() *cobra.Command {
 		Long:  importHelp,
 		Example: `  crontab -l | cronctl import-crontab - --dry-run
   cronctl import-crontab /etc/crontab /etc/cron.d --keep-users
+  cronctl import-crontab /etc/cron.d --merge --dry-run
   cronctl import-crontab old/crontab.txt --system --as deploy --timezone Europe/Berlin`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -83,8 +94,10 @@ func (c *cli) importCrontab() *cobra.Command {
 	f.StringVar(&m.prefix, "prefix", "",
 		"prefix of the job names, and their label crontab (default: the file's name)")
 	f.StringVar(&m.notify, "notify", "", "channel that the jobs notify when they fail")
+	f.BoolVar(&m.noMail, "no-mail", false, "ignore MAILTO")
 	f.BoolVar(&m.dryRun, "dry-run", false, "print what would be done and write nothing")
 	f.BoolVar(&m.skipFaults, "skip-faults", false, "skip lines that cannot be imported, and write the others")
+	f.BoolVar(&m.merge, "merge", false, "make one job of lines with the same command, with several schedules")
 	f.BoolVar(&m.overwrite, "overwrite", false, "also replace jobs that were edited since their import")
 	return cmd
 }
@@ -114,6 +127,9 @@ func (m *importer) run(cmd *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
+	if m.mailer.Known, err = knownChannels(cmd.Context(), api); err != nil {
+		return err
+	}
 	// All lines are checked, here and by the server, before any is written.
 	reports := make([]fileReport, len(found))
 	for i := range found {
@@ -132,6 +148,9 @@ func (m *importer) run(cmd *cobra.Command, args []string) error {
 	}
 	m.hint()
 	if err != nil {
+		return err
+	}
+	if err := m.mailHint(cmd.Context()); err != nil {
 		return err
 	}
 	return m.summary()

@@ -9,6 +9,7 @@ import (
 	"net/url"
 	"reflect"
 	"slices"
+	"strings"
 
 	"carillon/internal/apiclient"
 	"carillon/internal/common"
@@ -47,10 +48,24 @@ func (m *importer) planImport(ctx context.Context, api *apiclient.API, namer *cr
 	for _, n := range r.Notices {
 		say(n.Line, string(n.Level), n.Text)
 	}
-	for i := range r.Entries {
-		e := &r.Entries[i]
+	entries := r.Entries
+	if m.merge {
+		entries = crontab.Merge(entries)
+	}
+	for i := range entries {
+		e := &entries[i]
 		if err := namer.Name(e); err != nil {
 			return report, err
+		}
+		for _, line := range e.Lines[min(1, len(e.Lines)):] {
+			say(line, "merged", fmt.Sprintf("with line %d", e.Line))
+		}
+		if len(e.Superseded) > 0 {
+			say(e.Line, string(crontab.Note), "delete the jobs that were imported from these lines before: "+
+				strings.Join(e.Superseded, ", "))
+		}
+		if note := m.mail(e); note != "" {
+			say(e.Line, "mail", note)
 		}
 		if m.notify != "" && (e.MailTo == nil || *e.MailTo != "") {
 			e.Job.Notify = &common.Notify{
@@ -77,7 +92,7 @@ func (m *importer) planImport(ctx context.Context, api *apiclient.API, namer *cr
 		if err != nil {
 			return report, err
 		}
-		x := say(e.Line, what, e.Job.Name+"  "+e.Job.CronExpr+"  "+cut(e.Job.Command, 60))
+		x := say(e.Line, what, e.Job.Name+"  "+timesOf(&e.Job)+"  "+cut(e.Job.Command, 60))
 		if e.Job.User != "" {
 			m.users[e.Job.User] = true
 		}
@@ -149,6 +164,9 @@ func (m *importer) compare(ctx context.Context, api *apiclient.API, e *crontab.E
 
 // write performs the planned operations. The server refuses jobs that changed since.
 func (m *importer) write(ctx context.Context, api *apiclient.API) error {
+	if err := m.createChannels(ctx, api); err != nil {
+		return err
+	}
 	for _, s := range m.planned {
 		data, err := json.Marshal(s.job)
 		if err != nil {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/url"
 	"slices"
 	"strings"
@@ -64,8 +65,9 @@ func traits() filters {
 }
 
 func jobCells(j *job, wide bool) []any {
-	next, command, ok, p95 := nextOf(j), cut(commandOf(j), 60), "-", "-"
+	next, command, ok, p95, schedule := nextOf(j), cut(commandOf(j), 60), "-", "-", cut(timesOf(&j.Job), 60)
 	if wide {
+		schedule = timesOf(&j.Job)
 		next, command = whenSet(j.Meta.NextFire), commandOf(j)
 	}
 	if s := j.Meta.Stats; s != nil {
@@ -75,25 +77,80 @@ func jobCells(j *job, wide bool) []any {
 		}
 	}
 	return []any{
-		j.Name, cmp.Or(j.Group, "-"), cmp.Or(stateOf(j), "-"), cmp.Or(j.CronExpr, "-"), cmp.Or(j.Timezone, "-"), next,
-		lastOf(j.Meta.Results), ok, p95, j.Meta.Version, j.Meta.UpdatedAt, j.Meta.UpdatedBy, cmp.Or(j.User, "-"),
+		j.Name, cmp.Or(j.Group, "-"), cmp.Or(stateOf(j), "-"), cmp.Or(schedule, "-"), cmp.Or(zonesOf(&j.Job), "-"),
+		next, lastOf(j.Meta.Results), ok, p95, j.Meta.Version, j.Meta.UpdatedAt, j.Meta.UpdatedBy, cmp.Or(j.User, "-"),
 		command, j.Title,
 	}
 }
 
+// timesOf returns the expressions of a job's schedules.
+func timesOf(j *common.Job) string {
+	var times []string
+	j.EachSchedule(func(_ string, _ int, s *common.JobSchedule) { times = append(times, s.CronExpr) })
+	return strings.Join(times, "; ")
+}
+
+// zonesOf returns the different time zones of a job's schedules.
+func zonesOf(j *common.Job) string {
+	var zones []string
+	j.EachSchedule(func(_ string, _ int, s *common.JobSchedule) {
+		if !slices.Contains(zones, s.Timezone) {
+			zones = append(zones, s.Timezone)
+		}
+	})
+	return strings.Join(zones, ", ")
+}
+
 func commandOf(j *job) string {
+	if f := j.Meta.Flow; f != nil {
+		return counted(int(f.Steps), "step")
+	}
 	if len(j.Args) > 0 {
 		return strings.Join(j.Args, " ")
 	}
 	return j.Command
 }
 
-// nextOf returns when a job fires next, or why it does not.
+// nextOf returns when a job fires next, or what it waits for, or why it does not.
 func nextOf(j *job) string {
+	if j.Meta.NextFire == nil && len(j.After) > 0 && !value(j.Meta.Paused) {
+		if waiting := waitsFor(j); len(waiting) > 0 {
+			return cut("waits for "+strings.Join(waiting, ", "), 60)
+		}
+		return cut("after "+strings.Join(j.After, ", "), 60)
+	}
 	if state := value(j.Meta.State); j.Meta.NextFire == nil && state != apiclient.JobMetaStateManual && state != "" {
 		return string(state)
 	}
 	return whenSet(j.Meta.NextFire)
+}
+
+// waitsFor returns the parents that have not succeeded since the last fire after them; none in a list of jobs.
+func waitsFor(j *job) (names []string) {
+	for _, p := range value(j.Meta.Parents) {
+		if value(p.Waiting) {
+			names = append(names, p.Job)
+		}
+	}
+	return names
+}
+
+// lineage adds what a job runs after, what it waits for, and what runs after it.
+func lineage(facts *table, j *job) {
+	var parents []string
+	for _, p := range value(j.Meta.Parents) {
+		switch {
+		case value(p.Missing):
+			parents = append(parents, p.Job+" (no such job)")
+		case p.SucceededAt != nil:
+			parents = append(parents, p.Job+" (last success "+when(*p.SucceededAt)+")")
+		default:
+			parents = append(parents, p.Job)
+		}
+	}
+	facts.fact("After", strings.Join(parents, ", "))
+	facts.fact("Waits for", strings.Join(waitsFor(j), ", "))
+	facts.fact("Followed by", strings.Join(value(j.Meta.Children), ", "))
 }
 
 // stateOf returns the state of a job.
@@ -111,7 +168,7 @@ func stateOf(j *job) string {
 }
 
 func (c *cli) deleteJobs() *cobra.Command {
-	var kill, yes bool
+	var kill, force, yes bool
 	var f choice
 	cmd := &cobra.Command{
 		Use:     "jobs NAME... | --selector LABELS | --group GROUP",
@@ -126,13 +183,18 @@ func (c *cli) deleteJobs() *cobra.Command {
 					return err
 				}
 			}
-			request := apiclient.BulkRequest{Action: apiclient.BulkRequestActionDelete, Kill: set(kill)}
+			request := apiclient.BulkRequest{
+				Action: apiclient.BulkRequestActionDelete,
+				Kill:   set(kill),
+				Force:  set(force),
+			}
 			return c.bulk(ctx, api, &f, request, "", "deleted")
 		}),
 	}
 	f.declare(cmd)
 	cmd.Flags().BoolVar(&yes, "yes", false, "delete all that match without confirmation")
 	cmd.Flags().BoolVar(&kill, "kill", false, "also kill their runs")
+	cmd.Flags().BoolVar(&force, "force", false, "also jobs that others name in after; those then wait for them")
 	return cmd
 }
 
@@ -168,6 +230,25 @@ func describeJob(ctx context.Context, c *cli, api *apiclient.API, name string) (
 	return d, func() error { return d.show(c) }, err
 }
 
+// scheduleFact describes one of a job's schedules.
+func scheduleFact(s *common.JobSchedule) string {
+	if s.CronExpr == "" {
+		return ""
+	}
+	var text strings.Builder
+	text.WriteString(s.CronExpr)
+	if s.Timezone != "" {
+		text.WriteString(" (" + s.Timezone + ")")
+	}
+	for _, name := range slices.Sorted(maps.Keys(s.Params)) {
+		text.WriteString(" " + name + "=" + s.Params[name])
+	}
+	if s.Label != "" {
+		text.WriteString(": " + s.Label)
+	}
+	return text.String()
+}
+
 func (d *description) show(c *cli) error {
 	j, err := decode[job](d.Job)
 	if err != nil {
@@ -181,13 +262,16 @@ func (d *description) show(c *cli) error {
 	facts.fact("Name", j.Name)
 	facts.fact("Title", j.Title)
 	facts.fact("Group", j.Group)
-	zone := ""
-	if j.CronExpr != "" && j.Timezone != "" {
-		zone = "(" + j.Timezone + ")"
-	}
-	facts.fact("Schedule", strings.TrimSpace(j.CronExpr+" "+zone))
+	j.EachSchedule(func(_ string, index int, s *common.JobSchedule) {
+		name := "Schedule"
+		if index >= 0 {
+			name = fmt.Sprintf("Schedule %d", index+1)
+		}
+		facts.fact(name, scheduleFact(s))
+	})
 	facts.fact("State", stateOf(&j))
 	facts.fact("Next fire", whenSet(j.Meta.NextFire))
+	lineage(&facts, &j)
 	if o := j.Meta.Overdue; o != nil {
 		why := ""
 		if o.Reason != nil {
@@ -195,7 +279,12 @@ func (d *description) show(c *cli) error {
 		}
 		facts.fact("Overdue", "no worker has claimed the fire of "+when(o.PlannedAt)+why)
 	}
-	facts.fact("Command", commandOf(&j))
+	if j.Meta.Flow != nil {
+		facts.fact("Steps", commandOf(&j)+"; cronctl graph draws them")
+	} else {
+		facts.fact("Command", commandOf(&j))
+	}
+	facts.fact("Runs on", runsOn(j.RunOn))
 	terms := j.Terms()
 	facts.fact("Overlap", string(terms.Overlap))
 	facts.fact("Placement", placementOf(&terms))
@@ -216,6 +305,8 @@ func (d *description) show(c *cli) error {
 		switch {
 		case !w.Eligible && w.Reason != nil:
 			rank, effect = "  -", w.Reason.Text
+		case j.RunOn != nil:
+			effect = effectOf(j.RunOn, int(value(w.Rank)))
 		case value(w.Rank) == 0:
 			effect = "would run it"
 		}

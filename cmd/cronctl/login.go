@@ -16,7 +16,7 @@ import (
 	"carillon/internal/common"
 )
 
-// loginFlags select how to log in, and what to save.
+// loginFlags select how to sign in, and what to save.
 type loginFlags struct {
 	name, user, code, expiresIn string
 	passwordStdin               bool
@@ -26,8 +26,8 @@ func (c *cli) login() *cobra.Command {
 	var f loginFlags
 	cmd := &cobra.Command{
 		Use:   "login [SERVER]",
-		Short: "Log in to a server, and save it as a context",
-		Long: `Log in to a server, and save the server and a token as the current context. login asks for
+		Short: "Sign in to a server, and save it as a context",
+		Long: `Sign in to a server, and save the server and a token as the current context. login asks for
 your name and password, and has the server create a token "cronctl on HOST", which expires;
 the password is not stored. With --code it uses a one-time login code instead (the part after
 #login= in the link that a first start prints), and with --token-file an existing token.
@@ -128,7 +128,7 @@ func (c *cli) credentials(f *loginFlags) (body *apiclient.LoginJSONRequestBody, 
 	return &apiclient.LoginJSONRequestBody{User: &f.user, Password: &password}, "", err
 }
 
-// tokenFor logs in and creates a token; the session is used for nothing else.
+// tokenFor signs in and creates a token; the session is used for nothing else.
 func (c *cli) tokenFor(ctx context.Context, to *destination, f *loginFlags,
 	body *apiclient.LoginJSONRequestBody) error {
 	anonymous := *to
@@ -203,7 +203,7 @@ func (c *cli) keep(one *savedContext, me *apiclient.Me) error {
 	if one.ExpiresAt != nil {
 		until = ", until " + when(*one.ExpiresAt)
 	}
-	fmt.Fprintf(c.stdout, "logged in to %s as %s%s; current context: %s\n", one.Server, one.User, until, one.Name)
+	fmt.Fprintf(c.stdout, "signed in to %s as %s%s; current context: %s\n", one.Server, one.User, until, one.Name)
 	for _, other := range []string{"CARILLON_SERVER", "CARILLON_TOKEN", "CARILLON_TOKEN_FILE", "CARILLON_CONTEXT"} {
 		value := c.env[other]
 		if value != "" && value != one.Name && (other != "CARILLON_SERVER" || !sameServer(value, one.Server)) {
@@ -213,7 +213,7 @@ func (c *cli) keep(one *savedContext, me *apiclient.Me) error {
 	return nil
 }
 
-// loginTarget returns the server to log in to, and the name of its context.
+// loginTarget returns the server to sign in to, and the name of its context.
 func (c *cli) loginTarget(f *loginFlags) (destination, error) {
 	to, err := c.reach()
 	if err != nil {

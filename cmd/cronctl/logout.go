@@ -30,7 +30,7 @@ valid there. The context itself is kept.`,
 			return err
 		}
 		if one.Token == "" {
-			fmt.Fprintf(c.stdout, "not logged in to %s\n", one.Name)
+			fmt.Fprintf(c.stdout, "not signed in to %s\n", one.Name)
 			return nil
 		}
 		gone := ""
@@ -44,7 +44,7 @@ valid there. The context itself is kept.`,
 		if err := all.save(c.env); err != nil {
 			return err
 		}
-		fmt.Fprintf(c.stdout, "logged out of %s%s\n", one.Name, gone)
+		fmt.Fprintf(c.stdout, "signed out of %s%s\n", one.Name, gone)
 		return nil
 	})
 	return cmd

@@ -62,7 +62,20 @@ not be downloaded. Long lines are cut around the match.`,
 		if follow {
 			return p.follow(ctx, c.stdout)
 		}
-		return p.all(ctx, c.stdout)
+		if err := p.all(ctx, c.stdout); err != nil || p.offset > 0 {
+			return err
+		}
+		c.noteSteps(ctx, api, id)
+		return nil
 	})
 	return cmd
+}
+
+// noteSteps explains why a flow run has no output.
+func (c *cli) noteSteps(ctx context.Context, api *apiclient.API, id string) {
+	one := int64(1)
+	resp, err := api.ListRunNodes(ctx, id, &apiclient.ListRunNodesParams{Limit: &one})
+	if _, err := apiclient.Read(resp, err); err == nil { // it is refused for other runs
+		fmt.Fprintf(c.stderr, "a flow run has no output; its steps have: cronctl nodes %s -o wide\n", id)
+	}
 }

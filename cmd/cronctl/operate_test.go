@@ -55,6 +55,12 @@ func TestRunWithParameters(t *testing.T) {
 		s.asked[0].Note != want.Note || s.asked[0].Key != want.Key {
 		t.Errorf("asked %+v", s.asked)
 	}
+	const parent = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
+	s.runWith([]string{"CARILLON_SERVER=" + s.server.URL, "CARILLON_TOKEN=" + goodToken, "TRACEPARENT=" + parent},
+		"run", "hello").want(t, exitOK)
+	if got := s.asked[len(s.asked)-1].Traceparent; got != parent {
+		t.Errorf("the run continues %q, want %q", got, parent)
+	}
 	s.run("run", "hello", "--param", "DAY").want(t, exitUsage, "NAME=VALUE")
 	s.run("run", "hello", "--worker", "unknown").want(t, exitUsage, "no live worker has this name or id")
 	s.run("run", "hello", "--idempotency-key", strings.Repeat("k", 129)).want(t, exitUsage, "at most 128")
@@ -139,6 +145,28 @@ func TestDescribeJob(t *testing.T) {
 	s.run("describe").want(t, exitUsage)
 }
 
+// A job with parents shows what it waits for; the fakes have the first parent succeed.
+func TestDescribeJob_WithParents_ShowsWhatItWaitsFor(t *testing.T) {
+	s := newStage(t)
+	s.run("create", "job", "import-orders", "--", "true").want(t, exitOK)
+	s.run("create", "job", "import-stock", "--", "true").want(t, exitOK)
+	s.run("create", "job", "refresh", "--after", "import-orders,import-stock", "--", "true").want(t, exitOK)
+	s.run("describe", "job", "refresh").want(t, exitOK, "After:      import-orders, import-stock",
+		"Waits for:  import-stock\n")
+	s.run("get", "jobs", "refresh").want(t, exitOK, "waits for import-stock")
+	s.run("get", "jobs").want(t, exitOK, "after import-orders, import-stock")
+}
+
+// The jobs of a file are created in an order in which their parents exist.
+func TestCreateJobs_ParentsFirst(t *testing.T) {
+	order, done := parentsFirst([]common.Job{{Name: "c", After: []string{"b", "stored"}},
+		{Name: "b", After: []string{"a"}},
+		{Name: "x", After: []string{"y"}}, {Name: "y", After: []string{"x"}}, {Name: "a"}})
+	if !slices.Equal(order, []int{4, 1, 0, 2, 3}) || !done["c"] || done["x"] || done["stored"] {
+		t.Errorf("order %v, of which %v", order, done)
+	}
+}
+
 func TestDescribeRun(t *testing.T) {
 	s := newStage(t)
 	at := time.Date(2026, 3, 1, 12, 0, 0, 0, time.Local)
@@ -178,7 +206,9 @@ func TestDescribeRun(t *testing.T) {
 		Status:    common.StatusWaiting,
 		DueAt:     &ended,
 	}
-	s.runs = map[string]*common.Run{lost.ID: &lost, late.ID: &late, waiting.ID: &waiting}
+	spread := common.Run{ID: "u.4.1", Job: "hello", PlannedAt: at, Cause: common.CauseCron, Attempt: 1,
+		Status: common.StatusSucceeded, Nodes: &common.NodeCounts{Total: 2, Succeeded: 2}}
+	s.runs = map[string]*common.Run{lost.ID: &lost, late.ID: &late, waiting.ID: &waiting, spread.ID: &spread}
 
 	got := s.run("describe", "run", lost.ID).want(t, exitOK, "Status:   lost", "Reason:   its worker ended soon",
 		"Cause:    manual by ann", "Worker:   alpha",
@@ -191,6 +221,9 @@ func TestDescribeRun(t *testing.T) {
 	if got := s.run("describe", "run", waiting.ID).want(t, exitOK,
 		"Due:      2026-03-01 13:00:00").out; strings.Contains(got, "Printed") || strings.Contains(got, "Took") {
 		t.Errorf("shown of a run that waits:\n%s", got)
+	}
+	if got := s.run("describe", "run", spread.ID).want(t, exitOK, "Nodes:").out; strings.Contains(got, "Printed") {
+		t.Errorf("shown of a run without a command of its own:\n%s", got)
 	}
 	s.run("describe", "run", late.ID, "-o", "json").want(t, exitOK, `"orphaned": {`)
 	s.run("describe", "run", "u.9.1").want(t, exitNotFound)
@@ -207,7 +240,8 @@ func TestMastersAreListed(t *testing.T) {
 func TestWorkersAreSet(t *testing.T) {
 	s := newStage(t)
 	s.run("get", "workers").want(t, exitOK, "the disk is full", "w2", "away", "CONDITIONS", "disk_full!,log_store_away")
-	s.run("get", "workers", "-o", "wide").want(t, exitOK, "LABELS", "zone=a")
+	s.run("get", "workers", "-o", "wide").want(t, exitOK, "LABELS", "zone=a", "DAEMONS", "agent=1,consumer=2")
+	s.run("describe", "worker", "w1").want(t, exitOK, "Daemons:", "3 slots: agent=1,consumer=2")
 	s.run("drain", "alpha", "--note", "a new kernel").want(t, exitOK, "alpha")
 	if !s.workers.Drain || s.workers.DrainNote != "a new kernel" {
 		t.Errorf("%+v", s.workers)

@@ -14,16 +14,21 @@ func (c *cli) pause() *cobra.Command {
 	var note, until string
 	var f choice
 	cmd := &cobra.Command{
-		Use:   "pause JOB... | --selector LABELS | --group GROUP",
-		Short: "Pause jobs",
+		Use:   "pause JOB... | run/ID... | --selector LABELS | --group GROUP",
+		Short: "Pause jobs or flow runs",
 		Long: `Pause jobs until --until, or until they are resumed. Fires within the pause are recorded as
-skipped when it ends. Paused jobs can still be run manually.`,
+skipped when it ends. Paused jobs can still be run manually. A paused flow run, run/ID, starts
+no further steps; those that run continue.`,
 		Example: `  cronctl pause nightly-report --note 'database migration'
   cronctl pause nightly-report --note 'holidays' --until 2026-12-27T00:00:00+08:00
   cronctl pause nightly-report --note 'deployment' --until 2h
-  cronctl pause --selector team=data --note 'database migration'`,
-		Args: f.take,
+  cronctl pause --selector team=data --note 'database migration'
+  cronctl pause run/0q4x.00000001795222380000000000.1 --note 'the disk is full'`,
+		Args: orFlowRuns(f.take),
 		RunE: c.online(func(ctx context.Context, api *apiclient.API, names []string) error {
+			if runs, ok := flowRunsOf(names); ok {
+				return c.pauseRuns(ctx, api, runs, true, note)
+			}
 			request := apiclient.PauseRequest{Note: set(note)}
 			if until != "" {
 				at, err := timeOf("--until", until, time.Now())
@@ -58,13 +63,17 @@ skipped when it ends. Paused jobs can still be run manually.`,
 func (c *cli) resume() *cobra.Command {
 	var f choice
 	cmd := &cobra.Command{
-		Use:   "resume JOB... | --selector LABELS | --group GROUP",
-		Short: "Resume paused jobs",
-		Long:  "Resume paused jobs from now on. Fires within the pause are recorded as skipped.",
+		Use:   "resume JOB... | run/ID... | --selector LABELS | --group GROUP",
+		Short: "Resume paused jobs or flow runs",
+		Long: `Resume paused jobs from now on. Fires within the pause are recorded as skipped. A flow run,
+run/ID, starts steps again.`,
 		Example: `  cronctl resume nightly-report
   cronctl resume --selector team=data`,
-		Args: f.take,
+		Args: orFlowRuns(f.take),
 		RunE: c.online(func(ctx context.Context, api *apiclient.API, names []string) error {
+			if runs, ok := flowRunsOf(names); ok {
+				return c.pauseRuns(ctx, api, runs, false, "")
+			}
 			if !f.one() {
 				request := apiclient.BulkRequest{Action: apiclient.BulkRequestActionResume}
 				return c.bulk(ctx, api, &f, request, "", "resumed")

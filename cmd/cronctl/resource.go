@@ -50,8 +50,10 @@ type limit struct {
 // resources returns the table, in the order of the verbs' hints.
 func resources() []*resource {
 	return []*resource{
-		jobResource(), runResource(), workerResource(), channelResource(), deliveryResource(), userResource(),
-		tokenResource(), sessionResource(), secretResource(), auditResource(), masterResource(),
+		jobResource(), runResource(), approvalResource(), workerResource(), channelResource(), deliveryResource(),
+		userResource(),
+		tokenResource(), sessionResource(), secretResource(), auditResource(), backfillResource(), masterResource(),
+		typeResource(), lockResource(), maintenanceResource(), poolResource(),
 	}
 }
 
@@ -144,7 +146,7 @@ func (v *verb) command(alias string, args cobra.PositionalArgs, complete complet
 func (c *cli) get() *cobra.Command {
 	below := verbs(func(r *resource) *verb { return &r.get }, c.getResource)
 	last := len(below) - 1
-	below = append(below[:last:last], c.getVersions(), below[last])
+	below = append(below[:last:last], c.getVersions(), c.getReplicas(), below[last])
 	return group("get", "List objects, or show one", `  cronctl get jobs --group reports
   cronctl get job nightly-report -o yaml
   cronctl get runs --job nightly-report --status failed,lost
@@ -216,7 +218,7 @@ func (c *cli) describeResource(r *resource) *cobra.Command {
 
 func (c *cli) remove() *cobra.Command {
 	others := verbs(func(r *resource) *verb { return &r.delete }, c.deleteResource)
-	return group("delete", "Delete jobs, channels, users, tokens, sessions or secrets",
+	return group("delete", "Delete jobs, channels, pools, users, tokens or secrets",
 		"  cronctl delete jobs old-report older-report --kill\n  cronctl delete token TOKEN-ID",
 		append([]*cobra.Command{c.deleteJobs()}, others...)...)
 }
@@ -254,6 +256,11 @@ func named(kind, text string) error {
 		if !regexp.MustCompile(`^[a-z0-9]{8,64}$`).MatchString(text) {
 			return invalid(fmt.Sprintf("%q is not the id of a %s", common.Excerpt(text), kind),
 				"cronctl get "+kind+"s lists them")
+		}
+	case "job or step":
+		if !common.ValidSeries(text) {
+			return invalid(fmt.Sprintf("%q is not a valid name of a %s", common.Excerpt(text), kind),
+				"name a job, a step as FLOW:STEP, or the backfills of a job as JOB@backfill")
 		}
 	default:
 		if !common.ValidName(text) {

@@ -17,6 +17,7 @@ type cli struct {
 	stdin          io.Reader
 	stdout, stderr io.Writer
 	screen         io.Writer // unfiltered stdout, for programs that draw on it
+	screenErr      io.Writer // unfiltered stderr
 	env            environment
 
 	context, server, tokenText, tokenFile string
@@ -32,7 +33,8 @@ type runFunc = func(cmd *cobra.Command, args []string) error
 
 // run executes the program and returns the exit code.
 func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer, environ []string) int {
-	c := &cli{stdin: stdin, stdout: stdout, stderr: stderr, screen: stdout, env: environmentOf(environ)}
+	c := &cli{stdin: stdin, stdout: stdout, stderr: stderr, screen: stdout, screenErr: stderr,
+		env: environmentOf(environ)}
 	if terminal(stdout) {
 		safe := &sanitizer{to: stdout}
 		defer safe.Close()
@@ -118,7 +120,10 @@ func (c *cli) root() (*cobra.Command, error) {
 	root.AddCommand(
 		c.get(), c.describe(), c.status(), c.doctor(), c.recover(), c.create(), c.apply(), c.diff(), c.edit(),
 		c.rollback(), c.export(), c.remove(), c.runJob(), c.logs(), c.search(), c.kill(), c.pause(), c.resume(),
-		c.ack(), c.rerun(), c.fires(), c.next(), c.forecast(), c.stats(),
+		c.restart(), c.scale(),
+		c.nodes(), c.approve(), c.reject(), c.graph(), c.validate(),
+		c.lock(), c.release(), c.maintenance(),
+		c.ack(), c.rerun(), c.backfill(), c.fires(), c.next(), c.forecast(), c.stats(),
 		c.drain(), c.undrain(), c.set(), c.label(), c.test(), c.retry(),
 		c.importCrontab(), c.login(), c.logout(), c.whoami(), c.passwd(), c.contexts(), c.audit(), c.man(), c.version(),
 	)

@@ -52,7 +52,10 @@ Several jobs, or all that match, are started at once; --wait, --follow, --param 
 				request.Params = &given
 			}
 			accept := func() (*http.Response, error) {
-				return api.RunJob(ctx, args[0], &apiclient.RunJobParams{IdempotencyKey: set(key)}, request)
+				return api.RunJob(ctx, args[0], &apiclient.RunJobParams{
+					IdempotencyKey: set(key),
+					Traceparent:    set(c.env["TRACEPARENT"]),
+				}, request)
 			}
 			if !follow && !jobsCode && !wait {
 				return answer(c, func(a *apiclient.Accepted) error {
@@ -65,7 +68,18 @@ Several jobs, or all that match, are started at once; --wait, --follow, --param 
 				return err
 			}
 			fmt.Fprintf(c.stderr, "run %s\n", accepted.Run)
+			flow := false
 			if follow {
+				if flow, err = isFlow(ctx, api, args[0]); err != nil {
+					return err
+				}
+			}
+			switch {
+			case flow:
+				if err := c.followNodes(ctx, api, accepted.Run); err != nil {
+					return c.leave(ctx, accepted.Run, err)
+				}
+			case follow:
 				p := &printed{api: api, run: accepted.Run}
 				if err := p.follow(ctx, c.stdout); err != nil {
 					return c.leave(ctx, accepted.Run, err)
@@ -79,7 +93,7 @@ Several jobs, or all that match, are started at once; --wait, --follow, --param 
 		}),
 	}
 	cmd.Flags().BoolVar(&wait, "wait", false, "wait for the run's end")
-	cmd.Flags().BoolVarP(&follow, "follow", "f", false, "print its output until it ends")
+	cmd.Flags().BoolVarP(&follow, "follow", "f", false, "print its output, or the steps of a flow, until it ends")
 	cmd.Flags().BoolVar(&jobsCode, "exit-code", false, "wait, and exit with the command's exit code")
 	cmd.Flags().StringVar(&note, "note", "", "reason; stored with the run")
 	cmd.Flags().StringArrayVar(&params, "param", nil,

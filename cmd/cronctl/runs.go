@@ -22,6 +22,9 @@ func runResource() *resource {
 		filters: append(slices.Concat(ofRuns(), between("runs")), filters{
 			{name: "query", help: "only runs with this text in the job, worker, id, reason, note, or user"},
 			{kind: isNumber, name: "exit-code", help: "only runs that ended with this exit code"},
+			{name: "flow-run", help: "only runs of the nodes of this flow run"},
+			{name: "step", help: "with --flow-run: only those of this step"},
+			{kind: isSwitch, name: "nodes", help: "also list runs of nodes of flow runs"},
 			{name: "fire", help: "only the attempts of the fire with this id"},
 			{name: "cause", help: "only runs with this cause: cron, catchup, manual, retry or rerun"},
 			{name: "order", help: "newest or oldest first (default newest)"},
@@ -37,7 +40,7 @@ func runResource() *resource {
 // ofRuns are the filters of runs by what is known when they start and end.
 func ofRuns() filters {
 	return filters{
-		{name: "job", help: "only runs of this job"},
+		{name: "job", help: "only runs of this job; also FLOW:STEP, and JOB@backfill"},
 		{name: "group", help: "only runs of jobs that were in this group at the time"},
 		{name: "worker", help: "only runs of the worker with this id"},
 		{kind: isList, name: "status", help: "only runs with one of these statuses"},
@@ -98,7 +101,19 @@ func (r *describedRun) show(c *cli) error {
 		}
 		facts.fact("Ending", asked)
 	}
+	if r.Flow != nil {
+		facts.fact("Flow run", r.Flow.Run)
+		facts.fact("Node", r.Flow.Node)
+		if i := r.Flow.Interval; i != nil {
+			facts.fact("Data", fmt.Sprintf("from %s to %s", when(i.Start), when(i.End)))
+		}
+	}
+	if n := r.Nodes; n != nil {
+		facts.fact("Nodes", fmt.Sprintf("%d: %d succeeded, %d failed, %d skipped", n.Total, n.Succeeded, n.Failed,
+			n.Skipped))
+	}
 	facts.fact("Cause", string(r.Cause)+by(r.TriggeredBy))
+	facts.fact("Schedule", r.Schedule)
 	if r.Attempt > 0 {
 		facts.fact("Attempt", r.Attempt)
 	}
@@ -122,7 +137,7 @@ func (r *describedRun) show(c *cli) error {
 	if exit := exitOf(&r.Run); exit != "-" {
 		facts.fact("Exit", exit)
 	}
-	if r.Status.Terminal() && r.Attempt > 0 {
+	if r.Status.Terminal() && r.Attempt > 0 && r.Nodes == nil { // a flow run has no command of its own
 		printed := common.Count(r.OutputBytes, "byte", "bytes")
 		if r.OutputTruncated {
 			printed += "; the middle was not kept"

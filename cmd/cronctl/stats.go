@@ -32,11 +32,13 @@ fire, oldest first, and the total. A fire counts once, by the outcome of its las
 the ledger; RETRIES is the number of attempts that another one followed. OK is the share of fires
 that succeeded among those that ended by themselves or were lost; killed, skipped and missed ones
 do not count. Durations are those of succeeded runs; DELAY is the 95th percentile of the start
-delay of scheduled fires. Of workers, each attempt counts.`,
+delay of scheduled fires. Of workers, each attempt counts. FLOW:STEP shows the runs of a step,
+JOB@backfill the backfills of a job.`,
 		Example: `  cronctl stats nightly-report --from -30d
+  cronctl stats nightly-etl:load
   cronctl stats --by day --from -1d --timezone Europe/Berlin
   cronctl stats --workers`,
-		Args: valid("job", cobra.MaximumNArgs(1)),
+		Args: valid("job or step", cobra.MaximumNArgs(1)),
 	}
 	f.declare(cmd)
 	cmd.RunE = c.online(func(ctx context.Context, api *apiclient.API, args []string) error {

@@ -95,6 +95,8 @@ func TestStats(t *testing.T) {
 	s.run("stats", "--workers").want(t, exitOK, "WORKER", "alpha")
 	s.run("stats", "-o", "yaml").want(t, exitOK, "successRate: 0.9")
 	s.run("stats", "none").want(t, exitOK) // the fake counts for any job
+	s.run("stats", "etl:load").want(t, exitOK)
+	s.run("stats", "etl:load:x").want(t, exitUsage, "FLOW:STEP")
 	s.counted = rollup.Cell{}
 	if got := s.run("stats").want(t, exitOK, "no fires").out; strings.Count(got, "\n") != 1 {
 		t.Errorf("without any run:\n%s", got)

@@ -3,8 +3,10 @@ package main
 import (
 	"errors"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -12,6 +14,21 @@ const maxToken = 4 << 10
 
 // environment is the environment of the process, by name.
 type environment map[string]string
+
+// with returns a copy with further variables.
+func (e environment) with(more map[string]string) environment {
+	all := maps.Clone(e)
+	maps.Copy(all, more)
+	return all
+}
+
+// list returns the variables as NAME=VALUE.
+func (e environment) list() (list []string) {
+	for _, name := range slices.Sorted(maps.Keys(e)) {
+		list = append(list, name+"="+e[name])
+	}
+	return list
+}
 
 func environmentOf(list []string) environment {
 	env := environment{}

@@ -90,7 +90,7 @@ func (c *cli) createUser() *cobra.Command {
 		Short:   "Create a user, with a role everywhere or in groups",
 		Long: `Create a user, with a role everywhere (--role), in groups (--group), or both: viewer,
 operator (run, kill, pause), editor (define jobs) or admin. The password is asked for; scripts
-pass it with --password-stdin. With --no-password the user cannot log in, but can have tokens,
+pass it with --password-stdin. With --no-password the user cannot sign in, but can have tokens,
 as for a service.`,
 		Example: `  cronctl create user ann --role viewer --group reports=editor --title 'Ann Lee'
   cronctl create user deploy --group shop=editor --no-password`,
@@ -124,7 +124,7 @@ as for a service.`,
 		}),
 	}
 	f.declare(cmd)
-	cmd.Flags().BoolVar(&f.no, "no-password", false, "set no password: the user cannot log in")
+	cmd.Flags().BoolVar(&f.no, "no-password", false, "set no password: the user cannot sign in")
 	cmd.Flags().BoolVar(&f.disable, "disabled", false, "create the user disabled")
 	return cmd
 }
@@ -157,7 +157,7 @@ disabled, the user's sessions end within seconds.`,
 	}
 	f.declare(cmd)
 	cmd.Flags().BoolVar(&f.password, "password", false, "ask for a new password")
-	cmd.Flags().BoolVar(&f.no, "no-password", false, "remove the password: the user cannot log in with one")
+	cmd.Flags().BoolVar(&f.no, "no-password", false, "remove the password: the user cannot sign in with one")
 	cmd.Flags().BoolVar(&f.disable, "disable", false, "refuse the user's logins and tokens")
 	cmd.Flags().BoolVar(&f.enable, "enable", false, "accept the user's logins and tokens again")
 	cmd.MarkFlagsMutuallyExclusive("disable", "enable")

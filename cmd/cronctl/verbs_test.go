@@ -75,6 +75,10 @@ func TestApply_FileFormats(t *testing.T) {
 		"job 2: command: is required", "job 3: uid:")
 	s.run("create", "jobs", "-f", file(t, "bad.yaml", "name: x\ncronExpr: */5 * * * *\n")).want(t, exitUsage,
 		"quote cron expressions")
+	if r := s.run("create", "jobs", "-f", file(t, "bad.yaml", "name: x\n\tcommand: [a\n")).want(t, exitUsage,
+		"cannot read"); strings.Contains(r.err, "quote cron") {
+		t.Errorf("the hint is about another fault: %s", r.err)
+	}
 	s.run("create", "jobs", "-f", file(t, "empty", "")).want(t, exitUsage, "contains no job")
 	s.run("create", "jobs", "-f", "/no/such/file").want(t, exitUsage)
 	if s.writes != 0 {

@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/url"
 	"slices"
@@ -22,8 +23,8 @@ func workerResource() *resource {
 		name: "worker", plural: "workers",
 		get:      verb{use: "workers [ID]", short: "List live workers, or show one"},
 		describe: verb{use: "worker WORKER", short: "Show a worker with its conditions and latest runs"},
-		columns: columnsOf("NAME,HOST,RUNNING,SLOTS,SINCE,STATE,?CONDITIONS,+USED,+WEIGHT,+LABELS,+ID,+VERSION,+PID,"+
-			"+CLOCK,+AHEAD", workerCells),
+		columns: columnsOf("NAME,HOST,RUNNING,SLOTS,SINCE,STATE,?CONDITIONS,+USED,+DAEMONS,+WEIGHT,+LABELS,+ID,"+
+			"+VERSION,+PID,+CLOCK,+AHEAD", workerCells),
 		list: all((*client).ListWorkers), one: byID((*client).GetWorker),
 		events: events{apiclient.FollowEventsParamsTypesWorker},
 		whole:  true,
@@ -35,7 +36,7 @@ func workerResource() *resource {
 func workerCells(w *apiclient.Worker, _ bool) []any {
 	return []any{
 		cmp.Or(w.Name, w.Id), cmp.Or(w.Host, "-"), w.Running, w.Slots, w.StartedAt, workerState(w), conditionsOf(w),
-		w.Used, w.Weight, pairsOf(w.Labels), w.Id, cmp.Or(w.Version, "-"), w.Pid, w.Clock,
+		w.Used, replicasOf(w), w.Weight, pairsOf(w.Labels), w.Id, cmp.Or(w.Version, "-"), w.Pid, w.Clock,
 		fmt.Sprintf("%dms", w.SkewMs),
 	}
 }
@@ -54,6 +55,16 @@ func workerState(w *apiclient.Worker) string {
 		return "draining"
 	}
 	return "ready"
+}
+
+// replicasOf lists the daemon jobs that a worker runs replicas of, with their numbers.
+func replicasOf(w *apiclient.Worker) string {
+	replicas := value(w.Replicas)
+	all := make([]string, 0, len(replicas))
+	for _, job := range slices.Sorted(maps.Keys(replicas)) {
+		all = append(all, fmt.Sprintf("%s=%d", job, replicas[job]))
+	}
+	return cmp.Or(strings.Join(all, ","), "-")
 }
 
 // conditionsOf lists the conditions of a worker, and marks those that keep it from accepting runs.
@@ -93,6 +104,9 @@ func describeWorker(ctx context.Context, c *cli, api *apiclient.API, id string) 
 		facts.fact("Since", w.StartedAt)
 		facts.fact("Slots", fmt.Sprintf("%d of %d used, by %s", w.Used, w.Slots,
 			common.Count(w.Running, "run", "runs")))
+		if n := value(w.DaemonSlots); n > 0 {
+			facts.fact("Daemons", fmt.Sprintf("%s: %s", common.Count(n, "slot", "slots"), replicasOf(&w)))
+		}
 		facts.fact("Weight", w.Weight)
 		facts.fact("Labels", pairsOf(w.Labels))
 		facts.fact("Clock", fmt.Sprintf("%s, %d ms ahead", when(w.Clock), w.SkewMs))

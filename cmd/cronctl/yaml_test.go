@@ -93,3 +93,14 @@ params: {}
 		t.Errorf("%v\n%s", err, got)
 	}
 }
+
+func TestYAML_KeepsTheOrderOfKeys(t *testing.T) {
+	values, err := split([]byte(`x: &x {b: 1, a: [{d: 1, c: 2}]}
+params: {TO: {}, FROM: {}, BY: {}}
+m: {z: 0, <<: *x, b: 2}
+`))
+	want := `{"x":{"b":1,"a":[{"d":1,"c":2}]},"params":{"TO":{},"FROM":{},"BY":{}},"m":{"z":0,"b":2,"a":[{"d":1,"c":2}]}}`
+	if err != nil || len(values) != 1 || string(values[0]) != want {
+		t.Errorf("%s, %v", values, err)
+	}
+}

@@ -11,16 +11,19 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"carillon"
 	"carillon/cmd/internal/daemon"
 	"carillon/internal/access"
 	accessetcd "carillon/internal/access/etcd"
 	"carillon/internal/cluster/continuity"
 	"carillon/internal/common"
 	"carillon/internal/etcdkit"
+	"carillon/internal/master"
 	"carillon/internal/platform/config"
 	"carillon/internal/platform/lifecycle"
 	"carillon/internal/platform/memory"
 	"carillon/internal/platform/wallclock"
+	"carillon/internal/worker"
 	"carillon/web"
 )
 
@@ -40,7 +43,7 @@ console under /, and /docs, /healthz, /readyz and /metrics.
 
 By default it listens on loopback. Other addresses need TLS, or --insecure-http behind a
 proxy listed in --trusted-proxies. There is no default password: run
-"carillon-master bootstrap" once to create the first admin token. If no admin can log in any
+"carillon-master bootstrap" once to create the first admin token. If no admin can sign in any
 more, run "carillon-master reset-admin".
 
 Settings come from flags, CARILLON_* variables, the file of --config, and defaults, in this
@@ -76,9 +79,9 @@ afterwards an admin creates tokens.`,
 	})
 	cmd.AddCommand(&cobra.Command{
 		Use:   "reset-admin",
-		Short: "Create an admin token if no admin can log in",
+		Short: "Create an admin token if no admin can sign in",
 		Long: `reset-admin creates an admin token that is valid for a day, and prints it. It needs the
-settings with which this master accesses etcd. Log in with the token, set a new password for an
+settings with which this master accesses etcd. Sign in with the token, set a new password for an
 admin or create another admin, and delete the token. The audit records it.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -103,7 +106,7 @@ new), then put the new one first, run reseal, and remove the old one.`,
 			if err != nil {
 				return err
 			}
-			etcd, err := daemon.DialEtcd(cfg, nil, nil)
+			etcd, err := worker.DialEtcd(cfg, nil, nil)
 			if err != nil {
 				return err
 			}
@@ -127,7 +130,7 @@ const resetLife = 24 * time.Hour
 // token prints a new token.
 func token(ctx context.Context, cfg config.Etcd, stdout io.Writer,
 	make func(context.Context, *accessetcd.Store) (string, error)) error {
-	etcd, err := daemon.DialEtcd(cfg, nil, nil)
+	etcd, err := worker.DialEtcd(cfg, nil, nil)
 	if err != nil {
 		return err
 	}
@@ -148,18 +151,24 @@ func serve(ctx context.Context, cfg config.Master, stderr io.Writer) error {
 		return err
 	}
 	defer process.Close()
-	master, err := daemon.NewMaster(daemon.MasterConfig{
-		Process: process,
-		API:     cfg.API,
-		ID:      common.NewID(),
-		Clock:   continuity.NewClock(log),
-		Origin:  origin,
-		Console: web.Dist(),
+	m, err := master.New(master.Config{
+		API:          cfg.API,
+		Etcd:         process.Etcd,
+		Store:        process.Store,
+		Version:      version,
+		Log:          log,
+		Registry:     process.Registry,
+		Certificates: process.Certificates,
+		ID:           common.NewID(),
+		Clock:        continuity.NewClock(log),
+		Origin:       origin,
+		Console:      web.Dist(),
+		Guide:        carillon.Documents(),
 	})
 	if err != nil {
 		return daemon.Failed(err)
 	}
 	log.Info("master_starting", "listen", cfg.HTTP.Listen, "version", version)
-	return daemon.Serve(ctx, log, memory.Master, nil, master.Status, append(master.Parts(),
+	return daemon.Serve(ctx, log, memory.Master, nil, m.Status, append(m.Parts(),
 		lifecycle.Part{Name: "etcd version", Serve: etcdkit.LogOutdated(process.Etcd, log)})...)
 }

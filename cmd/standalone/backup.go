@@ -14,12 +14,10 @@ import (
 
 	"carillon/cmd/internal/daemon"
 	"carillon/internal/common"
+	"carillon/internal/master/datadir"
 	"carillon/internal/platform/config"
 	"carillon/internal/runlog/sqlitelog"
 )
-
-// runLog is the file of the history in the data folder.
-const runLog = "runs.sqlite"
 
 func backupCommand(environ []string, stdout io.Writer) *cobra.Command {
 	return &cobra.Command{
@@ -30,7 +28,7 @@ consistent snapshot. The standalone may be running. FILE must not exist; it appe
 complete and verified.
 
 Jobs are not included: "cronctl export -o jobs.yaml" writes them. To restore, copy FILE to
-` + runLog + ` in a new data folder, start the standalone on it, and run
+` + datadir.RunLog + ` in a new data folder, start the standalone on it, and run
 "cronctl create jobs -f jobs.yaml".`,
 		Example: `  carillon-standalone backup /backup/runs.sqlite --data-dir /var/lib/carillon`,
 		Args:    cobra.ExactArgs(1),
@@ -47,7 +45,7 @@ Jobs are not included: "cronctl export -o jobs.yaml" writes them. To restore, co
 }
 
 func backup(ctx context.Context, dataDir, file string, stdout io.Writer) error {
-	contents, err := sqlitelog.BackupFile(ctx, filepath.Join(dataDir, runLog), file)
+	contents, err := sqlitelog.BackupFile(ctx, filepath.Join(dataDir, datadir.RunLog), file)
 	if err != nil {
 		return err
 	}

@@ -14,6 +14,7 @@ import (
 	accessetcd "carillon/internal/access/etcd"
 	"carillon/internal/common"
 	"carillon/internal/executor"
+	"carillon/internal/master/datadir"
 	"carillon/internal/platform/config"
 	"carillon/internal/platform/embedded"
 	"carillon/internal/platform/wallclock"
@@ -25,7 +26,7 @@ const resetLife = 24 * time.Hour
 func resetCommand(environ []string, stdout io.Writer) *cobra.Command {
 	return &cobra.Command{
 		Use:   "reset-admin",
-		Short: "Create an admin token if no admin can log in",
+		Short: "Create an admin token if no admin can sign in",
 		Long: `reset-admin creates an admin token that is valid for a day, and prints it. The standalone must
 not be running. It needs read access to the data folder, which already gives access to all its
 data. With the token set a new password for an admin or create another admin, and delete the
@@ -43,7 +44,7 @@ token. The audit records it.`,
 }
 
 func reset(ctx context.Context, cfg config.Standalone, stdout io.Writer) error {
-	data := filepath.Join(cfg.DataDir, "etcd")
+	data := filepath.Join(cfg.DataDir, datadir.Etcd)
 	if _, err := os.Stat(data); err != nil {
 		return fmt.Errorf("no standalone has been started in %s: %w", cfg.DataDir, err)
 	}

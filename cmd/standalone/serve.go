@@ -2,21 +2,21 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"io"
-	"path/filepath"
 
+	"carillon"
 	"carillon/cmd/internal/daemon"
 	"carillon/internal/executor/guardian"
+	"carillon/internal/master"
+	"carillon/internal/master/datadir"
 	"carillon/internal/platform/bootclock"
 	"carillon/internal/platform/certs"
 	"carillon/internal/platform/config"
-	"carillon/internal/platform/embedded"
 	"carillon/internal/platform/lifecycle"
 	"carillon/internal/platform/memory"
 	"carillon/internal/platform/metrics"
 	"carillon/internal/platform/wallclock"
-	"carillon/internal/runlog/sqlitelog"
+	"carillon/internal/worker"
 	"carillon/web"
 )
 
@@ -31,22 +31,17 @@ func serve(ctx context.Context, child *guardian.Child, cfg config.Standalone, st
 	if cfg.Notify.SecretsKey, err = secretsKey(cfg); err != nil {
 		return daemon.Failed(err)
 	}
-	box, err := daemon.SecretBox(cfg.Notify.SecretsKey)
+	box, err := worker.SecretBox(cfg.Notify.SecretsKey)
 	if err != nil {
 		return daemon.Failed(err)
 	}
-	etcd, err := embedded.Start(ctx, filepath.Join(cfg.DataDir, "etcd"))
+	data, err := datadir.Open(ctx, cfg.DataDir, log)
 	if err != nil {
 		return daemon.Failed(err)
 	}
-	defer etcd.Close()
-	store, err := sqlitelog.OpenLogged(ctx, filepath.Join(cfg.DataDir, runLog), log)
-	if err != nil {
-		return daemon.Failed(err)
-	}
-	defer store.Close()
+	defer data.Close()
 
-	client := etcd.Client()
+	client, store := data.Etcd.Client(), data.Store
 	process := daemon.Process{
 		Etcd:     client,
 		Store:    store,
@@ -54,39 +49,42 @@ func serve(ctx context.Context, child *guardian.Child, cfg config.Standalone, st
 		Log:      log,
 		Registry: metrics.NewRegistry(version),
 	}
-	worker, err := daemon.NewWorker(daemon.WorkerConfig{
+	spans, err := daemon.Traces(ctx, "carillon-standalone", version, node, log)
+	if err != nil {
+		return err
+	}
+	w, err := daemon.NewWorker(daemon.WorkerConfig{
 		Process: process,
 		Node:    node,
 		Box:     box,
 		// A suspended laptop loses nothing: no other worker could have run anything in the meantime.
 		Boot:     bootclock.Awake,
 		Guardian: child,
+		Traces:   spans,
 	})
 	if err != nil {
 		return daemon.Failed(err)
 	}
-	process.Certificates = certs.NewSet(wallclock.Now, log, process.Registry.CertificateEnds)
-	master, err := daemon.NewMaster(daemon.MasterConfig{
-		Process: process,
-		API:     cfg.API,
-		ID:      node.Home.Life.Worker,
-		Clock:   node.Clock,
-		Origin:  node.Origin,
-		Console: web.Dist(),
+	m, err := master.New(master.Config{
+		API:          cfg.API,
+		Etcd:         client,
+		Store:        store,
+		Version:      version,
+		Log:          log,
+		Registry:     process.Registry,
+		Certificates: certs.NewSet(wallclock.Now, log, process.Registry.CertificateEnds),
+		ID:           node.Home.Life.Worker,
+		Clock:        node.Clock,
+		Origin:       node.Origin,
+		Console:      web.Dist(),
+		Guide:        carillon.Documents(),
 	})
 	if err != nil {
 		return daemon.Failed(err)
 	}
-	parts := append(worker.Parts(), master.Parts()...)
+	parts := append(w.Parts(), m.Parts()...)
 	parts = append(parts,
-		lifecycle.Part{Name: "etcd", Serve: func(ctx context.Context) error {
-			select {
-			case err := <-etcd.Err():
-				return fmt.Errorf("etcd: %w", err)
-			case <-ctx.Done():
-				return nil
-			}
-		}},
+		lifecycle.Part{Name: "etcd", Serve: data.Watch},
 		lifecycle.Part{
 			Name:  "secrets key",
 			Start: func(ctx context.Context) error { reseal(ctx, log, client, cfg.Notify.SecretsKey); return nil },
@@ -94,9 +92,9 @@ func serve(ctx context.Context, child *guardian.Child, cfg config.Standalone, st
 		lifecycle.Part{
 			Name: "welcome",
 			Start: func(ctx context.Context) error {
-				return welcome(ctx, cfg, daemon.NewAccess(client, &cfg.OIDC), master.Address(), stdout)
+				return welcome(ctx, cfg, master.NewAccess(client, &cfg.OIDC), m.Address(), stdout)
 			},
 		},
 	)
-	return daemon.Serve(ctx, log, memory.Worker, child, worker.Status, parts...)
+	return daemon.Serve(ctx, log, memory.Worker, child, w.Status, parts...)
 }

@@ -18,6 +18,7 @@ import (
 	"carillon/internal/platform/config"
 	"carillon/internal/platform/lifecycle"
 	"carillon/internal/platform/memory"
+	"carillon/internal/worker"
 )
 
 // version is set by the linker.
@@ -78,13 +79,14 @@ the user of the worker.`,
 			return nil
 		},
 	})
+	cmd.AddCommand(typesCommand(environ, stdout))
 	cmd.SetContext(ctx)
 	return daemon.Execute(cmd, args, stdout, stderr)
 }
 
 func serve(ctx context.Context, child *guardian.Child, cfg config.Worker, stderr io.Writer) error {
 	log := cfg.Log.Logger(stderr)
-	box, err := daemon.SecretBox(cfg.SecretsKey)
+	box, err := worker.SecretBox(cfg.SecretsKey)
 	if err != nil {
 		return err
 	}
@@ -98,12 +100,17 @@ func serve(ctx context.Context, child *guardian.Child, cfg config.Worker, stderr
 		return err
 	}
 	defer process.Close()
-	worker, err := daemon.NewWorker(daemon.WorkerConfig{
+	spans, err := daemon.Traces(ctx, "carillon-worker", version, node, log)
+	if err != nil {
+		return err
+	}
+	w, err := daemon.NewWorker(daemon.WorkerConfig{
 		Process:  process,
 		Node:     node,
 		Box:      box,
 		Boot:     bootclock.Now,
 		Guardian: child,
+		Traces:   spans,
 	})
 	if err != nil {
 		return daemon.Failed(err)
@@ -111,10 +118,10 @@ func serve(ctx context.Context, child *guardian.Child, cfg config.Worker, stderr
 	log.Info("worker_starting", "worker", node.Home.Life.Worker, "name", node.Home.Life.Name, "version", version)
 	var parts []lifecycle.Part
 	if cfg.MetricsListen != "" {
-		parts = append(parts, worker.LocalServer(cfg.MetricsListen))
+		parts = append(parts, w.LocalServer(cfg.MetricsListen))
 	}
-	return daemon.Serve(ctx, log, memory.Worker, child, worker.Status,
-		append(append(parts, worker.Parts()...), lifecycle.Part{
+	return daemon.Serve(ctx, log, memory.Worker, child, w.Status,
+		append(append(parts, w.Parts()...), lifecycle.Part{
 			Name:  "etcd version",
 			Serve: etcdkit.LogOutdated(process.Etcd, log),
 		})...)

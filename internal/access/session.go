@@ -61,7 +61,7 @@ type Session struct {
 // its token or user, and ends with them.
 type SessionRecord struct {
 	Name      string    `json:"name,omitempty"`  // of the user or token
-	Token     string    `json:"token,omitempty"` // id of the token used to log in
+	Token     string    `json:"token,omitempty"` // id of the token used to sign in
 	User      string    `json:"user,omitempty"`
 	UserID    string    `json:"userId,omitempty"`
 	Epoch     string    `json:"epoch,omitempty"`    // the user's at the login

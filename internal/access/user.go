@@ -19,7 +19,7 @@ type UserRecord struct {
 	Role     Role            `json:"role,omitempty"`   // everywhere
 	Groups   map[string]Role `json:"groups,omitempty"` // additional roles by group
 	Disabled bool            `json:"disabled,omitempty"`
-	Password string          `json:"password,omitempty"` // its hash; "": cannot log in with a password
+	Password string          `json:"password,omitempty"` // its hash; "": cannot sign in with a password
 	// Epoch ties sessions to the user: it changes with the password, with the roles and when the
 	// user is disabled, and sessions of an earlier epoch end.
 	Epoch     string    `json:"epoch"`
@@ -35,7 +35,7 @@ func (u *UserRecord) Identity() Identity {
 	return Identity{Name: u.Name, User: u.Name, UserID: u.ID, Role: u.Role, Grants: maps.Clone(u.Groups)}
 }
 
-// Governs reports whether the user guarantees admin access: an admin everywhere who can log in. At
+// Governs reports whether the user guarantees admin access: an admin everywhere who can sign in. At
 // least one has to exist.
 func (u *UserRecord) Governs() bool { return u.Role == Admin && !u.Disabled && u.Password != "" }
 

@@ -19,19 +19,19 @@ import (
 
 // Defines values for AcceptedWait.
 const (
-	Ended       AcceptedWait = "ended"
-	Interrupted AcceptedWait = "interrupted"
-	Timeout     AcceptedWait = "timeout"
+	AcceptedWaitEnded       AcceptedWait = "ended"
+	AcceptedWaitInterrupted AcceptedWait = "interrupted"
+	AcceptedWaitTimeout     AcceptedWait = "timeout"
 )
 
 // Valid indicates whether the value is a known member of the AcceptedWait enum.
 func (e AcceptedWait) Valid() bool {
 	switch e {
-	case Ended:
+	case AcceptedWaitEnded:
 		return true
-	case Interrupted:
+	case AcceptedWaitInterrupted:
 		return true
-	case Timeout:
+	case AcceptedWaitTimeout:
 		return true
 	default:
 		return false
@@ -89,6 +89,177 @@ func (e AuditFaultCode) Valid() bool {
 	case AuditFaultCodeMissing:
 		return true
 	case AuditFaultCodeTwice:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for BackfillOrder.
+const (
+	BackfillOrderNewest BackfillOrder = "newest"
+	BackfillOrderOldest BackfillOrder = "oldest"
+)
+
+// Valid indicates whether the value is a known member of the BackfillOrder enum.
+func (e BackfillOrder) Valid() bool {
+	switch e {
+	case BackfillOrderNewest:
+		return true
+	case BackfillOrderOldest:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for BackfillReprocess.
+const (
+	BackfillReprocessAll    BackfillReprocess = "all"
+	BackfillReprocessFailed BackfillReprocess = "failed"
+	BackfillReprocessNone   BackfillReprocess = "none"
+)
+
+// Valid indicates whether the value is a known member of the BackfillReprocess enum.
+func (e BackfillReprocess) Valid() bool {
+	switch e {
+	case BackfillReprocessAll:
+		return true
+	case BackfillReprocessFailed:
+		return true
+	case BackfillReprocessNone:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for BackfillState.
+const (
+	BackfillStateEnded   BackfillState = "ended"
+	BackfillStateEnding  BackfillState = "ending"
+	BackfillStatePaused  BackfillState = "paused"
+	BackfillStatePlanned BackfillState = "planned"
+	BackfillStateRunning BackfillState = "running"
+)
+
+// Valid indicates whether the value is a known member of the BackfillState enum.
+func (e BackfillState) Valid() bool {
+	switch e {
+	case BackfillStateEnded:
+		return true
+	case BackfillStateEnding:
+		return true
+	case BackfillStatePaused:
+		return true
+	case BackfillStatePlanned:
+		return true
+	case BackfillStateRunning:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for BackfillStatus.
+const (
+	BackfillStatusFailed    BackfillStatus = "failed"
+	BackfillStatusKilled    BackfillStatus = "killed"
+	BackfillStatusRefused   BackfillStatus = "refused"
+	BackfillStatusSucceeded BackfillStatus = "succeeded"
+)
+
+// Valid indicates whether the value is a known member of the BackfillStatus enum.
+func (e BackfillStatus) Valid() bool {
+	switch e {
+	case BackfillStatusFailed:
+		return true
+	case BackfillStatusKilled:
+		return true
+	case BackfillStatusRefused:
+		return true
+	case BackfillStatusSucceeded:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for BackfillCreateRequestOrder.
+const (
+	BackfillCreateRequestOrderNewest BackfillCreateRequestOrder = "newest"
+	BackfillCreateRequestOrderOldest BackfillCreateRequestOrder = "oldest"
+)
+
+// Valid indicates whether the value is a known member of the BackfillCreateRequestOrder enum.
+func (e BackfillCreateRequestOrder) Valid() bool {
+	switch e {
+	case BackfillCreateRequestOrderNewest:
+		return true
+	case BackfillCreateRequestOrderOldest:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for BackfillCreateRequestReprocess.
+const (
+	BackfillCreateRequestReprocessAll    BackfillCreateRequestReprocess = "all"
+	BackfillCreateRequestReprocessFailed BackfillCreateRequestReprocess = "failed"
+	BackfillCreateRequestReprocessNone   BackfillCreateRequestReprocess = "none"
+)
+
+// Valid indicates whether the value is a known member of the BackfillCreateRequestReprocess enum.
+func (e BackfillCreateRequestReprocess) Valid() bool {
+	switch e {
+	case BackfillCreateRequestReprocessAll:
+		return true
+	case BackfillCreateRequestReprocessFailed:
+		return true
+	case BackfillCreateRequestReprocessNone:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for BackfillFireStatus.
+const (
+	BackfillFireStatusFailed    BackfillFireStatus = "failed"
+	BackfillFireStatusKilled    BackfillFireStatus = "killed"
+	BackfillFireStatusLost      BackfillFireStatus = "lost"
+	BackfillFireStatusMissed    BackfillFireStatus = "missed"
+	BackfillFireStatusRefused   BackfillFireStatus = "refused"
+	BackfillFireStatusRunning   BackfillFireStatus = "running"
+	BackfillFireStatusSkipped   BackfillFireStatus = "skipped"
+	BackfillFireStatusSucceeded BackfillFireStatus = "succeeded"
+	BackfillFireStatusTimedOut  BackfillFireStatus = "timed_out"
+	BackfillFireStatusWaiting   BackfillFireStatus = "waiting"
+)
+
+// Valid indicates whether the value is a known member of the BackfillFireStatus enum.
+func (e BackfillFireStatus) Valid() bool {
+	switch e {
+	case BackfillFireStatusFailed:
+		return true
+	case BackfillFireStatusKilled:
+		return true
+	case BackfillFireStatusLost:
+		return true
+	case BackfillFireStatusMissed:
+		return true
+	case BackfillFireStatusRefused:
+		return true
+	case BackfillFireStatusRunning:
+		return true
+	case BackfillFireStatusSkipped:
+		return true
+	case BackfillFireStatusSucceeded:
+		return true
+	case BackfillFireStatusTimedOut:
+		return true
+	case BackfillFireStatusWaiting:
 		return true
 	default:
 		return false
@@ -202,19 +373,19 @@ func (e BulkRequestState) Valid() bool {
 
 // Defines values for CatchUpPolicy.
 const (
-	All    CatchUpPolicy = "all"
-	Latest CatchUpPolicy = "latest"
-	None   CatchUpPolicy = "none"
+	CatchUpPolicyAll    CatchUpPolicy = "all"
+	CatchUpPolicyLatest CatchUpPolicy = "latest"
+	CatchUpPolicyNone   CatchUpPolicy = "none"
 )
 
 // Valid indicates whether the value is a known member of the CatchUpPolicy enum.
 func (e CatchUpPolicy) Valid() bool {
 	switch e {
-	case All:
+	case CatchUpPolicyAll:
 		return true
-	case Latest:
+	case CatchUpPolicyLatest:
 		return true
-	case None:
+	case CatchUpPolicyNone:
 		return true
 	default:
 		return false
@@ -223,16 +394,70 @@ func (e CatchUpPolicy) Valid() bool {
 
 // Defines values for ChannelKind.
 const (
-	ChannelKindMail    ChannelKind = "mail"
-	ChannelKindWebhook ChannelKind = "webhook"
+	ChannelKindDingtalk   ChannelKind = "dingtalk"
+	ChannelKindDiscord    ChannelKind = "discord"
+	ChannelKindFeishu     ChannelKind = "feishu"
+	ChannelKindMail       ChannelKind = "mail"
+	ChannelKindMattermost ChannelKind = "mattermost"
+	ChannelKindNtfy       ChannelKind = "ntfy"
+	ChannelKindOpsgenie   ChannelKind = "opsgenie"
+	ChannelKindPagerduty  ChannelKind = "pagerduty"
+	ChannelKindPing       ChannelKind = "ping"
+	ChannelKindSlack      ChannelKind = "slack"
+	ChannelKindTeams      ChannelKind = "teams"
+	ChannelKindTelegram   ChannelKind = "telegram"
+	ChannelKindWebhook    ChannelKind = "webhook"
+	ChannelKindWecom      ChannelKind = "wecom"
 )
 
 // Valid indicates whether the value is a known member of the ChannelKind enum.
 func (e ChannelKind) Valid() bool {
 	switch e {
+	case ChannelKindDingtalk:
+		return true
+	case ChannelKindDiscord:
+		return true
+	case ChannelKindFeishu:
+		return true
 	case ChannelKindMail:
 		return true
+	case ChannelKindMattermost:
+		return true
+	case ChannelKindNtfy:
+		return true
+	case ChannelKindOpsgenie:
+		return true
+	case ChannelKindPagerduty:
+		return true
+	case ChannelKindPing:
+		return true
+	case ChannelKindSlack:
+		return true
+	case ChannelKindTeams:
+		return true
+	case ChannelKindTelegram:
+		return true
 	case ChannelKindWebhook:
+		return true
+	case ChannelKindWecom:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for ChannelLanguage.
+const (
+	ChannelLanguageEn ChannelLanguage = "en"
+	ChannelLanguageZh ChannelLanguage = "zh"
+)
+
+// Valid indicates whether the value is a known member of the ChannelLanguage enum.
+func (e ChannelLanguage) Valid() bool {
+	switch e {
+	case ChannelLanguageEn:
+		return true
+	case ChannelLanguageZh:
 		return true
 	default:
 		return false
@@ -241,16 +466,70 @@ func (e ChannelKind) Valid() bool {
 
 // Defines values for ChannelDefinitionKind.
 const (
-	ChannelDefinitionKindMail    ChannelDefinitionKind = "mail"
-	ChannelDefinitionKindWebhook ChannelDefinitionKind = "webhook"
+	ChannelDefinitionKindDingtalk   ChannelDefinitionKind = "dingtalk"
+	ChannelDefinitionKindDiscord    ChannelDefinitionKind = "discord"
+	ChannelDefinitionKindFeishu     ChannelDefinitionKind = "feishu"
+	ChannelDefinitionKindMail       ChannelDefinitionKind = "mail"
+	ChannelDefinitionKindMattermost ChannelDefinitionKind = "mattermost"
+	ChannelDefinitionKindNtfy       ChannelDefinitionKind = "ntfy"
+	ChannelDefinitionKindOpsgenie   ChannelDefinitionKind = "opsgenie"
+	ChannelDefinitionKindPagerduty  ChannelDefinitionKind = "pagerduty"
+	ChannelDefinitionKindPing       ChannelDefinitionKind = "ping"
+	ChannelDefinitionKindSlack      ChannelDefinitionKind = "slack"
+	ChannelDefinitionKindTeams      ChannelDefinitionKind = "teams"
+	ChannelDefinitionKindTelegram   ChannelDefinitionKind = "telegram"
+	ChannelDefinitionKindWebhook    ChannelDefinitionKind = "webhook"
+	ChannelDefinitionKindWecom      ChannelDefinitionKind = "wecom"
 )
 
 // Valid indicates whether the value is a known member of the ChannelDefinitionKind enum.
 func (e ChannelDefinitionKind) Valid() bool {
 	switch e {
+	case ChannelDefinitionKindDingtalk:
+		return true
+	case ChannelDefinitionKindDiscord:
+		return true
+	case ChannelDefinitionKindFeishu:
+		return true
 	case ChannelDefinitionKindMail:
 		return true
+	case ChannelDefinitionKindMattermost:
+		return true
+	case ChannelDefinitionKindNtfy:
+		return true
+	case ChannelDefinitionKindOpsgenie:
+		return true
+	case ChannelDefinitionKindPagerduty:
+		return true
+	case ChannelDefinitionKindPing:
+		return true
+	case ChannelDefinitionKindSlack:
+		return true
+	case ChannelDefinitionKindTeams:
+		return true
+	case ChannelDefinitionKindTelegram:
+		return true
 	case ChannelDefinitionKindWebhook:
+		return true
+	case ChannelDefinitionKindWecom:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for ChannelDefinitionLanguage.
+const (
+	ChannelDefinitionLanguageEn ChannelDefinitionLanguage = "en"
+	ChannelDefinitionLanguageZh ChannelDefinitionLanguage = "zh"
+)
+
+// Valid indicates whether the value is a known member of the ChannelDefinitionLanguage enum.
+func (e ChannelDefinitionLanguage) Valid() bool {
+	switch e {
+	case ChannelDefinitionLanguageEn:
+		return true
+	case ChannelDefinitionLanguageZh:
 		return true
 	default:
 		return false
@@ -259,38 +538,42 @@ func (e ChannelDefinitionKind) Valid() bool {
 
 // Defines values for ConditionCode.
 const (
-	ConditionCodeAuditStuck          ConditionCode = "audit_stuck"
-	ConditionCodeAuditUnreadable     ConditionCode = "audit_unreadable"
-	ConditionCodeCannotStart         ConditionCode = "cannot_start"
-	ConditionCodeCertificateEnds     ConditionCode = "certificate_ends"
-	ConditionCodeCertificateUnusable ConditionCode = "certificate_unusable"
-	ConditionCodeChangesFull         ConditionCode = "changes_full"
-	ConditionCodeClockOff            ConditionCode = "clock_off"
-	ConditionCodeClockUnproven       ConditionCode = "clock_unproven"
-	ConditionCodeCursorInFuture      ConditionCode = "cursor_in_future"
-	ConditionCodeDiskFull            ConditionCode = "disk_full"
-	ConditionCodeEtcdAway            ConditionCode = "etcd_away"
-	ConditionCodeEtcdFull            ConditionCode = "etcd_full"
-	ConditionCodeEtcdWentBack        ConditionCode = "etcd_went_back"
-	ConditionCodeFireWithoutEntry    ConditionCode = "fire_without_entry"
-	ConditionCodeFiresOverdue        ConditionCode = "fires_overdue"
-	ConditionCodeGuardianSilent      ConditionCode = "guardian_silent"
-	ConditionCodeHousekeepingFails   ConditionCode = "housekeeping_fails"
-	ConditionCodeLogStoreAway        ConditionCode = "log_store_away"
-	ConditionCodeLoopStuck           ConditionCode = "loop_stuck"
-	ConditionCodeMissesFeature       ConditionCode = "misses_feature"
-	ConditionCodeNoElectedMaster     ConditionCode = "no_elected_master"
-	ConditionCodeNoWorkers           ConditionCode = "no_workers"
-	ConditionCodeNotificationsBehind ConditionCode = "notifications_behind"
-	ConditionCodeNotificationsStuck  ConditionCode = "notifications_stuck"
-	ConditionCodeNotifyFailing       ConditionCode = "notify_failing"
-	ConditionCodeOutboxFull          ConditionCode = "outbox_full"
-	ConditionCodeRunAsIgnored        ConditionCode = "run_as_ignored"
-	ConditionCodeSpoolFull           ConditionCode = "spool_full"
-	ConditionCodeStartHangs          ConditionCode = "start_hangs"
-	ConditionCodeUnreadable          ConditionCode = "unreadable"
-	ConditionCodeWatchStale          ConditionCode = "watch_stale"
-	ConditionCodeWorkerLost          ConditionCode = "worker_lost"
+	ConditionCodeAuditStuck            ConditionCode = "audit_stuck"
+	ConditionCodeAuditUnreadable       ConditionCode = "audit_unreadable"
+	ConditionCodeCannotStart           ConditionCode = "cannot_start"
+	ConditionCodeCertificateEnds       ConditionCode = "certificate_ends"
+	ConditionCodeCertificateUnusable   ConditionCode = "certificate_unusable"
+	ConditionCodeChangesFull           ConditionCode = "changes_full"
+	ConditionCodeClockOff              ConditionCode = "clock_off"
+	ConditionCodeClockUnproven         ConditionCode = "clock_unproven"
+	ConditionCodeCursorInFuture        ConditionCode = "cursor_in_future"
+	ConditionCodeDefinitionsNotApplied ConditionCode = "definitions_not_applied"
+	ConditionCodeDiskFull              ConditionCode = "disk_full"
+	ConditionCodeEtcdAway              ConditionCode = "etcd_away"
+	ConditionCodeEtcdFull              ConditionCode = "etcd_full"
+	ConditionCodeEtcdWentBack          ConditionCode = "etcd_went_back"
+	ConditionCodeFireWithoutEntry      ConditionCode = "fire_without_entry"
+	ConditionCodeFiresOverdue          ConditionCode = "fires_overdue"
+	ConditionCodeFunctionStuck         ConditionCode = "function_stuck"
+	ConditionCodeGuardianSilent        ConditionCode = "guardian_silent"
+	ConditionCodeHousekeepingFails     ConditionCode = "housekeeping_fails"
+	ConditionCodeLogStoreAway          ConditionCode = "log_store_away"
+	ConditionCodeLoopStuck             ConditionCode = "loop_stuck"
+	ConditionCodeMissesFeature         ConditionCode = "misses_feature"
+	ConditionCodeNoElectedMaster       ConditionCode = "no_elected_master"
+	ConditionCodeNoWorkers             ConditionCode = "no_workers"
+	ConditionCodeNotificationsBehind   ConditionCode = "notifications_behind"
+	ConditionCodeNotificationsStuck    ConditionCode = "notifications_stuck"
+	ConditionCodeNotifyFailing         ConditionCode = "notify_failing"
+	ConditionCodeOutboxFull            ConditionCode = "outbox_full"
+	ConditionCodeRunAsIgnored          ConditionCode = "run_as_ignored"
+	ConditionCodeSpoolFull             ConditionCode = "spool_full"
+	ConditionCodeStartHangs            ConditionCode = "start_hangs"
+	ConditionCodeTypeBroken            ConditionCode = "type_broken"
+	ConditionCodeUnreadable            ConditionCode = "unreadable"
+	ConditionCodeUpdateStuck           ConditionCode = "update_stuck"
+	ConditionCodeWatchStale            ConditionCode = "watch_stale"
+	ConditionCodeWorkerLost            ConditionCode = "worker_lost"
 )
 
 // Valid indicates whether the value is a known member of the ConditionCode enum.
@@ -314,6 +597,8 @@ func (e ConditionCode) Valid() bool {
 		return true
 	case ConditionCodeCursorInFuture:
 		return true
+	case ConditionCodeDefinitionsNotApplied:
+		return true
 	case ConditionCodeDiskFull:
 		return true
 	case ConditionCodeEtcdAway:
@@ -325,6 +610,8 @@ func (e ConditionCode) Valid() bool {
 	case ConditionCodeFireWithoutEntry:
 		return true
 	case ConditionCodeFiresOverdue:
+		return true
+	case ConditionCodeFunctionStuck:
 		return true
 	case ConditionCodeGuardianSilent:
 		return true
@@ -354,7 +641,11 @@ func (e ConditionCode) Valid() bool {
 		return true
 	case ConditionCodeStartHangs:
 		return true
+	case ConditionCodeTypeBroken:
+		return true
 	case ConditionCodeUnreadable:
+		return true
+	case ConditionCodeUpdateStuck:
 		return true
 	case ConditionCodeWatchStale:
 		return true
@@ -437,6 +728,21 @@ func (e DSTTimeKind) Valid() bool {
 	case DSTTimeKindGap:
 		return true
 	case DSTTimeKindOverlap:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for DaemonCount0.
+const (
+	DaemonCount0All DaemonCount0 = "all"
+)
+
+// Valid indicates whether the value is a known member of the DaemonCount0 enum.
+func (e DaemonCount0) Valid() bool {
+	switch e {
+	case DaemonCount0All:
 		return true
 	default:
 		return false
@@ -526,12 +832,18 @@ func (e DeliveryCode) Valid() bool {
 
 // Defines values for DeliveryEvent.
 const (
+	DeliveryEventApproval         DeliveryEvent = "approval"
+	DeliveryEventDigest           DeliveryEvent = "digest"
+	DeliveryEventEscalated        DeliveryEvent = "escalated"
 	DeliveryEventFailed           DeliveryEvent = "failed"
 	DeliveryEventLate             DeliveryEvent = "late"
 	DeliveryEventLost             DeliveryEvent = "lost"
 	DeliveryEventMissed           DeliveryEvent = "missed"
+	DeliveryEventOutput           DeliveryEvent = "output"
+	DeliveryEventPaused           DeliveryEvent = "paused"
 	DeliveryEventRecovered        DeliveryEvent = "recovered"
 	DeliveryEventSummary          DeliveryEvent = "summary"
+	DeliveryEventSummaryOutput    DeliveryEvent = "summary_output"
 	DeliveryEventSummaryRecovered DeliveryEvent = "summary_recovered"
 	DeliveryEventTest             DeliveryEvent = "test"
 )
@@ -539,6 +851,12 @@ const (
 // Valid indicates whether the value is a known member of the DeliveryEvent enum.
 func (e DeliveryEvent) Valid() bool {
 	switch e {
+	case DeliveryEventApproval:
+		return true
+	case DeliveryEventDigest:
+		return true
+	case DeliveryEventEscalated:
+		return true
 	case DeliveryEventFailed:
 		return true
 	case DeliveryEventLate:
@@ -547,9 +865,15 @@ func (e DeliveryEvent) Valid() bool {
 		return true
 	case DeliveryEventMissed:
 		return true
+	case DeliveryEventOutput:
+		return true
+	case DeliveryEventPaused:
+		return true
 	case DeliveryEventRecovered:
 		return true
 	case DeliveryEventSummary:
+		return true
+	case DeliveryEventSummaryOutput:
 		return true
 	case DeliveryEventSummaryRecovered:
 		return true
@@ -562,16 +886,52 @@ func (e DeliveryEvent) Valid() bool {
 
 // Defines values for DeliveryKind.
 const (
-	DeliveryKindMail    DeliveryKind = "mail"
-	DeliveryKindWebhook DeliveryKind = "webhook"
+	DeliveryKindDingtalk   DeliveryKind = "dingtalk"
+	DeliveryKindDiscord    DeliveryKind = "discord"
+	DeliveryKindFeishu     DeliveryKind = "feishu"
+	DeliveryKindMail       DeliveryKind = "mail"
+	DeliveryKindMattermost DeliveryKind = "mattermost"
+	DeliveryKindNtfy       DeliveryKind = "ntfy"
+	DeliveryKindOpsgenie   DeliveryKind = "opsgenie"
+	DeliveryKindPagerduty  DeliveryKind = "pagerduty"
+	DeliveryKindPing       DeliveryKind = "ping"
+	DeliveryKindSlack      DeliveryKind = "slack"
+	DeliveryKindTeams      DeliveryKind = "teams"
+	DeliveryKindTelegram   DeliveryKind = "telegram"
+	DeliveryKindWebhook    DeliveryKind = "webhook"
+	DeliveryKindWecom      DeliveryKind = "wecom"
 )
 
 // Valid indicates whether the value is a known member of the DeliveryKind enum.
 func (e DeliveryKind) Valid() bool {
 	switch e {
+	case DeliveryKindDingtalk:
+		return true
+	case DeliveryKindDiscord:
+		return true
+	case DeliveryKindFeishu:
+		return true
 	case DeliveryKindMail:
 		return true
+	case DeliveryKindMattermost:
+		return true
+	case DeliveryKindNtfy:
+		return true
+	case DeliveryKindOpsgenie:
+		return true
+	case DeliveryKindPagerduty:
+		return true
+	case DeliveryKindPing:
+		return true
+	case DeliveryKindSlack:
+		return true
+	case DeliveryKindTeams:
+		return true
+	case DeliveryKindTelegram:
+		return true
 	case DeliveryKindWebhook:
+		return true
+	case DeliveryKindWecom:
 		return true
 	default:
 		return false
@@ -599,15 +959,54 @@ func (e DeliveryStatus) Valid() bool {
 	}
 }
 
+// Defines values for EdgeObjectOn.
+const (
+	EdgeObjectOnDone      EdgeObjectOn = "done"
+	EdgeObjectOnFailure   EdgeObjectOn = "failure"
+	EdgeObjectOnNotFailed EdgeObjectOn = "not_failed"
+	EdgeObjectOnSkipped   EdgeObjectOn = "skipped"
+	EdgeObjectOnSuccess   EdgeObjectOn = "success"
+)
+
+// Valid indicates whether the value is a known member of the EdgeObjectOn enum.
+func (e EdgeObjectOn) Valid() bool {
+	switch e {
+	case EdgeObjectOnDone:
+		return true
+	case EdgeObjectOnFailure:
+		return true
+	case EdgeObjectOnNotFailed:
+		return true
+	case EdgeObjectOnSkipped:
+		return true
+	case EdgeObjectOnSuccess:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for EndingCode.
 const (
-	Replaced EndingCode = "replaced"
+	EndingCodeDefinitionMissing EndingCode = "definition_missing"
+	EndingCodeFailFast          EndingCode = "fail_fast"
+	EndingCodeReplaced          EndingCode = "replaced"
+	EndingCodeRestored          EndingCode = "restored"
+	EndingCodeTimeout           EndingCode = "timeout"
 )
 
 // Valid indicates whether the value is a known member of the EndingCode enum.
 func (e EndingCode) Valid() bool {
 	switch e {
-	case Replaced:
+	case EndingCodeDefinitionMissing:
+		return true
+	case EndingCodeFailFast:
+		return true
+	case EndingCodeReplaced:
+		return true
+	case EndingCodeRestored:
+		return true
+	case EndingCodeTimeout:
 		return true
 	default:
 		return false
@@ -697,19 +1096,31 @@ func (e FindingStatus) Valid() bool {
 
 // Defines values for FireCause.
 const (
-	FireCauseCatchup FireCause = "catchup"
-	FireCauseCron    FireCause = "cron"
-	FireCauseManual  FireCause = "manual"
-	FireCauseRerun   FireCause = "rerun"
-	FireCauseRetry   FireCause = "retry"
+	FireCauseAfter    FireCause = "after"
+	FireCauseBackfill FireCause = "backfill"
+	FireCauseCatchup  FireCause = "catchup"
+	FireCauseCron     FireCause = "cron"
+	FireCauseDaemon   FireCause = "daemon"
+	FireCauseFlow     FireCause = "flow"
+	FireCauseManual   FireCause = "manual"
+	FireCauseRerun    FireCause = "rerun"
+	FireCauseRetry    FireCause = "retry"
 )
 
 // Valid indicates whether the value is a known member of the FireCause enum.
 func (e FireCause) Valid() bool {
 	switch e {
+	case FireCauseAfter:
+		return true
+	case FireCauseBackfill:
+		return true
 	case FireCauseCatchup:
 		return true
 	case FireCauseCron:
+		return true
+	case FireCauseDaemon:
+		return true
+	case FireCauseFlow:
 		return true
 	case FireCauseManual:
 		return true
@@ -830,6 +1241,27 @@ func (e FireResultResult) Valid() bool {
 	}
 }
 
+// Defines values for FlowNodeKind.
+const (
+	FlowNodeKindBackfill FlowNodeKind = "backfill"
+	FlowNodeKindFlow     FlowNodeKind = "flow"
+	FlowNodeKindSpread   FlowNodeKind = "spread"
+)
+
+// Valid indicates whether the value is a known member of the FlowNodeKind enum.
+func (e FlowNodeKind) Valid() bool {
+	switch e {
+	case FlowNodeKindBackfill:
+		return true
+	case FlowNodeKindFlow:
+		return true
+	case FlowNodeKindSpread:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for ForecastBy.
 const (
 	ForecastByHour   ForecastBy = "hour"
@@ -842,6 +1274,204 @@ func (e ForecastBy) Valid() bool {
 	case ForecastByHour:
 		return true
 	case ForecastByMinute:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for GraphEdgeOn.
+const (
+	GraphEdgeOnDone      GraphEdgeOn = "done"
+	GraphEdgeOnFailure   GraphEdgeOn = "failure"
+	GraphEdgeOnNotFailed GraphEdgeOn = "not_failed"
+	GraphEdgeOnSkipped   GraphEdgeOn = "skipped"
+	GraphEdgeOnSuccess   GraphEdgeOn = "success"
+)
+
+// Valid indicates whether the value is a known member of the GraphEdgeOn enum.
+func (e GraphEdgeOn) Valid() bool {
+	switch e {
+	case GraphEdgeOnDone:
+		return true
+	case GraphEdgeOnFailure:
+		return true
+	case GraphEdgeOnNotFailed:
+		return true
+	case GraphEdgeOnSkipped:
+		return true
+	case GraphEdgeOnSuccess:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for GraphStepKind.
+const (
+	GraphStepKindApproval GraphStepKind = "approval"
+	GraphStepKindCommand  GraphStepKind = "command"
+	GraphStepKindJob      GraphStepKind = "job"
+)
+
+// Valid indicates whether the value is a known member of the GraphStepKind enum.
+func (e GraphStepKind) Valid() bool {
+	switch e {
+	case GraphStepKindApproval:
+		return true
+	case GraphStepKindCommand:
+		return true
+	case GraphStepKindJob:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for GraphStepRule.
+const (
+	GraphStepRuleAllDone    GraphStepRule = "all_done"
+	GraphStepRuleAllFailed  GraphStepRule = "all_failed"
+	GraphStepRuleAllSuccess GraphStepRule = "all_success"
+	GraphStepRuleNoneFailed GraphStepRule = "none_failed"
+	GraphStepRuleOneDone    GraphStepRule = "one_done"
+	GraphStepRuleOneFailed  GraphStepRule = "one_failed"
+	GraphStepRuleOneSuccess GraphStepRule = "one_success"
+)
+
+// Valid indicates whether the value is a known member of the GraphStepRule enum.
+func (e GraphStepRule) Valid() bool {
+	switch e {
+	case GraphStepRuleAllDone:
+		return true
+	case GraphStepRuleAllFailed:
+		return true
+	case GraphStepRuleAllSuccess:
+		return true
+	case GraphStepRuleNoneFailed:
+		return true
+	case GraphStepRuleOneDone:
+		return true
+	case GraphStepRuleOneFailed:
+		return true
+	case GraphStepRuleOneSuccess:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for GridRunStatus.
+const (
+	GridRunStatusFailed    GridRunStatus = "failed"
+	GridRunStatusKilled    GridRunStatus = "killed"
+	GridRunStatusLost      GridRunStatus = "lost"
+	GridRunStatusMissed    GridRunStatus = "missed"
+	GridRunStatusRefused   GridRunStatus = "refused"
+	GridRunStatusRunning   GridRunStatus = "running"
+	GridRunStatusSkipped   GridRunStatus = "skipped"
+	GridRunStatusSucceeded GridRunStatus = "succeeded"
+	GridRunStatusTimedOut  GridRunStatus = "timed_out"
+	GridRunStatusWaiting   GridRunStatus = "waiting"
+)
+
+// Valid indicates whether the value is a known member of the GridRunStatus enum.
+func (e GridRunStatus) Valid() bool {
+	switch e {
+	case GridRunStatusFailed:
+		return true
+	case GridRunStatusKilled:
+		return true
+	case GridRunStatusLost:
+		return true
+	case GridRunStatusMissed:
+		return true
+	case GridRunStatusRefused:
+		return true
+	case GridRunStatusRunning:
+		return true
+	case GridRunStatusSkipped:
+		return true
+	case GridRunStatusSucceeded:
+		return true
+	case GridRunStatusTimedOut:
+		return true
+	case GridRunStatusWaiting:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for GridRunStatuses.
+const (
+	GridRunStatusesEmpty     GridRunStatuses = ""
+	GridRunStatusesFailed    GridRunStatuses = "failed"
+	GridRunStatusesKilled    GridRunStatuses = "killed"
+	GridRunStatusesLost      GridRunStatuses = "lost"
+	GridRunStatusesMissed    GridRunStatuses = "missed"
+	GridRunStatusesPending   GridRunStatuses = "pending"
+	GridRunStatusesRefused   GridRunStatuses = "refused"
+	GridRunStatusesRunning   GridRunStatuses = "running"
+	GridRunStatusesSkipped   GridRunStatuses = "skipped"
+	GridRunStatusesSucceeded GridRunStatuses = "succeeded"
+	GridRunStatusesTimedOut  GridRunStatuses = "timed_out"
+	GridRunStatusesWaiting   GridRunStatuses = "waiting"
+)
+
+// Valid indicates whether the value is a known member of the GridRunStatuses enum.
+func (e GridRunStatuses) Valid() bool {
+	switch e {
+	case GridRunStatusesEmpty:
+		return true
+	case GridRunStatusesFailed:
+		return true
+	case GridRunStatusesKilled:
+		return true
+	case GridRunStatusesLost:
+		return true
+	case GridRunStatusesMissed:
+		return true
+	case GridRunStatusesPending:
+		return true
+	case GridRunStatusesRefused:
+		return true
+	case GridRunStatusesRunning:
+		return true
+	case GridRunStatusesSkipped:
+		return true
+	case GridRunStatusesSucceeded:
+		return true
+	case GridRunStatusesTimedOut:
+		return true
+	case GridRunStatusesWaiting:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for HandoverReason.
+const (
+	Balance    HandoverReason = "balance"
+	Drain      HandoverReason = "drain"
+	Ineligible HandoverReason = "ineligible"
+	Restart    HandoverReason = "restart"
+	Update     HandoverReason = "update"
+)
+
+// Valid indicates whether the value is a known member of the HandoverReason enum.
+func (e HandoverReason) Valid() bool {
+	switch e {
+	case Balance:
+		return true
+	case Drain:
+		return true
+	case Ineligible:
+		return true
+	case Restart:
+		return true
+	case Update:
 		return true
 	default:
 		return false
@@ -1121,6 +1751,96 @@ func (e LivenessStatus) Valid() bool {
 	}
 }
 
+// Defines values for LockState.
+const (
+	LockStateFree  LockState = "free"
+	LockStateGrace LockState = "grace"
+	LockStateHeld  LockState = "held"
+)
+
+// Valid indicates whether the value is a known member of the LockState enum.
+func (e LockState) Valid() bool {
+	switch e {
+	case LockStateFree:
+		return true
+	case LockStateGrace:
+		return true
+	case LockStateHeld:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for LockSessionState.
+const (
+	LockSessionStateBusy     LockSessionState = "busy"
+	LockSessionStateGrace    LockSessionState = "grace"
+	LockSessionStateHeld     LockSessionState = "held"
+	LockSessionStateLost     LockSessionState = "lost"
+	LockSessionStateQueued   LockSessionState = "queued"
+	LockSessionStateReleased LockSessionState = "released"
+)
+
+// Valid indicates whether the value is a known member of the LockSessionState enum.
+func (e LockSessionState) Valid() bool {
+	switch e {
+	case LockSessionStateBusy:
+		return true
+	case LockSessionStateGrace:
+		return true
+	case LockSessionStateHeld:
+		return true
+	case LockSessionStateLost:
+		return true
+	case LockSessionStateQueued:
+		return true
+	case LockSessionStateReleased:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for MaintenanceWindowPolicy.
+const (
+	MaintenanceWindowPolicyHold MaintenanceWindowPolicy = "hold"
+	MaintenanceWindowPolicySkip MaintenanceWindowPolicy = "skip"
+)
+
+// Valid indicates whether the value is a known member of the MaintenanceWindowPolicy enum.
+func (e MaintenanceWindowPolicy) Valid() bool {
+	switch e {
+	case MaintenanceWindowPolicyHold:
+		return true
+	case MaintenanceWindowPolicySkip:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for MaintenanceWindowState.
+const (
+	MaintenanceWindowStateOpen    MaintenanceWindowState = "open"
+	MaintenanceWindowStateOver    MaintenanceWindowState = "over"
+	MaintenanceWindowStatePlanned MaintenanceWindowState = "planned"
+)
+
+// Valid indicates whether the value is a known member of the MaintenanceWindowState enum.
+func (e MaintenanceWindowState) Valid() bool {
+	switch e {
+	case MaintenanceWindowStateOpen:
+		return true
+	case MaintenanceWindowStateOver:
+		return true
+	case MaintenanceWindowStatePlanned:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for MeRole.
 const (
 	MeRoleAdmin    MeRole = "admin"
@@ -1145,18 +1865,110 @@ func (e MeRole) Valid() bool {
 	}
 }
 
+// Defines values for NodeClass.
+const (
+	NodeClassFailure NodeClass = "failure"
+	NodeClassSkipped NodeClass = "skipped"
+	NodeClassSuccess NodeClass = "success"
+)
+
+// Valid indicates whether the value is a known member of the NodeClass enum.
+func (e NodeClass) Valid() bool {
+	switch e {
+	case NodeClassFailure:
+		return true
+	case NodeClassSkipped:
+		return true
+	case NodeClassSuccess:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for NodeKind.
+const (
+	NodeKindApproval NodeKind = "approval"
+	NodeKindCommand  NodeKind = "command"
+	NodeKindJob      NodeKind = "job"
+)
+
+// Valid indicates whether the value is a known member of the NodeKind enum.
+func (e NodeKind) Valid() bool {
+	switch e {
+	case NodeKindApproval:
+		return true
+	case NodeKindCommand:
+		return true
+	case NodeKindJob:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for NodeStatus.
+const (
+	NodeStatusFailed    NodeStatus = "failed"
+	NodeStatusKilled    NodeStatus = "killed"
+	NodeStatusLost      NodeStatus = "lost"
+	NodeStatusMissed    NodeStatus = "missed"
+	NodeStatusPending   NodeStatus = "pending"
+	NodeStatusRefused   NodeStatus = "refused"
+	NodeStatusRunning   NodeStatus = "running"
+	NodeStatusSkipped   NodeStatus = "skipped"
+	NodeStatusSucceeded NodeStatus = "succeeded"
+	NodeStatusTimedOut  NodeStatus = "timed_out"
+	NodeStatusWaiting   NodeStatus = "waiting"
+)
+
+// Valid indicates whether the value is a known member of the NodeStatus enum.
+func (e NodeStatus) Valid() bool {
+	switch e {
+	case NodeStatusFailed:
+		return true
+	case NodeStatusKilled:
+		return true
+	case NodeStatusLost:
+		return true
+	case NodeStatusMissed:
+		return true
+	case NodeStatusPending:
+		return true
+	case NodeStatusRefused:
+		return true
+	case NodeStatusRunning:
+		return true
+	case NodeStatusSkipped:
+		return true
+	case NodeStatusSucceeded:
+		return true
+	case NodeStatusTimedOut:
+		return true
+	case NodeStatusWaiting:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for NotifyOn.
 const (
+	NotifyOnApproval  NotifyOn = "approval"
 	NotifyOnFailed    NotifyOn = "failed"
 	NotifyOnLate      NotifyOn = "late"
 	NotifyOnLost      NotifyOn = "lost"
 	NotifyOnMissed    NotifyOn = "missed"
+	NotifyOnOutput    NotifyOn = "output"
+	NotifyOnPaused    NotifyOn = "paused"
 	NotifyOnRecovered NotifyOn = "recovered"
 )
 
 // Valid indicates whether the value is a known member of the NotifyOn enum.
 func (e NotifyOn) Valid() bool {
 	switch e {
+	case NotifyOnApproval:
+		return true
 	case NotifyOnFailed:
 		return true
 	case NotifyOnLate:
@@ -1164,6 +1976,10 @@ func (e NotifyOn) Valid() bool {
 	case NotifyOnLost:
 		return true
 	case NotifyOnMissed:
+		return true
+	case NotifyOnOutput:
+		return true
+	case NotifyOnPaused:
 		return true
 	case NotifyOnRecovered:
 		return true
@@ -1391,21 +2207,66 @@ func (e RefusalCode) Valid() bool {
 	}
 }
 
+// Defines values for ReplicaStatus.
+const (
+	ReplicaStatusRunning ReplicaStatus = "running"
+	ReplicaStatusWaiting ReplicaStatus = "waiting"
+)
+
+// Valid indicates whether the value is a known member of the ReplicaStatus enum.
+func (e ReplicaStatus) Valid() bool {
+	switch e {
+	case ReplicaStatusRunning:
+		return true
+	case ReplicaStatusWaiting:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for ReplicasWanted0.
+const (
+	ReplicasWanted0All ReplicasWanted0 = "all"
+)
+
+// Valid indicates whether the value is a known member of the ReplicasWanted0 enum.
+func (e ReplicasWanted0) Valid() bool {
+	switch e {
+	case ReplicasWanted0All:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for ResultCause.
 const (
-	ResultCauseCatchup ResultCause = "catchup"
-	ResultCauseCron    ResultCause = "cron"
-	ResultCauseManual  ResultCause = "manual"
-	ResultCauseRerun   ResultCause = "rerun"
-	ResultCauseRetry   ResultCause = "retry"
+	ResultCauseAfter    ResultCause = "after"
+	ResultCauseBackfill ResultCause = "backfill"
+	ResultCauseCatchup  ResultCause = "catchup"
+	ResultCauseCron     ResultCause = "cron"
+	ResultCauseDaemon   ResultCause = "daemon"
+	ResultCauseFlow     ResultCause = "flow"
+	ResultCauseManual   ResultCause = "manual"
+	ResultCauseRerun    ResultCause = "rerun"
+	ResultCauseRetry    ResultCause = "retry"
 )
 
 // Valid indicates whether the value is a known member of the ResultCause enum.
 func (e ResultCause) Valid() bool {
 	switch e {
+	case ResultCauseAfter:
+		return true
+	case ResultCauseBackfill:
+		return true
 	case ResultCauseCatchup:
 		return true
 	case ResultCauseCron:
+		return true
+	case ResultCauseDaemon:
+		return true
+	case ResultCauseFlow:
 		return true
 	case ResultCauseManual:
 		return true
@@ -1462,9 +2323,14 @@ func (e ResultStatus) Valid() bool {
 
 // Defines values for RunAfter.
 const (
-	RunAfterFailed   RunAfter = "failed"
-	RunAfterLost     RunAfter = "lost"
-	RunAfterTimedOut RunAfter = "timed_out"
+	RunAfterFailed    RunAfter = "failed"
+	RunAfterKilled    RunAfter = "killed"
+	RunAfterLost      RunAfter = "lost"
+	RunAfterMissed    RunAfter = "missed"
+	RunAfterRefused   RunAfter = "refused"
+	RunAfterSkipped   RunAfter = "skipped"
+	RunAfterSucceeded RunAfter = "succeeded"
+	RunAfterTimedOut  RunAfter = "timed_out"
 )
 
 // Valid indicates whether the value is a known member of the RunAfter enum.
@@ -1472,7 +2338,17 @@ func (e RunAfter) Valid() bool {
 	switch e {
 	case RunAfterFailed:
 		return true
+	case RunAfterKilled:
+		return true
 	case RunAfterLost:
+		return true
+	case RunAfterMissed:
+		return true
+	case RunAfterRefused:
+		return true
+	case RunAfterSkipped:
+		return true
+	case RunAfterSucceeded:
 		return true
 	case RunAfterTimedOut:
 		return true
@@ -1483,19 +2359,31 @@ func (e RunAfter) Valid() bool {
 
 // Defines values for RunCause.
 const (
-	RunCauseCatchup RunCause = "catchup"
-	RunCauseCron    RunCause = "cron"
-	RunCauseManual  RunCause = "manual"
-	RunCauseRerun   RunCause = "rerun"
-	RunCauseRetry   RunCause = "retry"
+	RunCauseAfter    RunCause = "after"
+	RunCauseBackfill RunCause = "backfill"
+	RunCauseCatchup  RunCause = "catchup"
+	RunCauseCron     RunCause = "cron"
+	RunCauseDaemon   RunCause = "daemon"
+	RunCauseFlow     RunCause = "flow"
+	RunCauseManual   RunCause = "manual"
+	RunCauseRerun    RunCause = "rerun"
+	RunCauseRetry    RunCause = "retry"
 )
 
 // Valid indicates whether the value is a known member of the RunCause enum.
 func (e RunCause) Valid() bool {
 	switch e {
+	case RunCauseAfter:
+		return true
+	case RunCauseBackfill:
+		return true
 	case RunCauseCatchup:
 		return true
 	case RunCauseCron:
+		return true
+	case RunCauseDaemon:
+		return true
+	case RunCauseFlow:
 		return true
 	case RunCauseManual:
 		return true
@@ -1550,6 +2438,78 @@ func (e RunStatus) Valid() bool {
 	}
 }
 
+// Defines values for RunOn0.
+const (
+	RunOn0All RunOn0 = "all"
+)
+
+// Valid indicates whether the value is a known member of the RunOn0 enum.
+func (e RunOn0) Valid() bool {
+	switch e {
+	case RunOn0All:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for RunOnObjectWorkers0.
+const (
+	RunOnObjectWorkers0All RunOnObjectWorkers0 = "all"
+)
+
+// Valid indicates whether the value is a known member of the RunOnObjectWorkers0 enum.
+func (e RunOnObjectWorkers0) Valid() bool {
+	switch e {
+	case RunOnObjectWorkers0All:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for RunRerunRequestDefinition.
+const (
+	Current RunRerunRequestDefinition = "current"
+	Same    RunRerunRequestDefinition = "same"
+)
+
+// Valid indicates whether the value is a known member of the RunRerunRequestDefinition enum.
+func (e RunRerunRequestDefinition) Valid() bool {
+	switch e {
+	case Current:
+		return true
+	case Same:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for RunRerunRequestScope.
+const (
+	RunRerunRequestScopeAll    RunRerunRequestScope = "all"
+	RunRerunRequestScopeFailed RunRerunRequestScope = "failed"
+	RunRerunRequestScopeFrom   RunRerunRequestScope = "from"
+	RunRerunRequestScopeOnly   RunRerunRequestScope = "only"
+)
+
+// Valid indicates whether the value is a known member of the RunRerunRequestScope enum.
+func (e RunRerunRequestScope) Valid() bool {
+	switch e {
+	case RunRerunRequestScopeAll:
+		return true
+	case RunRerunRequestScopeFailed:
+		return true
+	case RunRerunRequestScopeFrom:
+		return true
+	case RunRerunRequestScopeOnly:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for StatisticsBy.
 const (
 	StatisticsByDay  StatisticsBy = "day"
@@ -1562,6 +2522,60 @@ func (e StatisticsBy) Valid() bool {
 	case StatisticsByDay:
 		return true
 	case StatisticsByHour:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for StepOnLost.
+const (
+	StepOnLostAbandon StepOnLost = "abandon"
+	StepOnLostDetach  StepOnLost = "detach"
+	StepOnLostRerun   StepOnLost = "rerun"
+)
+
+// Valid indicates whether the value is a known member of the StepOnLost enum.
+func (e StepOnLost) Valid() bool {
+	switch e {
+	case StepOnLostAbandon:
+		return true
+	case StepOnLostDetach:
+		return true
+	case StepOnLostRerun:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for StepRule.
+const (
+	StepRuleAllDone    StepRule = "all_done"
+	StepRuleAllFailed  StepRule = "all_failed"
+	StepRuleAllSuccess StepRule = "all_success"
+	StepRuleNoneFailed StepRule = "none_failed"
+	StepRuleOneDone    StepRule = "one_done"
+	StepRuleOneFailed  StepRule = "one_failed"
+	StepRuleOneSuccess StepRule = "one_success"
+)
+
+// Valid indicates whether the value is a known member of the StepRule enum.
+func (e StepRule) Valid() bool {
+	switch e {
+	case StepRuleAllDone:
+		return true
+	case StepRuleAllFailed:
+		return true
+	case StepRuleAllSuccess:
+		return true
+	case StepRuleNoneFailed:
+		return true
+	case StepRuleOneDone:
+		return true
+	case StepRuleOneFailed:
+		return true
+	case StepRuleOneSuccess:
 		return true
 	default:
 		return false
@@ -1721,6 +2735,24 @@ func (e VersionOfJobVerb) Valid() bool {
 	}
 }
 
+// Defines values for WindowDefinitionPolicy.
+const (
+	WindowDefinitionPolicyHold WindowDefinitionPolicy = "hold"
+	WindowDefinitionPolicySkip WindowDefinitionPolicy = "skip"
+)
+
+// Valid indicates whether the value is a known member of the WindowDefinitionPolicy enum.
+func (e WindowDefinitionPolicy) Valid() bool {
+	switch e {
+	case WindowDefinitionPolicyHold:
+		return true
+	case WindowDefinitionPolicySkip:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for ListChannelsParamsInclude.
 const (
 	Last ListChannelsParamsInclude = "last"
@@ -1759,14 +2791,17 @@ func (e ListDeliveriesParamsStatus) Valid() bool {
 
 // Defines values for FollowEventsParamsTypes.
 const (
-	FollowEventsParamsTypesJob    FollowEventsParamsTypes = "job"
-	FollowEventsParamsTypesRun    FollowEventsParamsTypes = "run"
-	FollowEventsParamsTypesWorker FollowEventsParamsTypes = "worker"
+	FollowEventsParamsTypesFlowrun FollowEventsParamsTypes = "flowrun"
+	FollowEventsParamsTypesJob     FollowEventsParamsTypes = "job"
+	FollowEventsParamsTypesRun     FollowEventsParamsTypes = "run"
+	FollowEventsParamsTypesWorker  FollowEventsParamsTypes = "worker"
 )
 
 // Valid indicates whether the value is a known member of the FollowEventsParamsTypes enum.
 func (e FollowEventsParamsTypes) Valid() bool {
 	switch e {
+	case FollowEventsParamsTypesFlowrun:
+		return true
 	case FollowEventsParamsTypesJob:
 		return true
 	case FollowEventsParamsTypesRun:
@@ -1817,6 +2852,45 @@ func (e ListFiresParamsStatus) Valid() bool {
 	case ListFiresParamsStatusTimedOut:
 		return true
 	case ListFiresParamsStatusWaiting:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for ListFiresParamsCause.
+const (
+	ListFiresParamsCauseAfter    ListFiresParamsCause = "after"
+	ListFiresParamsCauseBackfill ListFiresParamsCause = "backfill"
+	ListFiresParamsCauseCatchup  ListFiresParamsCause = "catchup"
+	ListFiresParamsCauseCron     ListFiresParamsCause = "cron"
+	ListFiresParamsCauseDaemon   ListFiresParamsCause = "daemon"
+	ListFiresParamsCauseFlow     ListFiresParamsCause = "flow"
+	ListFiresParamsCauseManual   ListFiresParamsCause = "manual"
+	ListFiresParamsCauseRerun    ListFiresParamsCause = "rerun"
+	ListFiresParamsCauseRetry    ListFiresParamsCause = "retry"
+)
+
+// Valid indicates whether the value is a known member of the ListFiresParamsCause enum.
+func (e ListFiresParamsCause) Valid() bool {
+	switch e {
+	case ListFiresParamsCauseAfter:
+		return true
+	case ListFiresParamsCauseBackfill:
+		return true
+	case ListFiresParamsCauseCatchup:
+		return true
+	case ListFiresParamsCauseCron:
+		return true
+	case ListFiresParamsCauseDaemon:
+		return true
+	case ListFiresParamsCauseFlow:
+		return true
+	case ListFiresParamsCauseManual:
+		return true
+	case ListFiresParamsCauseRerun:
+		return true
+	case ListFiresParamsCauseRetry:
 		return true
 	default:
 		return false
@@ -1894,52 +2968,52 @@ func (e ListJobsParamsIs) Valid() bool {
 
 // Defines values for ListJobsParamsSort.
 const (
-	Duration      ListJobsParamsSort = "duration"
-	Group         ListJobsParamsSort = "group"
-	LastRun       ListJobsParamsSort = "lastRun"
-	MinusDuration ListJobsParamsSort = "-duration"
-	MinusGroup    ListJobsParamsSort = "-group"
-	MinusLastRun  ListJobsParamsSort = "-lastRun"
-	MinusName     ListJobsParamsSort = "-name"
-	MinusNextFire ListJobsParamsSort = "-nextFire"
-	MinusSuccess  ListJobsParamsSort = "-success"
-	MinusUpdated  ListJobsParamsSort = "-updated"
-	Name          ListJobsParamsSort = "name"
-	NextFire      ListJobsParamsSort = "nextFire"
-	Success       ListJobsParamsSort = "success"
-	Updated       ListJobsParamsSort = "updated"
+	ListJobsParamsSortDuration      ListJobsParamsSort = "duration"
+	ListJobsParamsSortGroup         ListJobsParamsSort = "group"
+	ListJobsParamsSortLastRun       ListJobsParamsSort = "lastRun"
+	ListJobsParamsSortMinusDuration ListJobsParamsSort = "-duration"
+	ListJobsParamsSortMinusGroup    ListJobsParamsSort = "-group"
+	ListJobsParamsSortMinusLastRun  ListJobsParamsSort = "-lastRun"
+	ListJobsParamsSortMinusName     ListJobsParamsSort = "-name"
+	ListJobsParamsSortMinusNextFire ListJobsParamsSort = "-nextFire"
+	ListJobsParamsSortMinusSuccess  ListJobsParamsSort = "-success"
+	ListJobsParamsSortMinusUpdated  ListJobsParamsSort = "-updated"
+	ListJobsParamsSortName          ListJobsParamsSort = "name"
+	ListJobsParamsSortNextFire      ListJobsParamsSort = "nextFire"
+	ListJobsParamsSortSuccess       ListJobsParamsSort = "success"
+	ListJobsParamsSortUpdated       ListJobsParamsSort = "updated"
 )
 
 // Valid indicates whether the value is a known member of the ListJobsParamsSort enum.
 func (e ListJobsParamsSort) Valid() bool {
 	switch e {
-	case Duration:
+	case ListJobsParamsSortDuration:
 		return true
-	case Group:
+	case ListJobsParamsSortGroup:
 		return true
-	case LastRun:
+	case ListJobsParamsSortLastRun:
 		return true
-	case MinusDuration:
+	case ListJobsParamsSortMinusDuration:
 		return true
-	case MinusGroup:
+	case ListJobsParamsSortMinusGroup:
 		return true
-	case MinusLastRun:
+	case ListJobsParamsSortMinusLastRun:
 		return true
-	case MinusName:
+	case ListJobsParamsSortMinusName:
 		return true
-	case MinusNextFire:
+	case ListJobsParamsSortMinusNextFire:
 		return true
-	case MinusSuccess:
+	case ListJobsParamsSortMinusSuccess:
 		return true
-	case MinusUpdated:
+	case ListJobsParamsSortMinusUpdated:
 		return true
-	case Name:
+	case ListJobsParamsSortName:
 		return true
-	case NextFire:
+	case ListJobsParamsSortNextFire:
 		return true
-	case Success:
+	case ListJobsParamsSortSuccess:
 		return true
-	case Updated:
+	case ListJobsParamsSortUpdated:
 		return true
 	default:
 		return false
@@ -2015,6 +3089,45 @@ func (e ListJobFiresParamsStatus) Valid() bool {
 	}
 }
 
+// Defines values for ListJobFiresParamsCause.
+const (
+	ListJobFiresParamsCauseAfter    ListJobFiresParamsCause = "after"
+	ListJobFiresParamsCauseBackfill ListJobFiresParamsCause = "backfill"
+	ListJobFiresParamsCauseCatchup  ListJobFiresParamsCause = "catchup"
+	ListJobFiresParamsCauseCron     ListJobFiresParamsCause = "cron"
+	ListJobFiresParamsCauseDaemon   ListJobFiresParamsCause = "daemon"
+	ListJobFiresParamsCauseFlow     ListJobFiresParamsCause = "flow"
+	ListJobFiresParamsCauseManual   ListJobFiresParamsCause = "manual"
+	ListJobFiresParamsCauseRerun    ListJobFiresParamsCause = "rerun"
+	ListJobFiresParamsCauseRetry    ListJobFiresParamsCause = "retry"
+)
+
+// Valid indicates whether the value is a known member of the ListJobFiresParamsCause enum.
+func (e ListJobFiresParamsCause) Valid() bool {
+	switch e {
+	case ListJobFiresParamsCauseAfter:
+		return true
+	case ListJobFiresParamsCauseBackfill:
+		return true
+	case ListJobFiresParamsCauseCatchup:
+		return true
+	case ListJobFiresParamsCauseCron:
+		return true
+	case ListJobFiresParamsCauseDaemon:
+		return true
+	case ListJobFiresParamsCauseFlow:
+		return true
+	case ListJobFiresParamsCauseManual:
+		return true
+	case ListJobFiresParamsCauseRerun:
+		return true
+	case ListJobFiresParamsCauseRetry:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for ListRunsParamsStatus.
 const (
 	ListRunsParamsStatusFailed    ListRunsParamsStatus = "failed"
@@ -2059,19 +3172,31 @@ func (e ListRunsParamsStatus) Valid() bool {
 
 // Defines values for ListRunsParamsCause.
 const (
-	ListRunsParamsCauseCatchup ListRunsParamsCause = "catchup"
-	ListRunsParamsCauseCron    ListRunsParamsCause = "cron"
-	ListRunsParamsCauseManual  ListRunsParamsCause = "manual"
-	ListRunsParamsCauseRerun   ListRunsParamsCause = "rerun"
-	ListRunsParamsCauseRetry   ListRunsParamsCause = "retry"
+	ListRunsParamsCauseAfter    ListRunsParamsCause = "after"
+	ListRunsParamsCauseBackfill ListRunsParamsCause = "backfill"
+	ListRunsParamsCauseCatchup  ListRunsParamsCause = "catchup"
+	ListRunsParamsCauseCron     ListRunsParamsCause = "cron"
+	ListRunsParamsCauseDaemon   ListRunsParamsCause = "daemon"
+	ListRunsParamsCauseFlow     ListRunsParamsCause = "flow"
+	ListRunsParamsCauseManual   ListRunsParamsCause = "manual"
+	ListRunsParamsCauseRerun    ListRunsParamsCause = "rerun"
+	ListRunsParamsCauseRetry    ListRunsParamsCause = "retry"
 )
 
 // Valid indicates whether the value is a known member of the ListRunsParamsCause enum.
 func (e ListRunsParamsCause) Valid() bool {
 	switch e {
+	case ListRunsParamsCauseAfter:
+		return true
+	case ListRunsParamsCauseBackfill:
+		return true
 	case ListRunsParamsCauseCatchup:
 		return true
 	case ListRunsParamsCauseCron:
+		return true
+	case ListRunsParamsCauseDaemon:
+		return true
+	case ListRunsParamsCauseFlow:
 		return true
 	case ListRunsParamsCauseManual:
 		return true
@@ -2086,16 +3211,16 @@ func (e ListRunsParamsCause) Valid() bool {
 
 // Defines values for ListRunsParamsOrder.
 const (
-	Newest ListRunsParamsOrder = "newest"
-	Oldest ListRunsParamsOrder = "oldest"
+	ListRunsParamsOrderNewest ListRunsParamsOrder = "newest"
+	ListRunsParamsOrderOldest ListRunsParamsOrder = "oldest"
 )
 
 // Valid indicates whether the value is a known member of the ListRunsParamsOrder enum.
 func (e ListRunsParamsOrder) Valid() bool {
 	switch e {
-	case Newest:
+	case ListRunsParamsOrderNewest:
 		return true
-	case Oldest:
+	case ListRunsParamsOrderOldest:
 		return true
 	default:
 		return false
@@ -2138,6 +3263,51 @@ func (e SearchRunsParamsStatus) Valid() bool {
 	case SearchRunsParamsStatusTimedOut:
 		return true
 	case SearchRunsParamsStatusWaiting:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for ListRunNodesParamsStatus.
+const (
+	ListRunNodesParamsStatusFailed    ListRunNodesParamsStatus = "failed"
+	ListRunNodesParamsStatusKilled    ListRunNodesParamsStatus = "killed"
+	ListRunNodesParamsStatusLost      ListRunNodesParamsStatus = "lost"
+	ListRunNodesParamsStatusMissed    ListRunNodesParamsStatus = "missed"
+	ListRunNodesParamsStatusPending   ListRunNodesParamsStatus = "pending"
+	ListRunNodesParamsStatusRefused   ListRunNodesParamsStatus = "refused"
+	ListRunNodesParamsStatusRunning   ListRunNodesParamsStatus = "running"
+	ListRunNodesParamsStatusSkipped   ListRunNodesParamsStatus = "skipped"
+	ListRunNodesParamsStatusSucceeded ListRunNodesParamsStatus = "succeeded"
+	ListRunNodesParamsStatusTimedOut  ListRunNodesParamsStatus = "timed_out"
+	ListRunNodesParamsStatusWaiting   ListRunNodesParamsStatus = "waiting"
+)
+
+// Valid indicates whether the value is a known member of the ListRunNodesParamsStatus enum.
+func (e ListRunNodesParamsStatus) Valid() bool {
+	switch e {
+	case ListRunNodesParamsStatusFailed:
+		return true
+	case ListRunNodesParamsStatusKilled:
+		return true
+	case ListRunNodesParamsStatusLost:
+		return true
+	case ListRunNodesParamsStatusMissed:
+		return true
+	case ListRunNodesParamsStatusPending:
+		return true
+	case ListRunNodesParamsStatusRefused:
+		return true
+	case ListRunNodesParamsStatusRunning:
+		return true
+	case ListRunNodesParamsStatusSkipped:
+		return true
+	case ListRunNodesParamsStatusSucceeded:
+		return true
+	case ListRunNodesParamsStatusTimedOut:
+		return true
+	case ListRunNodesParamsStatusWaiting:
 		return true
 	default:
 		return false
@@ -2270,6 +3440,15 @@ type Acknowledgement struct {
 	Note *string `json:"note,omitempty"`
 }
 
+// AnswerRequest defines model for AnswerRequest.
+type AnswerRequest struct {
+	// Note Reason; shown with the step.
+	Note *string `json:"note,omitempty"`
+
+	// Step Name of the step.
+	Step string `json:"step"`
+}
+
 // Applied defines model for Applied.
 type Applied struct {
 	// Diff Unified diff, as for patch(1); for a dry run.
@@ -2317,6 +3496,17 @@ type ApplyCounts struct {
 type ApplyRequest struct {
 	// Jobs Each job is created, changed or left unchanged independently: a refused job does not affect the others.
 	Jobs []JobInput `json:"jobs"`
+}
+
+// Approval defines model for Approval.
+type Approval struct {
+	// Text The question to the operator.
+	Text string `json:"text"`
+
+	// Timeout The step times out after this time. Default: none.
+	//
+	// Example: 8h
+	Timeout *string `json:"timeout,omitempty"`
 }
 
 // AuditActor defines model for AuditActor.
@@ -2456,6 +3646,152 @@ type AuditStep struct {
 	Waiting int64 `json:"waiting"`
 }
 
+// AutoPause defines model for AutoPause.
+type AutoPause struct {
+	// Failures The job is paused once this many fires in a row have failed, timed out, been refused, or been lost with their worker, each with its last attempt. Missed and skipped fires do not count; a success resets the count.
+	//
+	// Example: 5
+	Failures int64 `json:"failures"`
+}
+
+// Backfill defines model for Backfill.
+type Backfill struct {
+	By *string `json:"by,omitempty"`
+
+	// Concurrency Maximum number of fires that run at the same time.
+	Concurrency *int64         `json:"concurrency,omitempty"`
+	Counts      BackfillCounts `json:"counts"`
+	CreatedAt   *time.Time     `json:"createdAt,omitempty"`
+	EndedAt     *time.Time     `json:"endedAt,omitempty"`
+
+	// Fires A page of the fires, in their order; absent in lists, and once it has ended. A dry run returns the first 1000. The ledger shows them, too.
+	Fires *[]BackfillFire `json:"fires,omitempty"`
+
+	// From The first planned time, inclusive. Absent once it has ended.
+	From *time.Time `json:"from,omitempty"`
+
+	// Id Absent in a dry run.
+	Id *string `json:"id,omitempty"`
+
+	// Job Name of the job.
+	Job string `json:"job"`
+
+	// Kept Fires of the range that are not run, in the response to the request.
+	Kept *int64 `json:"kept,omitempty"`
+
+	// Live Fires of the range that are left out because they have not ended, in the response to the request.
+	Live *[]LiveFire `json:"live,omitempty"`
+
+	// MaxFailures No further fire is started after as many failures.
+	MaxFailures *int64 `json:"maxFailures,omitempty"`
+
+	// NextCursor Cursor of the next page of fires; absent on the last one.
+	NextCursor *string            `json:"nextCursor,omitempty"`
+	Note       *string            `json:"note,omitempty"`
+	Order      *BackfillOrder     `json:"order,omitempty"`
+	Params     *map[string]string `json:"params,omitempty"`
+	Reason     *Reason            `json:"reason,omitempty"`
+	Reprocess  *BackfillReprocess `json:"reprocess,omitempty"`
+
+	// State planned: a dry run; ending: no further fire is started.
+	State BackfillState `json:"state"`
+
+	// Status Outcome of one that has ended.
+	Status *BackfillStatus `json:"status,omitempty"`
+
+	// To The end of the planned times, exclusive.
+	To *time.Time `json:"to,omitempty"`
+}
+
+// BackfillOrder defines model for Backfill.Order.
+type BackfillOrder string
+
+// BackfillReprocess defines model for Backfill.Reprocess.
+type BackfillReprocess string
+
+// BackfillState planned: a dry run; ending: no further fire is started.
+type BackfillState string
+
+// BackfillStatus Outcome of one that has ended.
+type BackfillStatus string
+
+// BackfillCancelRequest defines model for BackfillCancelRequest.
+type BackfillCancelRequest struct {
+	// Kill Also end the fires that run. Default: they continue, and no further one is started.
+	Kill *bool `json:"kill,omitempty"`
+
+	// Note Reason; shown with the backfill.
+	Note *string `json:"note,omitempty"`
+}
+
+// BackfillCounts defines model for BackfillCounts.
+type BackfillCounts struct {
+	Failed  int64 `json:"failed"`
+	Running int64 `json:"running"`
+
+	// Skipped Fires that are not started any more.
+	Skipped   int64 `json:"skipped"`
+	Succeeded int64 `json:"succeeded"`
+	Total     int64 `json:"total"`
+	Waiting   int64 `json:"waiting"`
+}
+
+// BackfillCreateRequest defines model for BackfillCreateRequest.
+type BackfillCreateRequest struct {
+	// Concurrency Maximum number of fires that run at the same time. Default: 1; always 1 for a job whose runs must not overlap.
+	Concurrency *int64 `json:"concurrency,omitempty"`
+
+	// DryRun Return which fires would be run, and run none.
+	DryRun *bool `json:"dryRun,omitempty"`
+
+	// From The first planned time, inclusive.
+	//
+	// Example: 2026-03-01T00:00:00Z
+	From time.Time `json:"from"`
+
+	// MaxFailures Start no further fires after this many have failed. Default: no limit.
+	MaxFailures *int64 `json:"maxFailures,omitempty"`
+
+	// Note Reason; shown with the runs.
+	Note *string `json:"note,omitempty"`
+
+	// Order The order of the fires. Default: oldest.
+	Order *BackfillCreateRequestOrder `json:"order,omitempty"`
+
+	// Params Values of the job's parameters.
+	Params *map[string]string `json:"params,omitempty"`
+
+	// Reprocess Which fires to run. none: those that have not run; failed: also those that did not succeed; all: all of them. Default: none.
+	Reprocess *BackfillCreateRequestReprocess `json:"reprocess,omitempty"`
+
+	// To The end of the planned times, exclusive. Fires that are not due yet are not included.
+	//
+	// Example: 2026-03-08T00:00:00Z
+	To time.Time `json:"to"`
+}
+
+// BackfillCreateRequestOrder The order of the fires. Default: oldest.
+type BackfillCreateRequestOrder string
+
+// BackfillCreateRequestReprocess Which fires to run. none: those that have not run; failed: also those that did not succeed; all: all of them. Default: none.
+type BackfillCreateRequestReprocess string
+
+// BackfillFire defines model for BackfillFire.
+type BackfillFire struct {
+	// At Its planned time.
+	At time.Time `json:"at"`
+
+	// Attempt Number of the attempt that the backfill requests.
+	Attempt int64 `json:"attempt"`
+
+	// Run Id of the run, once it was started.
+	Run    *string            `json:"run,omitempty"`
+	Status BackfillFireStatus `json:"status"`
+}
+
+// BackfillFireStatus defines model for BackfillFire.Status.
+type BackfillFireStatus string
+
 // Bucket defines model for Bucket.
 type Bucket struct {
 	// At Begin of the bucket, in the time zone.
@@ -2514,6 +3850,9 @@ type BulkRequest struct {
 
 	// Below Jobs of this group and its subgroups: groups whose names continue with a dot or a dash.
 	Below *string `json:"below,omitempty"`
+
+	// Force For delete: also jobs that others, which are not among them, name in after.
+	Force *bool `json:"force,omitempty"`
 
 	// Group Jobs of this group.
 	Group *string `json:"group,omitempty"`
@@ -2598,10 +3937,13 @@ type Channel struct {
 	// Jobs Number of jobs that notify it.
 	Jobs int64       `json:"jobs"`
 	Kind ChannelKind `json:"kind"`
-	Last *Delivery   `json:"last,omitempty"`
-	Name string      `json:"name"`
 
-	// Origin Scheme and host of a webhook; the rest of its URL is secret. For admins only.
+	// Language Language of messages; en if absent.
+	Language *ChannelLanguage `json:"language,omitempty"`
+	Last     *Delivery        `json:"last,omitempty"`
+	Name     string           `json:"name"`
+
+	// Origin Scheme and host of its URL, the rest of which is secret. For admins only.
 	Origin *string `json:"origin,omitempty"`
 
 	// Pending Number of its deliveries that are waiting; on request.
@@ -2628,16 +3970,28 @@ type Channel struct {
 // ChannelKind defines model for Channel.Kind.
 type ChannelKind string
 
+// ChannelLanguage Language of messages; en if absent.
+type ChannelLanguage string
+
 // ChannelDefinition defines model for ChannelDefinition.
 type ChannelDefinition struct {
-	// Disabled Send nothing to the channel.
-	Disabled *bool                 `json:"disabled,omitempty"`
-	Kind     ChannelDefinitionKind `json:"kind"`
+	// Chat Chat that a bot writes to. Treated as a secret.
+	Chat *string `json:"chat,omitempty"`
 
-	// NewSecret Generate a new signing secret and return it.
+	// Disabled Send nothing to the channel.
+	Disabled *bool `json:"disabled,omitempty"`
+
+	// Key Key or token that the receiver has issued. Treated as a secret.
+	Key  *string               `json:"key,omitempty"`
+	Kind ChannelDefinitionKind `json:"kind"`
+
+	// Language Language of messages; en if not given. Webhooks have none.
+	Language *ChannelDefinitionLanguage `json:"language,omitempty"`
+
+	// NewSecret Generate a new signing secret of a webhook and return it.
 	NewSecret *bool `json:"newSecret,omitempty"`
 
-	// Secret Signs the calls of a webhook: whsec_ and 24 to 64 bytes in base64. Generated for a new webhook if not given.
+	// Secret Signs the calls. For a webhook, whsec_ and 24 to 64 bytes in base64, generated if not given.
 	//
 	// Example: whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD
 	Secret *string `json:"secret,omitempty"`
@@ -2645,12 +3999,15 @@ type ChannelDefinition struct {
 	// To Mail addresses.
 	To *[]string `json:"to,omitempty"`
 
-	// Url URL of the webhook.
+	// Url URL that is called. Treated as a secret.
 	Url *string `json:"url,omitempty"`
 }
 
 // ChannelDefinitionKind defines model for ChannelDefinition.Kind.
 type ChannelDefinitionKind string
+
+// ChannelDefinitionLanguage Language of messages; en if not given. Webhooks have none.
+type ChannelDefinitionLanguage string
 
 // Check defines model for Check.
 type Check struct {
@@ -2693,6 +4050,9 @@ type ConditionCode string
 
 // Crontab defines model for Crontab.
 type Crontab struct {
+	// Channels Mail channels that do not exist and that the jobs notify of their output, in place of MAILTO. The caller creates them.
+	Channels *[]CrontabChannel `json:"channels,omitempty"`
+
 	// Faults Number of lines that cron would reject, or whose job could not be saved.
 	Faults int64 `json:"faults"`
 
@@ -2704,6 +4064,14 @@ type Crontab struct {
 
 	// NotTaken Number of lines that cron accepts and that have no equivalent job.
 	NotTaken int64 `json:"notTaken"`
+}
+
+// CrontabChannel defines model for CrontabChannel.
+type CrontabChannel struct {
+	Name string `json:"name"`
+
+	// To Mail addresses, those of MAILTO.
+	To []string `json:"to"`
 }
 
 // CrontabLine defines model for CrontabLine.
@@ -2829,16 +4197,58 @@ type DSTTime struct {
 // DSTTimeKind gap: local times are skipped; overlap: local times occur twice.
 type DSTTimeKind string
 
+// Daemon defines model for Daemon.
+type Daemon struct {
+	// Backoff Delay before a restart; doubled as long as runs last less than healthyAfter. Default: 1s.
+	//
+	// Example: 1s
+	Backoff *string `json:"backoff,omitempty"`
+
+	// Count Number of replicas, from 1 to 1000; all: one on each eligible worker.
+	Count Daemon_Count `json:"count"`
+
+	// HealthyAfter How long a run must last to count as healthy. Default: 10s.
+	//
+	// Example: 10s
+	HealthyAfter *string `json:"healthyAfter,omitempty"`
+
+	// MaxBackoff Maximum delay. Default: 5m.
+	//
+	// Example: 5m
+	MaxBackoff *string    `json:"maxBackoff,omitempty"`
+	Rebalance  *Rebalance `json:"rebalance,omitempty"`
+}
+
+// DaemonCount0 Every eligible worker.
+type DaemonCount0 string
+
+// DaemonCount1 As many of them: 1 to 1000.
+type DaemonCount1 = int
+
+// Daemon_Count Number of replicas, from 1 to 1000; all: one on each eligible worker.
+type Daemon_Count struct {
+	union json.RawMessage
+}
+
 // Definition defines model for Definition.
 type Definition struct {
-	// Args A program and its arguments, run without a shell.
-	Args    *[]string `json:"args,omitempty"`
-	CatchUp *CatchUp  `json:"catchUp,omitempty"`
+	// After Names of jobs, the parents: the job gets a fire when each of them has succeeded since its last such fire.
+	//
+	// Example: ["import-stock"]
+	After *[]string `json:"after,omitempty"`
 
-	// Command Command line for the shell. Either command or args is required.
+	// Args A program and its arguments, run without a shell.
+	Args      *[]string  `json:"args,omitempty"`
+	AutoPause *AutoPause `json:"autoPause,omitempty"`
+	CatchUp   *CatchUp   `json:"catchUp,omitempty"`
+
+	// Command Command line for the shell. Either command or args is required for the type shell.
 	//
 	// Example: make report
 	Command *string `json:"command,omitempty"`
+
+	// Concurrency Maximum number of nodes of one flow run that run at the same time. Default: 100.
+	Concurrency *int64 `json:"concurrency,omitempty"`
 
 	// ConfirmRun The console asks before a manual run. Schedules, scripts and cronctl are not affected.
 	ConfirmRun *bool `json:"confirmRun,omitempty"`
@@ -2847,6 +4257,7 @@ type Definition struct {
 	//
 	// Example: 30 2 * * MON-FRI
 	CronExpr    *string `json:"cronExpr,omitempty"`
+	Daemon      *Daemon `json:"daemon,omitempty"`
 	Description *string `json:"description,omitempty"`
 	Dst         *DST    `json:"dst,omitempty"`
 
@@ -2855,6 +4266,9 @@ type Definition struct {
 
 	// Env Environment variables, at most 128. The worker replaces a value such as secret:db-password by the secret of that name when a run starts.
 	Env *map[string]string `json:"env,omitempty"`
+
+	// FailFast The first failure ends the nodes of the flow run that run, and no further node is started.
+	FailFast *bool `json:"failFast,omitempty"`
 
 	// Group The group that the job belongs to.
 	//
@@ -2894,10 +4308,13 @@ type Definition struct {
 	OnLost *DefinitionOnLost `json:"onLost,omitempty"`
 	Output *OutputPolicy     `json:"output,omitempty"`
 
+	// Outputs Values that a run reports, by name, at most 32: each a file of that name in the folder CARILLON_OUTPUT, of at most 4 KiB. They are stored with the run.
+	Outputs *map[string]Output `json:"outputs,omitempty"`
+
 	// Overlap What a fire does while an earlier run is unresolved. skip: it is recorded as skipped; queue: it waits (one at most); replace: it kills that run; allow: it runs at the same time. Default: skip.
 	Overlap *DefinitionOverlap `json:"overlap,omitempty"`
 
-	// Params Parameters: variables that a trigger may set, by name.
+	// Params Parameters: variables that a trigger may set, by name. Their order is kept.
 	Params *map[string]Param `json:"params,omitempty"`
 
 	// PauseNote Why it is paused.
@@ -2910,10 +4327,24 @@ type Definition struct {
 	Paused    *bool      `json:"paused,omitempty"`
 	Placement *Placement `json:"placement,omitempty"`
 
+	// Pool A pool that limits how many runs of all jobs that use it exist at the same time. A fire that finds no free slot waits until startDeadline.
+	//
+	// Example: reports-db
+	Pool *string `json:"pool,omitempty"`
+
+	// PoolSlots Number of the pool's slots that a run takes. Default: 1.
+	PoolSlots *int64 `json:"poolSlots,omitempty"`
+
 	// Priority Order in which fires get free slots, 9 first. Default: 5.
 	Priority  *int64     `json:"priority,omitempty"`
 	Retention *Retention `json:"retention,omitempty"`
 	Retry     *Retry     `json:"retry,omitempty"`
+
+	// RunOn On which workers each fire runs: all, a number, or an object with further settings.
+	RunOn *RunOn `json:"runOn,omitempty"`
+
+	// Schedules Several schedules, in place of cronExpr, timezone, dst, startAt, endAt and jitter. When several of them fire at the same time, that is one fire, which belongs to the first of them in the list.
+	Schedules *[]JobSchedule `json:"schedules,omitempty"`
 
 	// Shell Absolute path of the shell. Default: /bin/sh.
 	Shell *string `json:"shell,omitempty"`
@@ -2931,6 +4362,9 @@ type Definition struct {
 
 	// Stdin Standard input of the command.
 	Stdin *string `json:"stdin,omitempty"`
+
+	// Steps The steps of a flow, in any order, in place of a command.
+	Steps *[]Step `json:"steps,omitempty"`
 
 	// SuccessExitCodes Exit codes that count as success. Default: 0.
 	SuccessExitCodes *[]int64 `json:"successExitCodes,omitempty"`
@@ -2953,8 +4387,16 @@ type Definition struct {
 	// Example: 每晚报表
 	Title *string `json:"title,omitempty"`
 
+	// Type What a run executes: shell (a command), http (a request), or a plug-in of the workers; see GET /types. Default: shell.
+	//
+	// Example: http
+	Type *string `json:"type,omitempty"`
+
 	// User The user to run as. The worker refuses the run if it does not allow this user.
 	User *string `json:"user,omitempty"`
+
+	// With Settings of a type other than shell, at most 32 KiB and 8 levels. A text may contain ${NAME}, which is replaced by the value of NAME in params or env; where the type permits it, secret:NAME is replaced by the secret of that name.
+	With *map[string]interface{} `json:"with,omitempty"`
 
 	// WorkDir Absolute path of the working directory.
 	WorkDir *string `json:"workDir,omitempty"`
@@ -3035,6 +4477,29 @@ type DeliveryKind string
 // DeliveryStatus defines model for Delivery.Status.
 type DeliveryStatus string
 
+// Edge A dependency on a step: its name, or an object with a condition.
+type Edge struct {
+	union json.RawMessage
+}
+
+// Edge0 Name of the step.
+type Edge0 = string
+
+// EdgeObject defines model for EdgeObject.
+type EdgeObject struct {
+	// ExitCodes The step must have ended with one of these exit codes.
+	ExitCodes *[]int64 `json:"exitCodes,omitempty"`
+
+	// On How the step must have ended. Default: as the rule says.
+	On *EdgeObjectOn `json:"on,omitempty"`
+
+	// Step Name of the step.
+	Step string `json:"step"`
+}
+
+// EdgeObjectOn How the step must have ended. Default: as the rule says.
+type EdgeObjectOn string
+
 // Ending defines model for Ending.
 type Ending struct {
 	At time.Time `json:"at"`
@@ -3042,7 +4507,7 @@ type Ending struct {
 	// By Who sent the last request.
 	By string `json:"by"`
 
-	// Code Reason, if not requested by a user: replaced by the next fire.
+	// Code Reason, if not requested by a user: replaced by the next fire; of a flow run also its timeout, its first failure, a definition that cannot be read, or a restore of etcd.
 	Code *EndingCode `json:"code,omitempty"`
 
 	// Note Why.
@@ -3052,7 +4517,7 @@ type Ending struct {
 	Signal EndingSignal `json:"signal"`
 }
 
-// EndingCode Reason, if not requested by a user: replaced by the next fire.
+// EndingCode Reason, if not requested by a user: replaced by the next fire; of a flow run also its timeout, its first failure, a definition that cannot be read, or a restore of etcd.
 type EndingCode string
 
 // EndingSignal The first signal.
@@ -3187,6 +4652,9 @@ type Fire struct {
 	PlannedAt time.Time `json:"plannedAt"`
 	Reason    *Reason   `json:"reason,omitempty"`
 
+	// Schedule Label of the schedule that planned the fire, of a job with several schedules.
+	Schedule *string `json:"schedule,omitempty"`
+
 	// Status Status of the last attempt; planned: in the future; waiting: due.
 	Status FireStatus `json:"status"`
 }
@@ -3246,6 +4714,95 @@ type FireResults struct {
 	Items   []FireResult `json:"items"`
 	Refused int64        `json:"refused"`
 	Unknown int64        `json:"unknown"`
+}
+
+// FlowGraph defines model for FlowGraph.
+type FlowGraph struct {
+	// Digest Identifies the definition.
+	Digest *string `json:"digest,omitempty"`
+
+	// Edges The dependencies, by their target in the order of the definition.
+	Edges []GraphEdge `json:"edges"`
+
+	// Job Name of the flow.
+	Job string `json:"job"`
+
+	// Layers Number of layers.
+	Layers int64 `json:"layers"`
+
+	// Steps The steps, in the order of the definition.
+	Steps []GraphStep `json:"steps"`
+}
+
+// FlowNode defines model for FlowNode.
+type FlowNode struct {
+	// Background The flow run is one of a backfill.
+	Background *bool `json:"background,omitempty"`
+
+	// Created Revision of etcd at which the flow run began.
+	Created int64 `json:"created"`
+
+	// Depth Number of flow runs that this one is nested in.
+	Depth *int64 `json:"depth,omitempty"`
+
+	// Digest Identifies the definition of the flow.
+	Digest   *string   `json:"digest,omitempty"`
+	Interval *Interval `json:"interval,omitempty"`
+
+	// Job Name of the flow.
+	Job string `json:"job"`
+
+	// Kind What the flow run consists of.
+	Kind FlowNodeKind `json:"kind"`
+
+	// Node Name of the node: of the step, or of an item of a map, such as load@00003.
+	Node string `json:"node"`
+
+	// Round Numbers the starts of the node in this flow run, from 1.
+	Round int64 `json:"round"`
+
+	// Run Id of the flow run.
+	Run string `json:"run"`
+
+	// Uid Uid of the job that runs; of the flow for an inline step.
+	Uid string `json:"uid"`
+}
+
+// FlowNodeKind What the flow run consists of.
+type FlowNodeKind string
+
+// FlowSummary defines model for FlowSummary.
+type FlowSummary struct {
+	// Digest Identifies the definition of the steps.
+	Digest *string `json:"digest,omitempty"`
+
+	// Steps Number of steps.
+	Steps int64 `json:"steps"`
+}
+
+// ForEach defines model for ForEach.
+type ForEach struct {
+	// As Variable that holds the item. Default: ITEM.
+	//
+	// Example: FILE
+	As *string `json:"as,omitempty"`
+
+	// Concurrency Maximum number of items that run at the same time. Default: that of the flow.
+	Concurrency *int64 `json:"concurrency,omitempty"`
+
+	// Items The items. Either items or list is required.
+	Items *[]string `json:"items,omitempty"`
+
+	// List Where the items come from, one per line: an output or a parameter.
+	//
+	// Example: steps.extract.outputs.files
+	List *string `json:"list,omitempty"`
+
+	// MaxFailures The step succeeds if at most this many items fail. Default: 0.
+	MaxFailures *int64 `json:"maxFailures,omitempty"`
+
+	// Stop Start no further items once the step has failed.
+	Stop *bool `json:"stop,omitempty"`
 }
 
 // Forecast defines model for Forecast.
@@ -3310,6 +4867,106 @@ type Gap struct {
 	To time.Time `json:"to"`
 }
 
+// GraphEdge defines model for GraphEdge.
+type GraphEdge struct {
+	// ExitCodes It must have ended with one of these exit codes.
+	ExitCodes *[]int64 `json:"exitCodes,omitempty"`
+
+	// From The step that must have ended.
+	From string `json:"from"`
+
+	// On How it must have ended.
+	On *GraphEdgeOn `json:"on,omitempty"`
+
+	// To The step that depends on it.
+	To string `json:"to"`
+}
+
+// GraphEdgeOn How it must have ended.
+type GraphEdgeOn string
+
+// GraphItems defines model for GraphItems.
+type GraphItems struct {
+	// Items Number of items, if they are constants.
+	Items *int64 `json:"items,omitempty"`
+
+	// List Where the items come from.
+	//
+	// Example: steps.extract.outputs.files
+	List *string `json:"list,omitempty"`
+}
+
+// GraphStep defines model for GraphStep.
+type GraphStep struct {
+	// AllowFailure Any end of the step counts as success.
+	AllowFailure *bool       `json:"allowFailure,omitempty"`
+	ForEach      *GraphItems `json:"forEach,omitempty"`
+
+	// Job The job that the step runs.
+	Job  *string       `json:"job,omitempty"`
+	Kind GraphStepKind `json:"kind"`
+
+	// Layer Length of the longest path to the step, from 0.
+	Layer int64  `json:"layer"`
+	Name  string `json:"name"`
+
+	// Rule How its dependencies combine. Default: all_success.
+	Rule  *GraphStepRule `json:"rule,omitempty"`
+	Title *string        `json:"title,omitempty"`
+
+	// When The step is skipped if this expression is false.
+	When *string `json:"when,omitempty"`
+}
+
+// GraphStepKind defines model for GraphStep.Kind.
+type GraphStepKind string
+
+// GraphStepRule How its dependencies combine. Default: all_success.
+type GraphStepRule string
+
+// Grid defines model for Grid.
+type Grid struct {
+	// Partial The log store is away: only live flow runs are listed.
+	Partial *bool `json:"partial,omitempty"`
+
+	// Runs The newest first. Fewer than requested if they have more than 50,000 nodes in total.
+	Runs []GridRun `json:"runs"`
+
+	// Steps In the order of the newest definition; then those that only earlier flow runs had.
+	Steps []GridStep `json:"steps"`
+}
+
+// GridRun defines model for GridRun.
+type GridRun struct {
+	Attempt int64 `json:"attempt"`
+
+	// Digest Identifies the definition of its steps.
+	Digest  string     `json:"digest"`
+	EndedAt *time.Time `json:"endedAt,omitempty"`
+	Id      string     `json:"id"`
+
+	// Kept Indexes of the steps that were kept from an earlier flow run: their status is that of then.
+	Kept      *[]int64      `json:"kept,omitempty"`
+	PlannedAt time.Time     `json:"plannedAt"`
+	StartedAt *time.Time    `json:"startedAt,omitempty"`
+	Status    GridRunStatus `json:"status"`
+
+	// Statuses Of each step of the grid, in its order; empty if the flow run has no such step.
+	Statuses []GridRunStatuses `json:"statuses"`
+}
+
+// GridRunStatus defines model for GridRun.Status.
+type GridRunStatus string
+
+// GridRunStatuses defines model for GridRun.Statuses.
+type GridRunStatuses string
+
+// GridStep defines model for GridStep.
+type GridStep struct {
+	Name  string  `json:"name"`
+	Title *string `json:"title,omitempty"`
+}
+
 // GroupCount defines model for GroupCount.
 type GroupCount struct {
 	Jobs int64 `json:"jobs"`
@@ -3334,6 +4991,24 @@ type GroupShare struct {
 	// Name Empty for jobs without a group.
 	Name string `json:"name"`
 }
+
+// Handover defines model for Handover.
+type Handover struct {
+	// Reason update: the job has changed; restart: an operator restarts it; drain: the worker is drained; balance: another worker runs fewer daemons; ineligible: the worker may no longer run the job.
+	Reason  HandoverReason `json:"reason"`
+	Replica string         `json:"replica"`
+
+	// Run Id of the run that is ended.
+	Run   string    `json:"run"`
+	Since time.Time `json:"since"`
+
+	// Worker Id of the worker that hands it over.
+	Worker     string  `json:"worker"`
+	WorkerName *string `json:"workerName,omitempty"`
+}
+
+// HandoverReason update: the job has changed; restart: an operator restarts it; drain: the worker is drained; balance: another worker runs fewer daemons; ineligible: the worker may no longer run the job.
+type HandoverReason string
 
 // HistoryPageAuditEntry defines model for HistoryPageAuditEntry.
 type HistoryPageAuditEntry struct {
@@ -3379,16 +5054,47 @@ type HistoryPageRun struct {
 	Partial *bool `json:"partial,omitempty"`
 }
 
+// Interval defines model for Interval.
+type Interval struct {
+	End time.Time `json:"end"`
+
+	// Start Absent for the first fire of the schedule.
+	Start *time.Time `json:"start,omitempty"`
+}
+
+// ItemCounts defines model for ItemCounts.
+type ItemCounts struct {
+	Failed *int64 `json:"failed,omitempty"`
+
+	// Pending Not started.
+	Pending *int64 `json:"pending,omitempty"`
+
+	// Running Started.
+	Running   *int64 `json:"running,omitempty"`
+	Skipped   *int64 `json:"skipped,omitempty"`
+	Succeeded *int64 `json:"succeeded,omitempty"`
+	Total     int64  `json:"total"`
+}
+
 // Job defines model for Job.
 type Job struct {
-	// Args A program and its arguments, run without a shell.
-	Args    *[]string `json:"args,omitempty"`
-	CatchUp *CatchUp  `json:"catchUp,omitempty"`
+	// After Names of jobs, the parents: the job gets a fire when each of them has succeeded since its last such fire.
+	//
+	// Example: ["import-stock"]
+	After *[]string `json:"after,omitempty"`
 
-	// Command Command line for the shell. Either command or args is required.
+	// Args A program and its arguments, run without a shell.
+	Args      *[]string  `json:"args,omitempty"`
+	AutoPause *AutoPause `json:"autoPause,omitempty"`
+	CatchUp   *CatchUp   `json:"catchUp,omitempty"`
+
+	// Command Command line for the shell. Either command or args is required for the type shell.
 	//
 	// Example: make report
 	Command *string `json:"command,omitempty"`
+
+	// Concurrency Maximum number of nodes of one flow run that run at the same time. Default: 100.
+	Concurrency *int64 `json:"concurrency,omitempty"`
 
 	// ConfirmRun The console asks before a manual run. Schedules, scripts and cronctl are not affected.
 	ConfirmRun *bool `json:"confirmRun,omitempty"`
@@ -3397,6 +5103,7 @@ type Job struct {
 	//
 	// Example: 30 2 * * MON-FRI
 	CronExpr    *string `json:"cronExpr,omitempty"`
+	Daemon      *Daemon `json:"daemon,omitempty"`
 	Description *string `json:"description,omitempty"`
 	Dst         *DST    `json:"dst,omitempty"`
 
@@ -3405,6 +5112,9 @@ type Job struct {
 
 	// Env Environment variables, at most 128. The worker replaces a value such as secret:db-password by the secret of that name when a run starts.
 	Env *map[string]string `json:"env,omitempty"`
+
+	// FailFast The first failure ends the nodes of the flow run that run, and no further node is started.
+	FailFast *bool `json:"failFast,omitempty"`
 
 	// Group The group that the job belongs to.
 	//
@@ -3445,10 +5155,13 @@ type Job struct {
 	OnLost *JobOnLost    `json:"onLost,omitempty"`
 	Output *OutputPolicy `json:"output,omitempty"`
 
+	// Outputs Values that a run reports, by name, at most 32: each a file of that name in the folder CARILLON_OUTPUT, of at most 4 KiB. They are stored with the run.
+	Outputs *map[string]Output `json:"outputs,omitempty"`
+
 	// Overlap What a fire does while an earlier run is unresolved. skip: it is recorded as skipped; queue: it waits (one at most); replace: it kills that run; allow: it runs at the same time. Default: skip.
 	Overlap *JobOverlap `json:"overlap,omitempty"`
 
-	// Params Parameters: variables that a trigger may set, by name.
+	// Params Parameters: variables that a trigger may set, by name. Their order is kept.
 	Params *map[string]Param `json:"params,omitempty"`
 
 	// PauseNote Why it is paused.
@@ -3461,10 +5174,24 @@ type Job struct {
 	Paused    *bool      `json:"paused,omitempty"`
 	Placement *Placement `json:"placement,omitempty"`
 
+	// Pool A pool that limits how many runs of all jobs that use it exist at the same time. A fire that finds no free slot waits until startDeadline.
+	//
+	// Example: reports-db
+	Pool *string `json:"pool,omitempty"`
+
+	// PoolSlots Number of the pool's slots that a run takes. Default: 1.
+	PoolSlots *int64 `json:"poolSlots,omitempty"`
+
 	// Priority Order in which fires get free slots, 9 first. Default: 5.
 	Priority  *int64     `json:"priority,omitempty"`
 	Retention *Retention `json:"retention,omitempty"`
 	Retry     *Retry     `json:"retry,omitempty"`
+
+	// RunOn On which workers each fire runs: all, a number, or an object with further settings.
+	RunOn *RunOn `json:"runOn,omitempty"`
+
+	// Schedules Several schedules, in place of cronExpr, timezone, dst, startAt, endAt and jitter. When several of them fire at the same time, that is one fire, which belongs to the first of them in the list.
+	Schedules *[]JobSchedule `json:"schedules,omitempty"`
 
 	// Shell Absolute path of the shell. Default: /bin/sh.
 	Shell *string `json:"shell,omitempty"`
@@ -3482,6 +5209,9 @@ type Job struct {
 
 	// Stdin Standard input of the command.
 	Stdin *string `json:"stdin,omitempty"`
+
+	// Steps The steps of a flow, in any order, in place of a command.
+	Steps *[]Step `json:"steps,omitempty"`
 
 	// SuccessExitCodes Exit codes that count as success. Default: 0.
 	SuccessExitCodes *[]int64 `json:"successExitCodes,omitempty"`
@@ -3504,8 +5234,16 @@ type Job struct {
 	// Example: 每晚报表
 	Title *string `json:"title,omitempty"`
 
+	// Type What a run executes: shell (a command), http (a request), or a plug-in of the workers; see GET /types. Default: shell.
+	//
+	// Example: http
+	Type *string `json:"type,omitempty"`
+
 	// User The user to run as. The worker refuses the run if it does not allow this user.
 	User *string `json:"user,omitempty"`
+
+	// With Settings of a type other than shell, at most 32 KiB and 8 levels. A text may contain ${NAME}, which is replaced by the value of NAME in params or env; where the type permits it, secret:NAME is replaced by the secret of that name.
+	With *map[string]interface{} `json:"with,omitempty"`
 
 	// WorkDir Absolute path of the working directory.
 	WorkDir *string `json:"workDir,omitempty"`
@@ -3528,14 +5266,23 @@ type JobCounts struct {
 
 // JobInput defines model for JobInput.
 type JobInput struct {
-	// Args A program and its arguments, run without a shell.
-	Args    *[]string `json:"args,omitempty"`
-	CatchUp *CatchUp  `json:"catchUp,omitempty"`
+	// After Names of jobs, the parents: the job gets a fire when each of them has succeeded since its last such fire.
+	//
+	// Example: ["import-stock"]
+	After *[]string `json:"after,omitempty"`
 
-	// Command Command line for the shell. Either command or args is required.
+	// Args A program and its arguments, run without a shell.
+	Args      *[]string  `json:"args,omitempty"`
+	AutoPause *AutoPause `json:"autoPause,omitempty"`
+	CatchUp   *CatchUp   `json:"catchUp,omitempty"`
+
+	// Command Command line for the shell. Either command or args is required for the type shell.
 	//
 	// Example: make report
 	Command *string `json:"command,omitempty"`
+
+	// Concurrency Maximum number of nodes of one flow run that run at the same time. Default: 100.
+	Concurrency *int64 `json:"concurrency,omitempty"`
 
 	// ConfirmRun The console asks before a manual run. Schedules, scripts and cronctl are not affected.
 	ConfirmRun *bool `json:"confirmRun,omitempty"`
@@ -3544,6 +5291,7 @@ type JobInput struct {
 	//
 	// Example: 30 2 * * MON-FRI
 	CronExpr    *string `json:"cronExpr,omitempty"`
+	Daemon      *Daemon `json:"daemon,omitempty"`
 	Description *string `json:"description,omitempty"`
 	Dst         *DST    `json:"dst,omitempty"`
 
@@ -3552,6 +5300,9 @@ type JobInput struct {
 
 	// Env Environment variables, at most 128. The worker replaces a value such as secret:db-password by the secret of that name when a run starts.
 	Env *map[string]string `json:"env,omitempty"`
+
+	// FailFast The first failure ends the nodes of the flow run that run, and no further node is started.
+	FailFast *bool `json:"failFast,omitempty"`
 
 	// Group The group that the job belongs to.
 	//
@@ -3592,10 +5343,13 @@ type JobInput struct {
 	OnLost *JobInputOnLost `json:"onLost,omitempty"`
 	Output *OutputPolicy   `json:"output,omitempty"`
 
+	// Outputs Values that a run reports, by name, at most 32: each a file of that name in the folder CARILLON_OUTPUT, of at most 4 KiB. They are stored with the run.
+	Outputs *map[string]Output `json:"outputs,omitempty"`
+
 	// Overlap What a fire does while an earlier run is unresolved. skip: it is recorded as skipped; queue: it waits (one at most); replace: it kills that run; allow: it runs at the same time. Default: skip.
 	Overlap *JobInputOverlap `json:"overlap,omitempty"`
 
-	// Params Parameters: variables that a trigger may set, by name.
+	// Params Parameters: variables that a trigger may set, by name. Their order is kept.
 	Params *map[string]Param `json:"params,omitempty"`
 
 	// PauseNote Why it is paused.
@@ -3608,10 +5362,24 @@ type JobInput struct {
 	Paused    *bool      `json:"paused,omitempty"`
 	Placement *Placement `json:"placement,omitempty"`
 
+	// Pool A pool that limits how many runs of all jobs that use it exist at the same time. A fire that finds no free slot waits until startDeadline.
+	//
+	// Example: reports-db
+	Pool *string `json:"pool,omitempty"`
+
+	// PoolSlots Number of the pool's slots that a run takes. Default: 1.
+	PoolSlots *int64 `json:"poolSlots,omitempty"`
+
 	// Priority Order in which fires get free slots, 9 first. Default: 5.
 	Priority  *int64     `json:"priority,omitempty"`
 	Retention *Retention `json:"retention,omitempty"`
 	Retry     *Retry     `json:"retry,omitempty"`
+
+	// RunOn On which workers each fire runs: all, a number, or an object with further settings.
+	RunOn *RunOn `json:"runOn,omitempty"`
+
+	// Schedules Several schedules, in place of cronExpr, timezone, dst, startAt, endAt and jitter. When several of them fire at the same time, that is one fire, which belongs to the first of them in the list.
+	Schedules *[]JobSchedule `json:"schedules,omitempty"`
 
 	// Shell Absolute path of the shell. Default: /bin/sh.
 	Shell *string `json:"shell,omitempty"`
@@ -3629,6 +5397,9 @@ type JobInput struct {
 
 	// Stdin Standard input of the command.
 	Stdin *string `json:"stdin,omitempty"`
+
+	// Steps The steps of a flow, in any order, in place of a command.
+	Steps *[]Step `json:"steps,omitempty"`
 
 	// SuccessExitCodes Exit codes that count as success. Default: 0.
 	SuccessExitCodes *[]int64 `json:"successExitCodes,omitempty"`
@@ -3651,8 +5422,16 @@ type JobInput struct {
 	// Example: 每晚报表
 	Title *string `json:"title,omitempty"`
 
+	// Type What a run executes: shell (a command), http (a request), or a plug-in of the workers; see GET /types. Default: shell.
+	//
+	// Example: http
+	Type *string `json:"type,omitempty"`
+
 	// User The user to run as. The worker refuses the run if it does not allow this user.
 	User *string `json:"user,omitempty"`
+
+	// With Settings of a type other than shell, at most 32 KiB and 8 levels. A text may contain ${NAME}, which is replaced by the value of NAME in params or env; where the type permits it, secret:NAME is replaced by the secret of that name.
+	With *map[string]interface{} `json:"with,omitempty"`
 
 	// WorkDir Absolute path of the working directory.
 	WorkDir *string `json:"workDir,omitempty"`
@@ -3666,9 +5445,12 @@ type JobInputOverlap string
 
 // JobMeta defines model for JobMeta.
 type JobMeta struct {
-	CreatedAt time.Time `json:"createdAt"`
+	// Children Jobs that name this one in after, by name, 100 at most, when one job is read.
+	Children  *[]string    `json:"children,omitempty"`
+	CreatedAt time.Time    `json:"createdAt"`
+	Flow      *FlowSummary `json:"flow,omitempty"`
 
-	// Hidden You have no role in the job's group: command, args, stdin, env, params, workDir, user, description and pauseNote are left out.
+	// Hidden You have no role in the job's group: command, args, stdin, env, params, outputs, steps, workDir, user, description and pauseNote are left out.
 	Hidden *bool `json:"hidden,omitempty"`
 
 	// Late One of the results should have started by now.
@@ -3683,6 +5465,9 @@ type JobMeta struct {
 	// Number Number of this version: 1 for the creation of the job, and one more with each change.
 	Number  *int64   `json:"number,omitempty"`
 	Overdue *Overdue `json:"overdue,omitempty"`
+
+	// Parents The jobs named in after, in that order, when one job is read.
+	Parents *[]ParentState `json:"parents,omitempty"`
 
 	// Paused The job is currently paused.
 	Paused *bool `json:"paused,omitempty"`
@@ -3729,14 +5514,23 @@ type JobPage struct {
 
 // JobPatch A merge patch (RFC 7396): given fields replace existing ones, also within objects; null removes a field; other fields are unchanged. Lists are replaced as a whole.
 type JobPatch struct {
-	// Args A program and its arguments, run without a shell.
-	Args    *[]string `json:"args,omitempty"`
-	CatchUp *CatchUp  `json:"catchUp,omitempty"`
+	// After Names of jobs, the parents: the job gets a fire when each of them has succeeded since its last such fire.
+	//
+	// Example: ["import-stock"]
+	After *[]string `json:"after,omitempty"`
 
-	// Command Command line for the shell. Either command or args is required.
+	// Args A program and its arguments, run without a shell.
+	Args      *[]string  `json:"args,omitempty"`
+	AutoPause *AutoPause `json:"autoPause,omitempty"`
+	CatchUp   *CatchUp   `json:"catchUp,omitempty"`
+
+	// Command Command line for the shell. Either command or args is required for the type shell.
 	//
 	// Example: make report
 	Command *string `json:"command,omitempty"`
+
+	// Concurrency Maximum number of nodes of one flow run that run at the same time. Default: 100.
+	Concurrency *int64 `json:"concurrency,omitempty"`
 
 	// ConfirmRun The console asks before a manual run. Schedules, scripts and cronctl are not affected.
 	ConfirmRun *bool `json:"confirmRun,omitempty"`
@@ -3745,6 +5539,7 @@ type JobPatch struct {
 	//
 	// Example: 30 2 * * MON-FRI
 	CronExpr    *string `json:"cronExpr,omitempty"`
+	Daemon      *Daemon `json:"daemon,omitempty"`
 	Description *string `json:"description,omitempty"`
 	Dst         *DST    `json:"dst,omitempty"`
 
@@ -3753,6 +5548,9 @@ type JobPatch struct {
 
 	// Env Environment variables, at most 128. The worker replaces a value such as secret:db-password by the secret of that name when a run starts.
 	Env *map[string]string `json:"env,omitempty"`
+
+	// FailFast The first failure ends the nodes of the flow run that run, and no further node is started.
+	FailFast *bool `json:"failFast,omitempty"`
 
 	// Group The group that the job belongs to.
 	//
@@ -3793,10 +5591,13 @@ type JobPatch struct {
 	OnLost *JobPatchOnLost `json:"onLost,omitempty"`
 	Output *OutputPolicy   `json:"output,omitempty"`
 
+	// Outputs Values that a run reports, by name, at most 32: each a file of that name in the folder CARILLON_OUTPUT, of at most 4 KiB. They are stored with the run.
+	Outputs *map[string]Output `json:"outputs,omitempty"`
+
 	// Overlap What a fire does while an earlier run is unresolved. skip: it is recorded as skipped; queue: it waits (one at most); replace: it kills that run; allow: it runs at the same time. Default: skip.
 	Overlap *JobPatchOverlap `json:"overlap,omitempty"`
 
-	// Params Parameters: variables that a trigger may set, by name.
+	// Params Parameters: variables that a trigger may set, by name. Their order is kept.
 	Params *map[string]Param `json:"params,omitempty"`
 
 	// PauseNote Why it is paused.
@@ -3809,10 +5610,24 @@ type JobPatch struct {
 	Paused    *bool      `json:"paused,omitempty"`
 	Placement *Placement `json:"placement,omitempty"`
 
+	// Pool A pool that limits how many runs of all jobs that use it exist at the same time. A fire that finds no free slot waits until startDeadline.
+	//
+	// Example: reports-db
+	Pool *string `json:"pool,omitempty"`
+
+	// PoolSlots Number of the pool's slots that a run takes. Default: 1.
+	PoolSlots *int64 `json:"poolSlots,omitempty"`
+
 	// Priority Order in which fires get free slots, 9 first. Default: 5.
 	Priority  *int64     `json:"priority,omitempty"`
 	Retention *Retention `json:"retention,omitempty"`
 	Retry     *Retry     `json:"retry,omitempty"`
+
+	// RunOn On which workers each fire runs: all, a number, or an object with further settings.
+	RunOn *RunOn `json:"runOn,omitempty"`
+
+	// Schedules Several schedules, in place of cronExpr, timezone, dst, startAt, endAt and jitter. When several of them fire at the same time, that is one fire, which belongs to the first of them in the list.
+	Schedules *[]JobSchedule `json:"schedules,omitempty"`
 
 	// Shell Absolute path of the shell. Default: /bin/sh.
 	Shell *string `json:"shell,omitempty"`
@@ -3830,6 +5645,9 @@ type JobPatch struct {
 
 	// Stdin Standard input of the command.
 	Stdin *string `json:"stdin,omitempty"`
+
+	// Steps The steps of a flow, in any order, in place of a command.
+	Steps *[]Step `json:"steps,omitempty"`
 
 	// SuccessExitCodes Exit codes that count as success. Default: 0.
 	SuccessExitCodes *[]int64 `json:"successExitCodes,omitempty"`
@@ -3852,8 +5670,16 @@ type JobPatch struct {
 	// Example: 每晚报表
 	Title *string `json:"title,omitempty"`
 
+	// Type What a run executes: shell (a command), http (a request), or a plug-in of the workers; see GET /types. Default: shell.
+	//
+	// Example: http
+	Type *string `json:"type,omitempty"`
+
 	// User The user to run as. The worker refuses the run if it does not allow this user.
 	User *string `json:"user,omitempty"`
+
+	// With Settings of a type other than shell, at most 32 KiB and 8 levels. A text may contain ${NAME}, which is replaced by the value of NAME in params or env; where the type permits it, secret:NAME is replaced by the secret of that name.
+	With *map[string]interface{} `json:"with,omitempty"`
 
 	// WorkDir Absolute path of the working directory.
 	WorkDir *string `json:"workDir,omitempty"`
@@ -3864,6 +5690,45 @@ type JobPatchOnLost string
 
 // JobPatchOverlap What a fire does while an earlier run is unresolved. skip: it is recorded as skipped; queue: it waits (one at most); replace: it kills that run; allow: it runs at the same time. Default: skip.
 type JobPatchOverlap string
+
+// JobRestartRequest defines model for JobRestartRequest.
+type JobRestartRequest struct {
+	// Note Reason; shown with the runs that are ended, and in the audit.
+	Note *string `json:"note,omitempty"`
+}
+
+// JobSchedule defines model for JobSchedule.
+type JobSchedule struct {
+	// CronExpr The schedule, as the field cronExpr of a job. @every requires a startAt.
+	//
+	// Example: 30 2 * * MON-FRI
+	CronExpr string `json:"cronExpr"`
+	Dst      *DST   `json:"dst,omitempty"`
+
+	// EndAt No fire after this time.
+	EndAt *time.Time `json:"endAt,omitempty"`
+
+	// Jitter Upper bound of a delay of each fire, always the same for the same fire.
+	//
+	// Example: 30s
+	Jitter *string `json:"jitter,omitempty"`
+
+	// Label Name of the schedule, shown with its fires.
+	//
+	// Example: business hours
+	Label *string `json:"label,omitempty"`
+
+	// Params Values for parameters of the job, in the runs of these fires.
+	Params *map[string]string `json:"params,omitempty"`
+
+	// StartAt No fire before this time.
+	StartAt *time.Time `json:"startAt,omitempty"`
+
+	// Timezone IANA time zone of the schedule. Filled in when the job is saved.
+	//
+	// Example: Asia/Shanghai
+	Timezone *string `json:"timezone,omitempty"`
+}
 
 // JobShare defines model for JobShare.
 type JobShare struct {
@@ -4002,6 +5867,14 @@ type Leader struct {
 	Since time.Time `json:"since"`
 }
 
+// LiveFire defines model for LiveFire.
+type LiveFire struct {
+	At time.Time `json:"at"`
+
+	// Run Id of its run.
+	Run string `json:"run"`
+}
+
 // Liveness defines model for Liveness.
 type Liveness struct {
 	Status LivenessStatus `json:"status"`
@@ -4009,6 +5882,128 @@ type Liveness struct {
 
 // LivenessStatus defines model for Liveness.Status.
 type LivenessStatus string
+
+// Lock defines model for Lock.
+type Lock struct {
+	// Group The name up to the first dot: operators of this group may use the lock.
+	//
+	// Example: imports
+	Group string `json:"group"`
+
+	// Name Example: imports.eu
+	Name  string     `json:"name"`
+	Owner *LockOwner `json:"owner,omitempty"`
+
+	// Queue The first waiting clients, in order: 10 in lists, otherwise 100.
+	Queue []LockWaiter `json:"queue"`
+
+	// State grace: the owner has disappeared without a release, and has its grace period to come back.
+	State LockState `json:"state"`
+
+	// Takeovers How often the lock was taken over from an owner that had disappeared.
+	Takeovers int64       `json:"takeovers"`
+	TookOver  *LockFormer `json:"tookOver,omitempty"`
+
+	// Waiting Number of waiting clients.
+	Waiting int64 `json:"waiting"`
+}
+
+// LockState grace: the owner has disappeared without a release, and has its grace period to come back.
+type LockState string
+
+// LockFormer defines model for LockFormer.
+type LockFormer struct {
+	// At When the lock was taken over.
+	At    time.Time `json:"at"`
+	Fence int64     `json:"fence"`
+	Id    string    `json:"id"`
+	Note  *string   `json:"note,omitempty"`
+}
+
+// LockNoteRequest defines model for LockNoteRequest.
+type LockNoteRequest struct {
+	// Note Replaces the last note; a client that takes the lock over gets it.
+	Note    string `json:"note"`
+	Session string `json:"session"`
+}
+
+// LockOwner defines model for LockOwner.
+type LockOwner struct {
+	// Fence Fencing token; it grows from owner to owner.
+	Fence int64 `json:"fence"`
+
+	// Grace Example: 30s
+	Grace string `json:"grace"`
+
+	// Id Name that the client has given itself.
+	//
+	// Example: host-1:4711
+	Id string `json:"id"`
+
+	// Note Left by the owner, for a client that takes over.
+	Note       *string    `json:"note,omitempty"`
+	ReleasedAt *time.Time `json:"releasedAt,omitempty"`
+	Since      time.Time  `json:"since"`
+
+	// Ttl Example: 10s
+	Ttl string `json:"ttl"`
+}
+
+// LockRequest defines model for LockRequest.
+type LockRequest struct {
+	// Grace How long the client may be away without losing the lock: at least ttl + 5s, at most 1h; default 30s.
+	//
+	// Example: 30s
+	Grace *string `json:"grace,omitempty"`
+
+	// Id Stable name of the client, for people.
+	//
+	// Example: host-1:4711
+	Id string `json:"id"`
+
+	// Session 256 random bits, from an earlier response or made by the client: a repeated request has no further effect. Default: a new one.
+	Session *string `json:"session,omitempty"`
+
+	// Ttl How long the session's lease lasts without a keep-alive: 5s to 5m; default 10s.
+	//
+	// Example: 10s
+	Ttl *string `json:"ttl,omitempty"`
+
+	// Wait How long to wait for the lock, at most 30s; default: not at all.
+	//
+	// Example: 30s
+	Wait *string `json:"wait,omitempty"`
+}
+
+// LockSession defines model for LockSession.
+type LockSession struct {
+	// Fence Fencing token of the holder; it grows from owner to owner.
+	Fence *int64 `json:"fence,omitempty"`
+
+	// Position In the queue, from 1.
+	Position *int64 `json:"position,omitempty"`
+
+	// Session Secret that names the session at every master: the client repeats its requests with it.
+	Session string `json:"session"`
+
+	// State queued: repeat the request within the TTL. grace: the same, and the client is the first, behind an owner that has disappeared. busy: the lock is not free, and the client does not wait for it. lost: the session is not the owner (any more).
+	State    LockSessionState `json:"state"`
+	TookOver *LockFormer      `json:"tookOver,omitempty"`
+}
+
+// LockSessionState queued: repeat the request within the TTL. grace: the same, and the client is the first, behind an owner that has disappeared. busy: the lock is not free, and the client does not wait for it. lost: the session is not the owner (any more).
+type LockSessionState string
+
+// LockSessionRequest defines model for LockSessionRequest.
+type LockSessionRequest struct {
+	Session string `json:"session"`
+}
+
+// LockWaiter defines model for LockWaiter.
+type LockWaiter struct {
+	Id    string    `json:"id"`
+	Since time.Time `json:"since"`
+}
 
 // LoginBody defines model for LoginBody.
 type LoginBody struct {
@@ -4036,6 +6031,70 @@ type LoginMethods struct {
 	// Password User name and password.
 	Password bool `json:"password"`
 }
+
+// MaintenanceWindow defines model for MaintenanceWindow.
+type MaintenanceWindow struct {
+	CreatedAt time.Time `json:"createdAt"`
+
+	// CronExpr When it begins, again and again.
+	//
+	// Example: 0 2 * * SUN
+	CronExpr *string `json:"cronExpr,omitempty"`
+
+	// Duration How long it lasts each time, at most 7 days.
+	//
+	// Example: 2h
+	Duration *string `json:"duration,omitempty"`
+
+	// Everything It affects all jobs.
+	Everything *bool `json:"everything,omitempty"`
+
+	// From When it begins; default: now.
+	From *time.Time `json:"from,omitempty"`
+
+	// Groups It affects the jobs of these groups; an empty text stands for jobs without a group.
+	Groups *[]string `json:"groups,omitempty"`
+
+	// Name Example: db-upgrade
+	Name string `json:"name"`
+
+	// Note Why.
+	Note *string `json:"note,omitempty"`
+
+	// Openings When it is open within the next 31 days, the first 50 times; the present time first.
+	Openings []Opening `json:"openings"`
+
+	// Policy What becomes of fires planned within it. hold: they wait until it ends, and the job's catchUp policy selects among them; skip: they are skipped. Default: hold.
+	Policy *MaintenanceWindowPolicy `json:"policy,omitempty"`
+
+	// Selector It affects the jobs whose labels match.
+	//
+	// Example: team=data
+	Selector *string                `json:"selector,omitempty"`
+	State    MaintenanceWindowState `json:"state"`
+
+	// Timezone IANA time zone of cronExpr. Default: UTC.
+	//
+	// Example: Europe/Berlin
+	Timezone *string `json:"timezone,omitempty"`
+
+	// To When it ends. Either to, or cronExpr with duration, is required.
+	To        *time.Time `json:"to,omitempty"`
+	UpdatedAt time.Time  `json:"updatedAt"`
+	UpdatedBy *string    `json:"updatedBy,omitempty"`
+
+	// Version Increases with each change; also the ETag.
+	Version int64 `json:"version"`
+
+	// Workers Names or ids of workers that claim no runs while it is open. Their runs continue.
+	Workers *[]string `json:"workers,omitempty"`
+}
+
+// MaintenanceWindowPolicy What becomes of fires planned within it. hold: they wait until it ends, and the job's catchUp policy selects among them; skip: they are skipped. Default: hold.
+type MaintenanceWindowPolicy string
+
+// MaintenanceWindowState defines model for MaintenanceWindow.State.
+type MaintenanceWindowState string
 
 // Master defines model for Master.
 type Master struct {
@@ -4087,6 +6146,104 @@ type Me struct {
 // MeRole Role everywhere; absent for none.
 type MeRole string
 
+// Node defines model for Node.
+type Node struct {
+	// Attempt Number of its last attempt.
+	Attempt *int64 `json:"attempt,omitempty"`
+
+	// Attempts Ids of its attempts, the first one first.
+	Attempts *[]string `json:"attempts,omitempty"`
+
+	// Class How its end counts for later steps.
+	Class *NodeClass `json:"class,omitempty"`
+
+	// Duration From its start until its end, or until now.
+	//
+	// Example: 1.2s
+	Duration *string    `json:"duration,omitempty"`
+	EndedAt  *time.Time `json:"endedAt,omitempty"`
+	ExitCode *int64     `json:"exitCode,omitempty"`
+
+	// Hidden What requires a role in the flow's group is left out.
+	Hidden *bool `json:"hidden,omitempty"`
+
+	// Item Index of the item of a map, from 0; absent for a step.
+	Item  *int64      `json:"item,omitempty"`
+	Items *ItemCounts `json:"items,omitempty"`
+
+	// Job Name of the job whose runs are those of the node; that of an inline step contains a colon.
+	Job *string `json:"job,omitempty"`
+
+	// Kept It was kept from an earlier flow run, and did not run in this one: run, times, attempts and outputs are those of then.
+	Kept *bool `json:"kept,omitempty"`
+
+	// KeptFrom Id of the flow run in which a kept node ran.
+	KeptFrom *string `json:"keptFrom,omitempty"`
+
+	// Kind What the step runs.
+	Kind *NodeKind `json:"kind,omitempty"`
+
+	// Node Name of the node: of the step, or of an item of a map, such as load@00003.
+	Node string `json:"node"`
+
+	// Outputs Values that it reported; those of more than 4 KiB are left out here, and are in its run.
+	Outputs *map[string]string `json:"outputs,omitempty"`
+	Reason  *Reason            `json:"reason,omitempty"`
+
+	// Run Id of its last run.
+	Run       *string    `json:"run,omitempty"`
+	StartedAt *time.Time `json:"startedAt,omitempty"`
+
+	// Status pending: it waits for other steps, or to be started. waiting: its run or approval has not started.
+	Status NodeStatus `json:"status"`
+	Step   string     `json:"step"`
+
+	// Title Display name of the step.
+	Title *string `json:"title,omitempty"`
+
+	// Worker Name of the worker; of a run on several workers also before it starts.
+	Worker *string `json:"worker,omitempty"`
+}
+
+// NodeClass How its end counts for later steps.
+type NodeClass string
+
+// NodeKind What the step runs.
+type NodeKind string
+
+// NodeStatus pending: it waits for other steps, or to be started. waiting: its run or approval has not started.
+type NodeStatus string
+
+// NodeCounts defines model for NodeCounts.
+type NodeCounts struct {
+	// Failed Those that failed, timed out, were killed, lost, refused or missed.
+	Failed *int64 `json:"failed,omitempty"`
+
+	// Kept Number of these that are kept from an earlier flow run.
+	Kept *int64 `json:"kept,omitempty"`
+
+	// Skipped Those that did not run, for whatever reason.
+	Skipped   *int64 `json:"skipped,omitempty"`
+	Succeeded *int64 `json:"succeeded,omitempty"`
+
+	// Total Number of nodes.
+	Total int64 `json:"total"`
+}
+
+// NodePage defines model for NodePage.
+type NodePage struct {
+	Counts NodeCounts `json:"counts"`
+
+	// Items In the order of the definition; each map is followed by its items.
+	Items []Node `json:"items"`
+
+	// NextCursor Cursor of the next page; absent on the last one.
+	NextCursor *string `json:"nextCursor,omitempty"`
+
+	// Partial The log store is away: nodes that have ended may be missing, or have no times.
+	Partial *bool `json:"partial,omitempty"`
+}
+
 // Note defines model for Note.
 type Note struct {
 	// At The fire concerned, if there is one.
@@ -4097,7 +6254,10 @@ type Note struct {
 
 	// Data Values for translated texts.
 	Data *map[string]string `json:"data,omitempty"`
-	Text string             `json:"text"`
+
+	// Entry Of several schedules: number of the one that the note is about, from 1.
+	Entry *int64 `json:"entry,omitempty"`
+	Text  string `json:"text"`
 }
 
 // NoteBody defines model for NoteBody.
@@ -4106,17 +6266,44 @@ type NoteBody struct {
 	Note *string `json:"note,omitempty"`
 }
 
+// NoteRequest defines model for NoteRequest.
+type NoteRequest struct {
+	// Note Reason.
+	Note *string `json:"note,omitempty"`
+}
+
 // Notify defines model for Notify.
 type Notify struct {
-	// On Events. failed: the last attempt of a fire failed; missed: a fire did not run; lost: a run was lost with its worker; late: a fire has not started in time, or a run takes much longer than usual; recovered: success after one of these.
-	On *[]NotifyOn `json:"on,omitempty"`
+	// After Escalation: channels that are notified when the job has been in trouble for so long, and no failure since its begin was acknowledged; 1m to 7d. At most 5 steps and 20 channels. They are notified of the recovery, too.
+	After *map[string][]string `json:"after,omitempty"`
+
+	// On Events. failed: the last attempt of a fire failed; missed: a fire did not run; lost: a run was lost with its worker; late: a fire has not started in time, or a run takes much longer than usual; recovered: success after one of these; approval: a step of the flow waits for an operator; paused: autoPause has paused the job; output: a run has ended and printed something, which is sent.
+	On    *[]NotifyOn `json:"on,omitempty"`
+	Quiet *Quiet      `json:"quiet,omitempty"`
 
 	// To Names of the channels to notify.
 	To *[]string `json:"to,omitempty"`
+
+	// Urgent Quiet hours apply to output only.
+	Urgent *bool `json:"urgent,omitempty"`
 }
 
 // NotifyOn defines model for Notify.On.
 type NotifyOn string
+
+// Opening defines model for Opening.
+type Opening struct {
+	From time.Time `json:"from"`
+	To   time.Time `json:"to"`
+}
+
+// Output An output: an object; of a flow, its value.
+type Output struct {
+	union json.RawMessage
+}
+
+// Output0 The value of an output of a flow.
+type Output0 = string
 
 // OutputMatch defines model for OutputMatch.
 type OutputMatch struct {
@@ -4148,6 +6335,23 @@ type OutputMatch struct {
 
 // OutputMatchStream defines model for OutputMatch.Stream.
 type OutputMatchStream string
+
+// OutputObject defines model for OutputObject.
+type OutputObject struct {
+	// List The output is a list, one item per line; at most one output is.
+	List *bool `json:"list,omitempty"`
+
+	// Pointer Of a job of the type http: where the value is in a JSON body, as a JSON pointer (RFC 6901).
+	//
+	// Example: /id
+	Pointer *string `json:"pointer,omitempty"`
+
+	// Required A run that succeeds without this output fails.
+	Required *bool `json:"required,omitempty"`
+
+	// Value The value of an output of a flow: a text with references. The output may be this text, in place of an object.
+	Value *string `json:"value,omitempty"`
+}
 
 // OutputPolicy defines model for OutputPolicy.
 type OutputPolicy struct {
@@ -4216,6 +6420,14 @@ type Overview struct {
 // OverviewLogStore away: lists contain only pending, current and just completed runs; nothing is lost.
 type OverviewLogStore string
 
+// PageBackfill defines model for PageBackfill.
+type PageBackfill struct {
+	Items []Backfill `json:"items"`
+
+	// NextCursor Cursor of the next page; absent on the last one.
+	NextCursor *string `json:"nextCursor,omitempty"`
+}
+
 // PageChannel defines model for PageChannel.
 type PageChannel struct {
 	Items []Channel `json:"items"`
@@ -4232,9 +6444,41 @@ type PageDelivery struct {
 	NextCursor *string `json:"nextCursor,omitempty"`
 }
 
+// PageLock defines model for PageLock.
+type PageLock struct {
+	Items []Lock `json:"items"`
+
+	// NextCursor Cursor of the next page; absent on the last one.
+	NextCursor *string `json:"nextCursor,omitempty"`
+}
+
+// PageMaintenanceWindow defines model for PageMaintenanceWindow.
+type PageMaintenanceWindow struct {
+	Items []MaintenanceWindow `json:"items"`
+
+	// NextCursor Cursor of the next page; absent on the last one.
+	NextCursor *string `json:"nextCursor,omitempty"`
+}
+
 // PageMaster defines model for PageMaster.
 type PageMaster struct {
 	Items []Master `json:"items"`
+
+	// NextCursor Cursor of the next page; absent on the last one.
+	NextCursor *string `json:"nextCursor,omitempty"`
+}
+
+// PagePendingApproval defines model for PagePendingApproval.
+type PagePendingApproval struct {
+	Items []PendingApproval `json:"items"`
+
+	// NextCursor Cursor of the next page; absent on the last one.
+	NextCursor *string `json:"nextCursor,omitempty"`
+}
+
+// PagePool defines model for PagePool.
+type PagePool struct {
+	Items []Pool `json:"items"`
 
 	// NextCursor Cursor of the next page; absent on the last one.
 	NextCursor *string `json:"nextCursor,omitempty"`
@@ -4264,9 +6508,25 @@ type PageToken struct {
 	NextCursor *string `json:"nextCursor,omitempty"`
 }
 
+// PageTypeInfo defines model for PageTypeInfo.
+type PageTypeInfo struct {
+	Items []TypeInfo `json:"items"`
+
+	// NextCursor Cursor of the next page; absent on the last one.
+	NextCursor *string `json:"nextCursor,omitempty"`
+}
+
 // PageUser defines model for PageUser.
 type PageUser struct {
 	Items []User `json:"items"`
+
+	// NextCursor Cursor of the next page; absent on the last one.
+	NextCursor *string `json:"nextCursor,omitempty"`
+}
+
+// PageView defines model for PageView.
+type PageView struct {
+	Items []View `json:"items"`
 
 	// NextCursor Cursor of the next page; absent on the last one.
 	NextCursor *string `json:"nextCursor,omitempty"`
@@ -4292,6 +6552,27 @@ type Param struct {
 	Pattern *string `json:"pattern,omitempty"`
 }
 
+// ParentState defines model for ParentState.
+type ParentState struct {
+	// Job Name of the parent.
+	Job string `json:"job"`
+
+	// Missing There is no job of this name.
+	Missing *bool `json:"missing,omitempty"`
+
+	// PlannedAt Planned time of that run.
+	PlannedAt *time.Time `json:"plannedAt,omitempty"`
+
+	// Run Id of the run that succeeded last.
+	Run *string `json:"run,omitempty"`
+
+	// SucceededAt When that run ended.
+	SucceededAt *time.Time `json:"succeededAt,omitempty"`
+
+	// Waiting It has not succeeded since the last fire of the job that consumed its successes, or since the job names it: the job waits for it.
+	Waiting *bool `json:"waiting,omitempty"`
+}
+
 // PasswordBody defines model for PasswordBody.
 type PasswordBody struct {
 	// Current The current password.
@@ -4315,6 +6596,33 @@ type Peak struct {
 	// At Begin of the bucket.
 	At    time.Time `json:"at"`
 	Fires int64     `json:"fires"`
+}
+
+// PendingApproval defines model for PendingApproval.
+type PendingApproval struct {
+	// Deadline When it times out; absent if it does not.
+	Deadline *time.Time `json:"deadline,omitempty"`
+
+	// Flow Name of the flow.
+	Flow      string  `json:"flow"`
+	FlowTitle *string `json:"flowTitle,omitempty"`
+	Group     *string `json:"group,omitempty"`
+
+	// MayAnswer You have the role to approve or reject it.
+	MayAnswer *bool `json:"mayAnswer,omitempty"`
+
+	// PlannedAt Planned time of the flow run.
+	PlannedAt time.Time `json:"plannedAt"`
+
+	// Run Id of the flow run.
+	Run string `json:"run"`
+
+	// Since Since when it waits.
+	Since time.Time `json:"since"`
+	Step  string    `json:"step"`
+
+	// Text The question; empty without a role in the flow's group.
+	Text string `json:"text"`
 }
 
 // PileUp defines model for PileUp.
@@ -4350,13 +6658,90 @@ type Placement struct {
 // PlacementStrategy How eligible workers are ranked. Default: hash.
 type PlacementStrategy string
 
+// Pool defines model for Pool.
+type Pool struct {
+	CreatedAt time.Time `json:"createdAt"`
+
+	// Group Editors of this group may change the pool; without a group, those with the role everywhere.
+	Group *string `json:"group,omitempty"`
+
+	// Holders The runs that have slots, by job: 10 in lists, otherwise all.
+	Holders []PoolHolder `json:"holders"`
+
+	// Jobs Number of jobs that use it.
+	Jobs int64 `json:"jobs"`
+
+	// Name Example: reports-db
+	Name string `json:"name"`
+
+	// Queue The first waiting fires, in the order in which they get slots: 10 in lists, otherwise 100.
+	Queue []PoolWaiter `json:"queue"`
+
+	// Slots Number of slots.
+	Slots     int64     `json:"slots"`
+	UpdatedAt time.Time `json:"updatedAt"`
+	UpdatedBy *string   `json:"updatedBy,omitempty"`
+
+	// Used Number of slots in use. After slots was lowered, it may be greater than slots: then no run starts until enough have ended.
+	Used int64 `json:"used"`
+
+	// UsedBy The first 100 of these jobs, by name; in the response for a single pool.
+	UsedBy *[]string `json:"usedBy,omitempty"`
+
+	// Version Increases with each change; also the ETag.
+	Version int64 `json:"version"`
+
+	// Waiting Number of fires that wait for slots.
+	Waiting int64 `json:"waiting"`
+}
+
+// PoolDefinition defines model for PoolDefinition.
+type PoolDefinition struct {
+	// Group The group that the pool belongs to: its operators may change it. Jobs of all groups may use the pool.
+	Group *string `json:"group,omitempty"`
+
+	// Slots Number of slots: each run of a job that uses the pool takes one, or as many as the job's poolSlots.
+	Slots int64 `json:"slots"`
+}
+
+// PoolHolder defines model for PoolHolder.
+type PoolHolder struct {
+	Job string `json:"job"`
+	Run string `json:"run"`
+
+	// Slots Number of slots that it has.
+	Slots int64 `json:"slots"`
+}
+
+// PoolWaiter defines model for PoolWaiter.
+type PoolWaiter struct {
+	Job       string    `json:"job"`
+	PlannedAt time.Time `json:"plannedAt"`
+
+	// Position In the queue, from 1.
+	Position int64 `json:"position"`
+	Priority int64 `json:"priority"`
+
+	// Run Id of the pending run; absent for a fire of the schedule.
+	Run *string `json:"run,omitempty"`
+
+	// Since Since when it is due.
+	Since time.Time `json:"since"`
+
+	// Slots Number of slots that it needs.
+	Slots int64 `json:"slots"`
+}
+
 // Preview defines model for Preview.
 type Preview struct {
-	// Canonical The canonical form: the same for all expressions with the same meaning.
+	// Canonical The canonical form: the same for all expressions with the same meaning; several are separated by semicolons.
 	Canonical string `json:"canonical"`
 
-	// Description The expression in words, in the requested language.
+	// Description The expression in words, in the requested language; several are separated by semicolons.
 	Description string `json:"description"`
+
+	// Entries Of several schedules: for each of the fires, the number of the schedule that it belongs to, from 1.
+	Entries *[]int64 `json:"entries,omitempty"`
 
 	// Fires The next fires, in the time zone.
 	Fires []time.Time `json:"fires"`
@@ -4364,7 +6749,7 @@ type Preview struct {
 	// Notes Remarks on clock changes, and on the expression's meaning in other programs.
 	Notes []Note `json:"notes"`
 
-	// Timezone The time zone used.
+	// Timezone The time zone used; of several schedules, that of the first one.
 	Timezone string `json:"timezone"`
 }
 
@@ -4373,17 +6758,20 @@ type PreviewRequest struct {
 	// Count Number of fires to list. Default: 10.
 	Count *int64 `json:"count,omitempty"`
 
-	// CronExpr The cron expression.
+	// CronExpr The cron expression. Either cronExpr or schedules is required.
 	//
 	// Example: 30 2 * * MON-FRI
-	CronExpr string `json:"cronExpr"`
-	Dst      *DST   `json:"dst,omitempty"`
+	CronExpr *string `json:"cronExpr,omitempty"`
+	Dst      *DST    `json:"dst,omitempty"`
 
 	// From List fires after this time. Default: now.
 	From *time.Time `json:"from,omitempty"`
 
 	// Name Name of the job, from which the values of H are derived.
 	Name *string `json:"name,omitempty"`
+
+	// Schedules Several schedules of one job, in place of cronExpr, timezone and dst.
+	Schedules *[]JobSchedule `json:"schedules,omitempty"`
 
 	// Timezone IANA time zone. Default: the server's setting.
 	//
@@ -4424,6 +6812,38 @@ type Problem struct {
 // ProblemCode Stable error code, for programs.
 type ProblemCode string
 
+// Program defines model for Program.
+type Program struct {
+	// App Example: billing
+	App string `json:"app"`
+
+	// Build Version of the program: of two builds, the one whose text sorts last is the later one.
+	//
+	// Example: 20261101T093000Z
+	Build *string `json:"build,omitempty"`
+
+	// Functions The functions that it runs.
+	Functions []string `json:"functions"`
+}
+
+// Quiet defines model for Quiet.
+type Quiet struct {
+	// From Begin, as HH:MM.
+	//
+	// Example: 22:00
+	From string `json:"from"`
+
+	// Timezone IANA time zone. Default: that of the job's schedule.
+	//
+	// Example: Europe/Berlin
+	Timezone *string `json:"timezone,omitempty"`
+
+	// To End, as HH:MM; before from: on the next day.
+	//
+	// Example: 07:00
+	To string `json:"to"`
+}
+
 // Ranking defines model for Ranking.
 type Ranking struct {
 	// Items All live workers: the eligible ones by rank, then the others.
@@ -4456,6 +6876,14 @@ type Reason struct {
 
 	// Text English text.
 	Text string `json:"text"`
+}
+
+// Rebalance defines model for Rebalance.
+type Rebalance struct {
+	// After How long the live workers must have been the same before replicas are moved; never: they are not moved. Default: 5m.
+	//
+	// Example: 5m
+	After *string `json:"after,omitempty"`
 }
 
 // RecoverAnswer defines model for RecoverAnswer.
@@ -4531,12 +6959,96 @@ type Refusal struct {
 // RefusalCode As for a request for this job alone.
 type RefusalCode string
 
+// Replica defines model for Replica.
+type Replica struct {
+	// DueAt When a waiting replica is to be started.
+	DueAt  *time.Time `json:"dueAt,omitempty"`
+	Reason *Reason    `json:"reason,omitempty"`
+
+	// Replica Its index; of a job with one replica on each worker, the id of the worker.
+	Replica string `json:"replica"`
+
+	// Restarts Number of consecutive runs before it that lasted less than healthyAfter.
+	Restarts *int64 `json:"restarts,omitempty"`
+
+	// Run Id of the run, or of the next one.
+	Run string `json:"run"`
+
+	// Since When the run was claimed; of a waiting replica, when it was requested.
+	Since time.Time `json:"since"`
+
+	// Status waiting: it has no run.
+	Status ReplicaStatus `json:"status"`
+
+	// Version Version of the job with which it was started.
+	Version *int64 `json:"version,omitempty"`
+
+	// Worker Id of the worker.
+	Worker     *string `json:"worker,omitempty"`
+	WorkerName *string `json:"workerName,omitempty"`
+}
+
+// ReplicaStatus waiting: it has no run.
+type ReplicaStatus string
+
+// Replicas defines model for Replicas.
+type Replicas struct {
+	Handover *Handover `json:"handover,omitempty"`
+	Items    []Replica `json:"items"`
+	Running  int64     `json:"running"`
+	Waiting  int64     `json:"waiting"`
+
+	// Wanted Number of replicas that the job is to have; absent if it is no daemon.
+	Wanted *Replicas_Wanted `json:"wanted,omitempty"`
+}
+
+// ReplicasWanted0 Every eligible worker.
+type ReplicasWanted0 string
+
+// ReplicasWanted1 As many of them: 1 to 1000.
+type ReplicasWanted1 = int
+
+// Replicas_Wanted Number of replicas that the job is to have; absent if it is no daemon.
+type Replicas_Wanted struct {
+	union json.RawMessage
+}
+
+// RerunAccepted defines model for RerunAccepted.
+type RerunAccepted struct {
+	Fire string     `json:"fire"`
+	Plan *RerunPlan `json:"plan,omitempty"`
+
+	// Run Id of the requested run, or in a dry run the id that it would have: of the next attempt of the fire, or of the node that is started again in a live flow run.
+	Run string `json:"run"`
+}
+
+// RerunPlan defines model for RerunPlan.
+type RerunPlan struct {
+	// Digest Identifies the definition with which they run.
+	Digest *string `json:"digest,omitempty"`
+
+	// Kept Names of the steps that are kept. The first 500 of them.
+	Kept []string `json:"kept"`
+
+	// KeptTotal Number of steps that are kept.
+	KeptTotal int64 `json:"keptTotal"`
+
+	// Live The flow run has not ended: the node is started again in it.
+	Live *bool `json:"live,omitempty"`
+
+	// Run Names of the nodes that run, in the order of the definition: steps, and items of maps of which others are kept. The first 500 of them.
+	Run []string `json:"run"`
+
+	// RunTotal Number of nodes that run. A map of which all items run counts as one.
+	RunTotal int64 `json:"runTotal"`
+}
+
 // RerunRequest defines model for RerunRequest.
 type RerunRequest struct {
 	// Fires Ids of fires, or of their runs.
 	Fires []string `json:"fires"`
 
-	// Note Reason; shown with the runs, after the reference to the original.
+	// Note Reason; shown with the runs.
 	Note *string `json:"note,omitempty"`
 }
 
@@ -4625,6 +7137,9 @@ type Run struct {
 	CpuSeconds *float64   `json:"cpuSeconds,omitempty"`
 	Delays     *Delays    `json:"delays,omitempty"`
 
+	// Digest Of a flow run: identifies the definition of its steps.
+	Digest *string `json:"digest,omitempty"`
+
 	// DueAt Due time of a pending run, if later than planned.
 	DueAt    *time.Time `json:"dueAt,omitempty"`
 	EndedAt  *time.Time `json:"endedAt,omitempty"`
@@ -4635,9 +7150,10 @@ type Run struct {
 	ExpectedEndAt *time.Time `json:"expectedEndAt,omitempty"`
 
 	// Fire Id of the fire; shared by its attempts.
-	Fire  string  `json:"fire"`
-	Gap   *Gap    `json:"gap,omitempty"`
-	Group *string `json:"group,omitempty"`
+	Fire  string    `json:"fire"`
+	Flow  *FlowNode `json:"flow,omitempty"`
+	Gap   *Gap      `json:"gap,omitempty"`
+	Group *string   `json:"group,omitempty"`
 
 	// Hidden You have no role in the run's group: params, note and the reason's text are left out, and its output is not accessible.
 	Hidden *bool `json:"hidden,omitempty"`
@@ -4658,10 +7174,11 @@ type Run struct {
 	JobVersion *int64 `json:"jobVersion,omitempty"`
 
 	// Late The run should have started by now.
-	Late        *bool    `json:"late,omitempty"`
-	MaxRssBytes *int64   `json:"maxRssBytes,omitempty"`
-	Note        *string  `json:"note,omitempty"`
-	Orphaned    *LateEnd `json:"orphaned,omitempty"`
+	Late        *bool       `json:"late,omitempty"`
+	MaxRssBytes *int64      `json:"maxRssBytes,omitempty"`
+	Nodes       *NodeCounts `json:"nodes,omitempty"`
+	Note        *string     `json:"note,omitempty"`
+	Orphaned    *LateEnd    `json:"orphaned,omitempty"`
 
 	// OutputBytes Bytes that the command printed, including those not kept.
 	OutputBytes int64 `json:"outputBytes"`
@@ -4669,19 +7186,37 @@ type Run struct {
 	// OutputTruncated Bytes in the middle of the output were not kept.
 	OutputTruncated *bool `json:"outputTruncated,omitempty"`
 
-	// Params Parameters set by the trigger.
+	// Outputs Values that the run reported, by name; a list has one item per line. Lists of runs leave them out.
+	Outputs *map[string]string `json:"outputs,omitempty"`
+
+	// Params Parameters set by the trigger, or by the schedule that planned the fire.
 	Params    *map[string]string `json:"params,omitempty"`
 	PlannedAt time.Time          `json:"plannedAt"`
-	Reason    *Reason            `json:"reason,omitempty"`
+
+	// ReadyAt When the run was allowed to start, if that was not its planned time: after the backoff of a retry, when a re-run was requested, or at the end of a maintenance window. Its delays count from here.
+	ReadyAt *time.Time `json:"readyAt,omitempty"`
+	Reason  *Reason    `json:"reason,omitempty"`
+
+	// Restarts Of a replica of a daemon job: number of its consecutive runs, up to this one, that lasted less than healthyAfter.
+	Restarts *int64 `json:"restarts,omitempty"`
+
+	// Schedule Label of the schedule that planned the fire, of a job with several schedules.
+	Schedule *string `json:"schedule,omitempty"`
 
 	// Signal The signal that ended the command.
 	Signal *string `json:"signal,omitempty"`
 
 	// Slow The run takes much longer than usual.
-	Slow        *bool      `json:"slow,omitempty"`
-	StartedAt   *time.Time `json:"startedAt,omitempty"`
-	Status      RunStatus  `json:"status"`
-	TriggeredBy *string    `json:"triggeredBy,omitempty"`
+	Slow   *bool   `json:"slow,omitempty"`
+	Spread *Spread `json:"spread,omitempty"`
+
+	// StartedAt When the command started. Of a current run: only for a single run, two seconds after its start at the earliest.
+	StartedAt *time.Time `json:"startedAt,omitempty"`
+	Status    RunStatus  `json:"status"`
+
+	// Traceparent The span that requested the run, as in the header traceparent of the request.
+	Traceparent *string `json:"traceparent,omitempty"`
+	TriggeredBy *string `json:"triggeredBy,omitempty"`
 
 	// Worker Id of the worker.
 	Worker     *string `json:"worker,omitempty"`
@@ -4707,6 +7242,43 @@ type RunMatches struct {
 	Run  Run   `json:"run"`
 }
 
+// RunOn On which workers each fire runs: all, a number, or an object with further settings.
+type RunOn struct {
+	union json.RawMessage
+}
+
+// RunOn0 Every eligible worker.
+type RunOn0 string
+
+// RunOn1 As many of them: 1 to 1000.
+type RunOn1 = int
+
+// RunOnObject defines model for RunOnObject.
+type RunOnObject struct {
+	// Concurrency Maximum number of workers that run it at the same time. Default: all, at most 1000.
+	Concurrency *int64 `json:"concurrency,omitempty"`
+
+	// MaxFailures The fire has failed if more than this many workers failed, or did not run it. Default: 0.
+	MaxFailures *int64 `json:"maxFailures,omitempty"`
+
+	// Stop Start no further workers once the fire has failed.
+	Stop *bool `json:"stop,omitempty"`
+
+	// Workers all: every worker that is eligible when the fire is claimed; or a number of them, by rank.
+	Workers RunOnObject_Workers `json:"workers"`
+}
+
+// RunOnObjectWorkers0 Every eligible worker.
+type RunOnObjectWorkers0 string
+
+// RunOnObjectWorkers1 As many of them: 1 to 1000.
+type RunOnObjectWorkers1 = int
+
+// RunOnObject_Workers all: every worker that is eligible when the fire is claimed; or a number of them, by rank.
+type RunOnObject_Workers struct {
+	union json.RawMessage
+}
+
 // RunRequest defines model for RunRequest.
 type RunRequest struct {
 	// Note Reason; shown with the run.
@@ -4718,6 +7290,33 @@ type RunRequest struct {
 	// Worker Name or id of the only worker that may run it.
 	Worker *string `json:"worker,omitempty"`
 }
+
+// RunRerunRequest defines model for RunRerunRequest.
+type RunRerunRequest struct {
+	// Definition Of a flow run: with which definition of its steps it runs. current (default): the one that is saved now; refused if a step that would be kept no longer exists or has other outputs. same: that of the earlier flow run.
+	Definition *RunRerunRequestDefinition `json:"definition,omitempty"`
+
+	// DryRun Of a flow run: return which nodes would run, and run none.
+	DryRun *bool `json:"dryRun,omitempty"`
+
+	// From Names of steps, with scope from.
+	From *[]string `json:"from,omitempty"`
+
+	// Note Reason; shown with the run.
+	Note *string `json:"note,omitempty"`
+
+	// Only Names of steps, with scope only. In a flow run that has not ended: one failed node, which may be an item of a map, such as load@00003.
+	Only *[]string `json:"only,omitempty"`
+
+	// Scope Of a flow run: which nodes run again. failed (default): those that failed, and all that depend on them; of a map only the failed items. from: the steps in from, and all that depend on them. only: the nodes in only. all: all of them. The others are kept, with their outcomes and outputs.
+	Scope *RunRerunRequestScope `json:"scope,omitempty"`
+}
+
+// RunRerunRequestDefinition Of a flow run: with which definition of its steps it runs. current (default): the one that is saved now; refused if a step that would be kept no longer exists or has other outputs. same: that of the earlier flow run.
+type RunRerunRequestDefinition string
+
+// RunRerunRequestScope Of a flow run: which nodes run again. failed (default): those that failed, and all that depend on them; of a map only the failed items. from: the steps in from, and all that depend on them. only: the nodes in only. all: all of them. The others are kept, with their outcomes and outputs.
+type RunRerunRequestScope string
 
 // RunSearch defines model for RunSearch.
 type RunSearch struct {
@@ -4824,6 +7423,24 @@ type Session struct {
 	User  *string `json:"user,omitempty"`
 }
 
+// Spread defines model for Spread.
+type Spread struct {
+	// Moved Number of replacements.
+	Moved *int64 `json:"moved,omitempty"`
+
+	// Nodes Number of workers that the fire was to run on.
+	Nodes int64 `json:"nodes"`
+
+	// Workers The eligible workers at the claim, by rank: the fire runs on the first ones; where runOn is a number, the others replace those that do not start it in time.
+	Workers []SpreadWorker `json:"workers"`
+}
+
+// SpreadWorker defines model for SpreadWorker.
+type SpreadWorker struct {
+	Id   string `json:"id"`
+	Name string `json:"name"`
+}
+
 // Statistics defines model for Statistics.
 type Statistics struct {
 	// Buckets Oldest first, including buckets without fires.
@@ -4862,6 +7479,113 @@ type StatusCounts struct {
 	Succeeded int64 `json:"succeeded"`
 	TimedOut  int64 `json:"timed_out"`
 }
+
+// Step defines model for Step.
+type Step struct {
+	// After The steps that this one depends on.
+	After *[]Edge `json:"after,omitempty"`
+
+	// AllowFailure Any end of the step counts as success.
+	AllowFailure *bool     `json:"allowFailure,omitempty"`
+	Approval     *Approval `json:"approval,omitempty"`
+
+	// Args A program and its arguments, run without a shell.
+	Args *[]string `json:"args,omitempty"`
+
+	// Command Command line for the shell.
+	Command *string `json:"command,omitempty"`
+
+	// Env Environment variables. A value may contain ${{ steps.NAME.outputs.KEY }}.
+	Env     *map[string]string `json:"env,omitempty"`
+	ForEach *ForEach           `json:"forEach,omitempty"`
+
+	// Job Name of a job, or of a flow, that the step runs.
+	Job *string `json:"job,omitempty"`
+
+	// KillGrace Time between TERM and KILL.
+	//
+	// Example: 10s
+	KillGrace *string `json:"killGrace,omitempty"`
+
+	// LostAfter Minimum time before other workers resolve a run as lost.
+	//
+	// Example: 60s
+	LostAfter *string `json:"lostAfter,omitempty"`
+
+	// MemoryMax Memory limit of a run.
+	//
+	// Example: 512MiB
+	MemoryMax *string `json:"memoryMax,omitempty"`
+
+	// Name Name of the step, unique in its flow.
+	//
+	// Example: load
+	Name string `json:"name"`
+
+	// OnLost What follows when a run is lost with its worker.
+	OnLost *StepOnLost   `json:"onLost,omitempty"`
+	Output *OutputPolicy `json:"output,omitempty"`
+
+	// Outputs Values that later steps may read, by name.
+	Outputs *map[string]Output `json:"outputs,omitempty"`
+
+	// Params Parameters of that job. A value may contain ${{ steps.NAME.outputs.KEY }}.
+	Params    *map[string]string `json:"params,omitempty"`
+	Placement *Placement         `json:"placement,omitempty"`
+
+	// Priority Order in which runs get free slots, 9 first.
+	Priority *int64 `json:"priority,omitempty"`
+	Retry    *Retry `json:"retry,omitempty"`
+
+	// Rule How the dependencies combine. Default: all_success.
+	Rule *StepRule `json:"rule,omitempty"`
+
+	// Shell Absolute path of the shell.
+	Shell *string `json:"shell,omitempty"`
+
+	// Slots Number of the worker's slots that a run uses.
+	Slots *int64 `json:"slots,omitempty"`
+
+	// Stdin Standard input of the command.
+	Stdin *string `json:"stdin,omitempty"`
+
+	// SuccessExitCodes Exit codes that count as success. Default: 0.
+	SuccessExitCodes *[]int64 `json:"successExitCodes,omitempty"`
+
+	// TasksMax Maximum number of processes and threads of a run.
+	TasksMax *int64 `json:"tasksMax,omitempty"`
+
+	// Timeout The run is ended after this time.
+	//
+	// Example: 10m
+	Timeout *string `json:"timeout,omitempty"`
+
+	// Title Display name, in any language.
+	Title *string `json:"title,omitempty"`
+
+	// Type What the step executes: shell, http, or a plug-in of the workers. Default: shell.
+	Type *string `json:"type,omitempty"`
+
+	// User The user to run as.
+	User *string `json:"user,omitempty"`
+
+	// When The step is skipped if this expression is false.
+	//
+	// Example: steps.probe.exitCode == 28
+	When *string `json:"when,omitempty"`
+
+	// With Settings of a type other than shell.
+	With *map[string]interface{} `json:"with,omitempty"`
+
+	// WorkDir Absolute path of the working directory.
+	WorkDir *string `json:"workDir,omitempty"`
+}
+
+// StepOnLost What follows when a run is lost with its worker.
+type StepOnLost string
+
+// StepRule How the dependencies combine. Default: all_success.
+type StepRule string
 
 // Times defines model for Times.
 type Times struct {
@@ -4976,6 +7700,49 @@ type Trend struct {
 	SuccessRate *float64 `json:"successRate,omitempty"`
 }
 
+// TypeInfo defines model for TypeInfo.
+type TypeInfo struct {
+	// BuiltIn Each worker of this version has the type.
+	BuiltIn *bool `json:"builtIn,omitempty"`
+
+	// Differs The workers have different schemas; this is one of them.
+	Differs *bool `json:"differs,omitempty"`
+
+	// Escapes The work of a run may continue after its process has ended.
+	Escapes *bool `json:"escapes,omitempty"`
+
+	// Name Name of the type.
+	//
+	// Example: sql
+	Name string `json:"name"`
+
+	// Outputs Outputs that a run may report.
+	Outputs *[]string `json:"outputs,omitempty"`
+
+	// Title Display name, by language.
+	Title *map[string]string `json:"title,omitempty"`
+
+	// Version Version of the type, on the first of its workers.
+	//
+	// Example: 1.2.0
+	Version string `json:"version"`
+
+	// With JSON schema of the settings (with); absent for shell.
+	With interface{} `json:"with,omitempty"`
+
+	// Workers Live workers that have the type.
+	Workers []TypeWorker `json:"workers"`
+}
+
+// TypeWorker defines model for TypeWorker.
+type TypeWorker struct {
+	Id   string `json:"id"`
+	Name string `json:"name"`
+
+	// Version Its version of the type.
+	Version string `json:"version"`
+}
+
 // User defines model for User.
 type User struct {
 	CreatedAt time.Time `json:"createdAt"`
@@ -5080,6 +7847,9 @@ type ValueCount struct {
 type Version struct {
 	Go string `json:"go"`
 
+	// Mail This master sends mail: its setting smtpHost is set.
+	Mail bool `json:"mail"`
+
 	// Timezone Time zone of schedules that name none.
 	Timezone *string `json:"timezone,omitempty"`
 	Version  string  `json:"version"`
@@ -5133,6 +7903,93 @@ type VersionOfJob struct {
 // VersionOfJobVerb Kind of change. If a job was deleted and created again, the versions of both are listed.
 type VersionOfJobVerb string
 
+// View defines model for View.
+type View struct {
+	CreatedAt time.Time `json:"createdAt"`
+
+	// Id Example: paused-shop
+	Id string `json:"id"`
+
+	// Name Example: Paused in the shop
+	Name string `json:"name"`
+
+	// Query The filter, as the query of the console's address.
+	//
+	// Example: group=shop&state=paused
+	Query string `json:"query"`
+
+	// Shared Visible to all users.
+	Shared    bool      `json:"shared"`
+	UpdatedAt time.Time `json:"updatedAt"`
+	UpdatedBy *string   `json:"updatedBy,omitempty"`
+
+	// Version Increases with each change; also the ETag.
+	Version int64 `json:"version"`
+}
+
+// ViewDefinition defines model for ViewDefinition.
+type ViewDefinition struct {
+	// Name Shown in the console.
+	//
+	// Example: Paused in the shop
+	Name string `json:"name"`
+
+	// Query The filter, as the query of the console's address.
+	//
+	// Example: group=shop&state=paused
+	Query string `json:"query"`
+
+	// Shared Visible to all users; needs the role editor. Otherwise only to you.
+	Shared *bool `json:"shared,omitempty"`
+}
+
+// WindowDefinition defines model for WindowDefinition.
+type WindowDefinition struct {
+	// CronExpr When it begins, again and again.
+	//
+	// Example: 0 2 * * SUN
+	CronExpr *string `json:"cronExpr,omitempty"`
+
+	// Duration How long it lasts each time, at most 7 days.
+	//
+	// Example: 2h
+	Duration *string `json:"duration,omitempty"`
+
+	// Everything It affects all jobs.
+	Everything *bool `json:"everything,omitempty"`
+
+	// From When it begins; default: now.
+	From *time.Time `json:"from,omitempty"`
+
+	// Groups It affects the jobs of these groups; an empty text stands for jobs without a group.
+	Groups *[]string `json:"groups,omitempty"`
+
+	// Note Why.
+	Note *string `json:"note,omitempty"`
+
+	// Policy What becomes of fires planned within it. hold: they wait until it ends, and the job's catchUp policy selects among them; skip: they are skipped. Default: hold.
+	Policy *WindowDefinitionPolicy `json:"policy,omitempty"`
+
+	// Selector It affects the jobs whose labels match.
+	//
+	// Example: team=data
+	Selector *string `json:"selector,omitempty"`
+
+	// Timezone IANA time zone of cronExpr. Default: UTC.
+	//
+	// Example: Europe/Berlin
+	Timezone *string `json:"timezone,omitempty"`
+
+	// To When it ends. Either to, or cronExpr with duration, is required.
+	To *time.Time `json:"to,omitempty"`
+
+	// Workers Names or ids of workers that claim no runs while it is open. Their runs continue.
+	Workers *[]string `json:"workers,omitempty"`
+}
+
+// WindowDefinitionPolicy What becomes of fires planned within it. hold: they wait until it ends, and the job's catchUp policy selects among them; skip: they are skipped. Default: hold.
+type WindowDefinitionPolicy string
+
 // Worker defines model for Worker.
 type Worker struct {
 	// Away The worker is not alive: only its settings are known.
@@ -5144,15 +8001,22 @@ type Worker struct {
 	// Conditions Active problems of the worker.
 	Conditions *[]Condition `json:"conditions,omitempty"`
 
+	// DaemonSlots Slots in use by daemon jobs.
+	DaemonSlots *int64 `json:"daemonSlots,omitempty"`
+
 	// Draining The worker claims no new runs: it is stopping, or drained by an operator.
 	Draining *bool  `json:"draining,omitempty"`
 	Host     string `json:"host"`
 	Id       string `json:"id"`
 
 	// Labels Labels for selectors.
-	Labels *map[string]string `json:"labels,omitempty"`
-	Name   string             `json:"name"`
-	Pid    int64              `json:"pid"`
+	Labels  *map[string]string `json:"labels,omitempty"`
+	Name    string             `json:"name"`
+	Pid     int64              `json:"pid"`
+	Program *Program           `json:"program,omitempty"`
+
+	// Replicas Numbers of replicas of daemon jobs, by job, of at most 500 jobs.
+	Replicas *map[string]int64 `json:"replicas,omitempty"`
 
 	// Running Number of current runs.
 	Running  int64           `json:"running"`
@@ -5242,12 +8106,27 @@ type WorkerSettings struct {
 	Weight    *int64     `json:"weight,omitempty"`
 }
 
+// ListApprovalsParams defines parameters for ListApprovals.
+type ListApprovalsParams struct {
+	// Group Only approvals of flows of this group.
+	Group *string `form:"group,omitempty" json:"group,omitempty"`
+
+	// Job Only approvals of this flow.
+	Job *string `form:"job,omitempty" json:"job,omitempty"`
+
+	// Limit Maximum number of items.
+	Limit *int64 `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Cursor nextCursor of the previous page.
+	Cursor *string `form:"cursor,omitempty" json:"cursor,omitempty"`
+}
+
 // ListAuditParams defines parameters for ListAudit.
 type ListAuditParams struct {
 	// Actor Only changes by this actor (exact name).
 	Actor *string `form:"actor,omitempty" json:"actor,omitempty"`
 
-	// Kind Only changes of this kind of object: for example job, run, user, token, session, worker, channel or secret.
+	// Kind Only changes of this kind of object: for example job, run, user, token, session, worker, channel, pool or secret.
 	Kind *string `form:"kind,omitempty" json:"kind,omitempty"`
 
 	// Name Only changes of the object with this exact name.
@@ -5300,6 +8179,21 @@ type OidcCallbackParams struct {
 type OidcStartParams struct {
 	// To Path of the console to return to after the login; / where it is no such path.
 	To *string `form:"to,omitempty" json:"to,omitempty"`
+}
+
+// ListBackfillsParams defines parameters for ListBackfills.
+type ListBackfillsParams struct {
+	// Job Backfills of this job, also those that have ended. Default: those of all jobs that have not ended.
+	Job *string `form:"job,omitempty" json:"job,omitempty"`
+}
+
+// GetBackfillParams defines parameters for GetBackfill.
+type GetBackfillParams struct {
+	// Limit Maximum number of items.
+	Limit *int64 `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Cursor nextCursor of the previous page.
+	Cursor *string `form:"cursor,omitempty" json:"cursor,omitempty"`
 }
 
 // ListChannelsParams defines parameters for ListChannels.
@@ -5355,7 +8249,7 @@ type FollowEventsParams struct {
 	// Types Only these types, separated by commas.
 	Types *[]FollowEventsParamsTypes `form:"types,omitempty" json:"types,omitempty"`
 
-	// Jobs Only these jobs and their runs, and no workers, separated by commas.
+	// Jobs Only these jobs, their runs and the steps of their flow runs, and no workers, separated by commas.
 	Jobs *[]string `form:"jobs,omitempty" json:"jobs,omitempty"`
 
 	// LastEventID Id of the last event received: continue after it. Overrides since.
@@ -5376,6 +8270,9 @@ type ListFiresParams struct {
 	// Status Only fires with one of these statuses, separated by commas.
 	Status *[]ListFiresParamsStatus `form:"status,omitempty" json:"status,omitempty"`
 
+	// Cause Only fires with this cause of their first attempt. Of flow: fires of nodes of flow runs, which are not listed otherwise.
+	Cause *ListFiresParamsCause `form:"cause,omitempty" json:"cause,omitempty"`
+
 	// Unacknowledged Leave out acknowledged failures.
 	Unacknowledged *bool `form:"unacknowledged,omitempty" json:"unacknowledged,omitempty"`
 
@@ -5387,10 +8284,19 @@ type ListFiresParams struct {
 
 	// Group Only fires of jobs of this group.
 	Group *string `form:"group,omitempty" json:"group,omitempty"`
+
+	// FlowRun Only fires of the nodes of this flow run, which are not listed otherwise.
+	FlowRun *string `form:"flowRun,omitempty" json:"flowRun,omitempty"`
+
+	// Step With flowRun: only those of this step.
+	Step *string `form:"step,omitempty" json:"step,omitempty"`
 }
 
 // ListFiresParamsStatus defines parameters for ListFires.
 type ListFiresParamsStatus string
+
+// ListFiresParamsCause defines parameters for ListFires.
+type ListFiresParamsCause string
 
 // RerunFiresParams defines parameters for RerunFires.
 type RerunFiresParams struct {
@@ -5505,6 +8411,9 @@ type ApplyJobsParams struct {
 	// DryRun Write nothing, and return the differences.
 	DryRun *bool `form:"dryRun,omitempty" json:"dryRun,omitempty"`
 
+	// Program The request comes from a program that defines its own jobs, with the labels app and app-build: a job with a later app-build is left unchanged, one with another app is refused, and the fields paused, pauseNote and pauseUntil of existing jobs are kept.
+	Program *bool `form:"program,omitempty" json:"program,omitempty"`
+
 	// Prune Also delete jobs whose labels match this selector and that are not in the request, in the groups where you are editor. Nothing is deleted if any job is refused.
 	Prune *string `form:"prune,omitempty" json:"prune,omitempty"`
 
@@ -5529,6 +8438,9 @@ type DeleteJobParams struct {
 	// Kill Also kill its current runs.
 	Kill *bool `form:"kill,omitempty" json:"kill,omitempty"`
 
+	// Force Also if other jobs name it in after: they then wait for a job of this name. Without it: 409, reason named_in_after.
+	Force *bool `form:"force,omitempty" json:"force,omitempty"`
+
 	// IfMatch Only if the job has this ETag.
 	IfMatch *string `json:"If-Match,omitempty"`
 }
@@ -5548,6 +8460,12 @@ type PutJobParams struct {
 	IfNoneMatch *string `json:"If-None-Match,omitempty"`
 }
 
+// CreateBackfillParams defines parameters for CreateBackfill.
+type CreateBackfillParams struct {
+	// IfMatch Only if the job has this ETag.
+	IfMatch *string `json:"If-Match,omitempty"`
+}
+
 // ListJobFiresParams defines parameters for ListJobFires.
 type ListJobFiresParams struct {
 	// From Only fires planned at this time or later.
@@ -5558,6 +8476,9 @@ type ListJobFiresParams struct {
 
 	// Status Only fires with one of these statuses, separated by commas.
 	Status *[]ListJobFiresParamsStatus `form:"status,omitempty" json:"status,omitempty"`
+
+	// Cause Only fires with this cause of their first attempt. Of flow: fires of nodes of flow runs, which are not listed otherwise.
+	Cause *ListJobFiresParamsCause `form:"cause,omitempty" json:"cause,omitempty"`
 
 	// Unacknowledged Leave out acknowledged failures.
 	Unacknowledged *bool `form:"unacknowledged,omitempty" json:"unacknowledged,omitempty"`
@@ -5572,8 +8493,29 @@ type ListJobFiresParams struct {
 // ListJobFiresParamsStatus defines parameters for ListJobFires.
 type ListJobFiresParamsStatus string
 
+// ListJobFiresParamsCause defines parameters for ListJobFires.
+type ListJobFiresParamsCause string
+
+// GetJobGraphParams defines parameters for GetJobGraph.
+type GetJobGraphParams struct {
+	// Digest The definition of an earlier flow run or version. Default: the current one.
+	Digest *string `form:"digest,omitempty" json:"digest,omitempty"`
+}
+
+// GetGridParams defines parameters for GetGrid.
+type GetGridParams struct {
+	// Runs Maximum number of flow runs.
+	Runs *int64 `form:"runs,omitempty" json:"runs,omitempty"`
+}
+
 // PauseJobParams defines parameters for PauseJob.
 type PauseJobParams struct {
+	// IfMatch Only if the job has this ETag.
+	IfMatch *string `json:"If-Match,omitempty"`
+}
+
+// RestartJobParams defines parameters for RestartJob.
+type RestartJobParams struct {
 	// IfMatch Only if the job has this ETag.
 	IfMatch *string `json:"If-Match,omitempty"`
 }
@@ -5597,6 +8539,9 @@ type RunJobParams struct {
 
 	// IdempotencyKey A repeated request with the same key within a day returns the same response, and the job runs once.
 	IdempotencyKey *string `json:"Idempotency-Key,omitempty"`
+
+	// Traceparent W3C Trace Context of the caller: the run continues this trace. An invalid value is ignored.
+	Traceparent *string `json:"traceparent,omitempty"`
 }
 
 // ListVersionsParams defines parameters for ListVersions.
@@ -5620,9 +8565,45 @@ type ListLabelsParams struct {
 	Group *string `form:"group,omitempty" json:"group,omitempty"`
 }
 
+// DeleteMaintenanceParams defines parameters for DeleteMaintenance.
+type DeleteMaintenanceParams struct {
+	// IfMatch Only if the window has this ETag.
+	IfMatch *string `json:"If-Match,omitempty"`
+}
+
+// PutMaintenanceParams defines parameters for PutMaintenance.
+type PutMaintenanceParams struct {
+	// IfMatch Only if the window has this ETag.
+	IfMatch *string `json:"If-Match,omitempty"`
+
+	// IfNoneMatch *: only if the window does not exist.
+	IfNoneMatch *string `json:"If-None-Match,omitempty"`
+}
+
+// EndMaintenanceParams defines parameters for EndMaintenance.
+type EndMaintenanceParams struct {
+	// IfMatch Only if the window has this ETag.
+	IfMatch *string `json:"If-Match,omitempty"`
+}
+
+// DeletePoolParams defines parameters for DeletePool.
+type DeletePoolParams struct {
+	// IfMatch Only if the pool has this ETag.
+	IfMatch *string `json:"If-Match,omitempty"`
+}
+
+// PutPoolParams defines parameters for PutPool.
+type PutPoolParams struct {
+	// IfMatch Only if the pool has this ETag.
+	IfMatch *string `json:"If-Match,omitempty"`
+
+	// IfNoneMatch *: only if the pool does not exist.
+	IfNoneMatch *string `json:"If-None-Match,omitempty"`
+}
+
 // ListRunsParams defines parameters for ListRuns.
 type ListRunsParams struct {
-	// Job Only runs of this job.
+	// Job Only runs of this job; FLOW:STEP for those of an inline step, JOB@backfill for the backfills of a job.
 	Job *string `form:"job,omitempty" json:"job,omitempty"`
 
 	// Status Only runs with one of these statuses, separated by commas.
@@ -5645,6 +8626,15 @@ type ListRunsParams struct {
 
 	// Group Only runs of jobs that were in this group at the time.
 	Group *string `form:"group,omitempty" json:"group,omitempty"`
+
+	// FlowRun Only runs of the nodes of this flow run.
+	FlowRun *string `form:"flowRun,omitempty" json:"flowRun,omitempty"`
+
+	// Step With flowRun: only those of this step.
+	Step *string `form:"step,omitempty" json:"step,omitempty"`
+
+	// Nodes Also list runs of nodes of flow runs. Without it, they are listed only if job, fire, flowRun or the cause flow is set.
+	Nodes *bool `form:"nodes,omitempty" json:"nodes,omitempty"`
 
 	// ExitCode Only runs whose command ended with this exit code.
 	ExitCode *int64 `form:"exitCode,omitempty" json:"exitCode,omitempty"`
@@ -5682,8 +8672,11 @@ type SearchRunsParams struct {
 	// Case Case-sensitive. Default: case is ignored.
 	Case *bool `form:"case,omitempty" json:"case,omitempty"`
 
-	// Job Only runs of this job.
+	// Job Only runs of this job; FLOW:STEP for those of an inline step.
 	Job *string `form:"job,omitempty" json:"job,omitempty"`
+
+	// FlowRun Only runs of the nodes of this flow run.
+	FlowRun *string `form:"flowRun,omitempty" json:"flowRun,omitempty"`
 
 	// Group Only runs of jobs that were in this group at the time.
 	Group *string `form:"group,omitempty" json:"group,omitempty"`
@@ -5709,6 +8702,24 @@ type SearchRunsParams struct {
 
 // SearchRunsParamsStatus defines parameters for SearchRuns.
 type SearchRunsParamsStatus string
+
+// ListRunNodesParams defines parameters for ListRunNodes.
+type ListRunNodesParams struct {
+	// Status Only nodes with one of these statuses, separated by commas.
+	Status *[]ListRunNodesParamsStatus `form:"status,omitempty" json:"status,omitempty"`
+
+	// Step Only the nodes of this step: the step itself, and the items of a map.
+	Step *string `form:"step,omitempty" json:"step,omitempty"`
+
+	// Limit Maximum number of items.
+	Limit *int64 `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Cursor nextCursor of the previous page; the filters must be the same.
+	Cursor *string `form:"cursor,omitempty" json:"cursor,omitempty"`
+}
+
+// ListRunNodesParamsStatus defines parameters for ListRunNodes.
+type ListRunNodesParamsStatus string
 
 // GetOutputParams defines parameters for GetOutput.
 type GetOutputParams struct {
@@ -5775,6 +8786,12 @@ type FollowOutputParams struct {
 
 // FollowOutputParamsStream defines parameters for FollowOutput.
 type FollowOutputParamsStream string
+
+// RerunRunParams defines parameters for RerunRun.
+type RerunRunParams struct {
+	// IdempotencyKey A repeated request with the same key within a day returns the same response, and the fire is run again once.
+	IdempotencyKey *string `json:"Idempotency-Key,omitempty"`
+}
 
 // PreviewScheduleParams defines parameters for PreviewSchedule.
 type PreviewScheduleParams struct {
@@ -5881,11 +8898,32 @@ type PatchUserParams struct {
 	IfMatch *string `json:"If-Match,omitempty"`
 }
 
+// DeleteViewParams defines parameters for DeleteView.
+type DeleteViewParams struct {
+	// Shared Delete the shared view of this id, not your own; needs the role editor.
+	Shared *bool `form:"shared,omitempty" json:"shared,omitempty"`
+
+	// IfMatch Only if the view has this ETag.
+	IfMatch *string `json:"If-Match,omitempty"`
+}
+
+// PutViewParams defines parameters for PutView.
+type PutViewParams struct {
+	// IfMatch Only if the view has this ETag.
+	IfMatch *string `json:"If-Match,omitempty"`
+
+	// IfNoneMatch *: only if the view does not exist.
+	IfNoneMatch *string `json:"If-None-Match,omitempty"`
+}
+
 // LoginJSONRequestBody defines body for Login for application/json ContentType.
 type LoginJSONRequestBody = LoginBody
 
 // ChangePasswordJSONRequestBody defines body for ChangePassword for application/json ContentType.
 type ChangePasswordJSONRequestBody = PasswordBody
+
+// CancelBackfillJSONRequestBody defines body for CancelBackfill for application/json ContentType.
+type CancelBackfillJSONRequestBody = BackfillCancelRequest
 
 // PutChannelJSONRequestBody defines body for PutChannel for application/json ContentType.
 type PutChannelJSONRequestBody = ChannelDefinition
@@ -5917,8 +8955,14 @@ type PatchJobApplicationMergePatchPlusJSONRequestBody = JobPatch
 // PutJobJSONRequestBody defines body for PutJob for application/json ContentType.
 type PutJobJSONRequestBody = JobInput
 
+// CreateBackfillJSONRequestBody defines body for CreateBackfill for application/json ContentType.
+type CreateBackfillJSONRequestBody = BackfillCreateRequest
+
 // PauseJobJSONRequestBody defines body for PauseJob for application/json ContentType.
 type PauseJobJSONRequestBody = PauseRequest
+
+// RestartJobJSONRequestBody defines body for RestartJob for application/json ContentType.
+type RestartJobJSONRequestBody = JobRestartRequest
 
 // RollbackJobJSONRequestBody defines body for RollbackJob for application/json ContentType.
 type RollbackJobJSONRequestBody = RollbackRequest
@@ -5926,8 +8970,41 @@ type RollbackJobJSONRequestBody = RollbackRequest
 // RunJobJSONRequestBody defines body for RunJob for application/json ContentType.
 type RunJobJSONRequestBody = RunRequest
 
+// AcquireLockJSONRequestBody defines body for AcquireLock for application/json ContentType.
+type AcquireLockJSONRequestBody = LockRequest
+
+// KeepLockAliveJSONRequestBody defines body for KeepLockAlive for application/json ContentType.
+type KeepLockAliveJSONRequestBody = LockSessionRequest
+
+// NoteLockJSONRequestBody defines body for NoteLock for application/json ContentType.
+type NoteLockJSONRequestBody = LockNoteRequest
+
+// ReleaseLockJSONRequestBody defines body for ReleaseLock for application/json ContentType.
+type ReleaseLockJSONRequestBody = LockSessionRequest
+
+// PutMaintenanceJSONRequestBody defines body for PutMaintenance for application/json ContentType.
+type PutMaintenanceJSONRequestBody = WindowDefinition
+
+// PutPoolJSONRequestBody defines body for PutPool for application/json ContentType.
+type PutPoolJSONRequestBody = PoolDefinition
+
+// ApproveStepJSONRequestBody defines body for ApproveStep for application/json ContentType.
+type ApproveStepJSONRequestBody = AnswerRequest
+
 // KillRunJSONRequestBody defines body for KillRun for application/json ContentType.
 type KillRunJSONRequestBody = KillRequest
+
+// PauseRunJSONRequestBody defines body for PauseRun for application/json ContentType.
+type PauseRunJSONRequestBody = NoteRequest
+
+// RejectStepJSONRequestBody defines body for RejectStep for application/json ContentType.
+type RejectStepJSONRequestBody = AnswerRequest
+
+// RerunRunJSONRequestBody defines body for RerunRun for application/json ContentType.
+type RerunRunJSONRequestBody = RunRerunRequest
+
+// ResumeRunJSONRequestBody defines body for ResumeRun for application/json ContentType.
+type ResumeRunJSONRequestBody = NoteRequest
 
 // PreviewScheduleJSONRequestBody defines body for PreviewSchedule for application/json ContentType.
 type PreviewScheduleJSONRequestBody = PreviewRequest
@@ -5947,11 +9024,412 @@ type CreateUserJSONRequestBody = UserDefinition
 // PatchUserJSONRequestBody defines body for PatchUser for application/json ContentType.
 type PatchUserJSONRequestBody = UserPatch
 
+// PutViewJSONRequestBody defines body for PutView for application/json ContentType.
+type PutViewJSONRequestBody = ViewDefinition
+
 // PatchWorkerJSONRequestBody defines body for PatchWorker for application/json ContentType.
 type PatchWorkerJSONRequestBody = WorkerPatch
 
 // DrainWorkerJSONRequestBody defines body for DrainWorker for application/json ContentType.
 type DrainWorkerJSONRequestBody = NoteBody
+
+// AsDaemonCount0 returns the union data inside the Daemon_Count as a DaemonCount0
+func (t Daemon_Count) AsDaemonCount0() (DaemonCount0, error) {
+	var body DaemonCount0
+	err := json.Unmarshal(t.union, &body)
+	return body, err
+}
+
+// FromDaemonCount0 overwrites any union data inside the Daemon_Count as the provided DaemonCount0
+func (t *Daemon_Count) FromDaemonCount0(v DaemonCount0) error {
+	b, err := json.Marshal(v)
+	t.union = b
+	return err
+}
+
+// MergeDaemonCount0 performs a merge with any union data inside the Daemon_Count, using the provided DaemonCount0
+func (t *Daemon_Count) MergeDaemonCount0(v DaemonCount0) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+
+	merged, err := runtime.JSONMerge(t.union, b)
+	t.union = merged
+	return err
+}
+
+// AsDaemonCount1 returns the union data inside the Daemon_Count as a DaemonCount1
+func (t Daemon_Count) AsDaemonCount1() (DaemonCount1, error) {
+	var body DaemonCount1
+	err := json.Unmarshal(t.union, &body)
+	return body, err
+}
+
+// FromDaemonCount1 overwrites any union data inside the Daemon_Count as the provided DaemonCount1
+func (t *Daemon_Count) FromDaemonCount1(v DaemonCount1) error {
+	b, err := json.Marshal(v)
+	t.union = b
+	return err
+}
+
+// MergeDaemonCount1 performs a merge with any union data inside the Daemon_Count, using the provided DaemonCount1
+func (t *Daemon_Count) MergeDaemonCount1(v DaemonCount1) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+
+	merged, err := runtime.JSONMerge(t.union, b)
+	t.union = merged
+	return err
+}
+
+func (t Daemon_Count) MarshalJSON() ([]byte, error) {
+	b, err := t.union.MarshalJSON()
+	return b, err
+}
+
+func (t *Daemon_Count) UnmarshalJSON(b []byte) error {
+	err := t.union.UnmarshalJSON(b)
+	return err
+}
+
+// AsEdge0 returns the union data inside the Edge as a Edge0
+func (t Edge) AsEdge0() (Edge0, error) {
+	var body Edge0
+	err := json.Unmarshal(t.union, &body)
+	return body, err
+}
+
+// FromEdge0 overwrites any union data inside the Edge as the provided Edge0
+func (t *Edge) FromEdge0(v Edge0) error {
+	b, err := json.Marshal(v)
+	t.union = b
+	return err
+}
+
+// MergeEdge0 performs a merge with any union data inside the Edge, using the provided Edge0
+func (t *Edge) MergeEdge0(v Edge0) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+
+	merged, err := runtime.JSONMerge(t.union, b)
+	t.union = merged
+	return err
+}
+
+// AsEdgeObject returns the union data inside the Edge as a EdgeObject
+func (t Edge) AsEdgeObject() (EdgeObject, error) {
+	var body EdgeObject
+	err := json.Unmarshal(t.union, &body)
+	return body, err
+}
+
+// FromEdgeObject overwrites any union data inside the Edge as the provided EdgeObject
+func (t *Edge) FromEdgeObject(v EdgeObject) error {
+	b, err := json.Marshal(v)
+	t.union = b
+	return err
+}
+
+// MergeEdgeObject performs a merge with any union data inside the Edge, using the provided EdgeObject
+func (t *Edge) MergeEdgeObject(v EdgeObject) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+
+	merged, err := runtime.JSONMerge(t.union, b)
+	t.union = merged
+	return err
+}
+
+func (t Edge) MarshalJSON() ([]byte, error) {
+	b, err := t.union.MarshalJSON()
+	return b, err
+}
+
+func (t *Edge) UnmarshalJSON(b []byte) error {
+	err := t.union.UnmarshalJSON(b)
+	return err
+}
+
+// AsOutput0 returns the union data inside the Output as a Output0
+func (t Output) AsOutput0() (Output0, error) {
+	var body Output0
+	err := json.Unmarshal(t.union, &body)
+	return body, err
+}
+
+// FromOutput0 overwrites any union data inside the Output as the provided Output0
+func (t *Output) FromOutput0(v Output0) error {
+	b, err := json.Marshal(v)
+	t.union = b
+	return err
+}
+
+// MergeOutput0 performs a merge with any union data inside the Output, using the provided Output0
+func (t *Output) MergeOutput0(v Output0) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+
+	merged, err := runtime.JSONMerge(t.union, b)
+	t.union = merged
+	return err
+}
+
+// AsOutputObject returns the union data inside the Output as a OutputObject
+func (t Output) AsOutputObject() (OutputObject, error) {
+	var body OutputObject
+	err := json.Unmarshal(t.union, &body)
+	return body, err
+}
+
+// FromOutputObject overwrites any union data inside the Output as the provided OutputObject
+func (t *Output) FromOutputObject(v OutputObject) error {
+	b, err := json.Marshal(v)
+	t.union = b
+	return err
+}
+
+// MergeOutputObject performs a merge with any union data inside the Output, using the provided OutputObject
+func (t *Output) MergeOutputObject(v OutputObject) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+
+	merged, err := runtime.JSONMerge(t.union, b)
+	t.union = merged
+	return err
+}
+
+func (t Output) MarshalJSON() ([]byte, error) {
+	b, err := t.union.MarshalJSON()
+	return b, err
+}
+
+func (t *Output) UnmarshalJSON(b []byte) error {
+	err := t.union.UnmarshalJSON(b)
+	return err
+}
+
+// AsReplicasWanted0 returns the union data inside the Replicas_Wanted as a ReplicasWanted0
+func (t Replicas_Wanted) AsReplicasWanted0() (ReplicasWanted0, error) {
+	var body ReplicasWanted0
+	err := json.Unmarshal(t.union, &body)
+	return body, err
+}
+
+// FromReplicasWanted0 overwrites any union data inside the Replicas_Wanted as the provided ReplicasWanted0
+func (t *Replicas_Wanted) FromReplicasWanted0(v ReplicasWanted0) error {
+	b, err := json.Marshal(v)
+	t.union = b
+	return err
+}
+
+// MergeReplicasWanted0 performs a merge with any union data inside the Replicas_Wanted, using the provided ReplicasWanted0
+func (t *Replicas_Wanted) MergeReplicasWanted0(v ReplicasWanted0) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+
+	merged, err := runtime.JSONMerge(t.union, b)
+	t.union = merged
+	return err
+}
+
+// AsReplicasWanted1 returns the union data inside the Replicas_Wanted as a ReplicasWanted1
+func (t Replicas_Wanted) AsReplicasWanted1() (ReplicasWanted1, error) {
+	var body ReplicasWanted1
+	err := json.Unmarshal(t.union, &body)
+	return body, err
+}
+
+// FromReplicasWanted1 overwrites any union data inside the Replicas_Wanted as the provided ReplicasWanted1
+func (t *Replicas_Wanted) FromReplicasWanted1(v ReplicasWanted1) error {
+	b, err := json.Marshal(v)
+	t.union = b
+	return err
+}
+
+// MergeReplicasWanted1 performs a merge with any union data inside the Replicas_Wanted, using the provided ReplicasWanted1
+func (t *Replicas_Wanted) MergeReplicasWanted1(v ReplicasWanted1) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+
+	merged, err := runtime.JSONMerge(t.union, b)
+	t.union = merged
+	return err
+}
+
+func (t Replicas_Wanted) MarshalJSON() ([]byte, error) {
+	b, err := t.union.MarshalJSON()
+	return b, err
+}
+
+func (t *Replicas_Wanted) UnmarshalJSON(b []byte) error {
+	err := t.union.UnmarshalJSON(b)
+	return err
+}
+
+// AsRunOn0 returns the union data inside the RunOn as a RunOn0
+func (t RunOn) AsRunOn0() (RunOn0, error) {
+	var body RunOn0
+	err := json.Unmarshal(t.union, &body)
+	return body, err
+}
+
+// FromRunOn0 overwrites any union data inside the RunOn as the provided RunOn0
+func (t *RunOn) FromRunOn0(v RunOn0) error {
+	b, err := json.Marshal(v)
+	t.union = b
+	return err
+}
+
+// MergeRunOn0 performs a merge with any union data inside the RunOn, using the provided RunOn0
+func (t *RunOn) MergeRunOn0(v RunOn0) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+
+	merged, err := runtime.JSONMerge(t.union, b)
+	t.union = merged
+	return err
+}
+
+// AsRunOn1 returns the union data inside the RunOn as a RunOn1
+func (t RunOn) AsRunOn1() (RunOn1, error) {
+	var body RunOn1
+	err := json.Unmarshal(t.union, &body)
+	return body, err
+}
+
+// FromRunOn1 overwrites any union data inside the RunOn as the provided RunOn1
+func (t *RunOn) FromRunOn1(v RunOn1) error {
+	b, err := json.Marshal(v)
+	t.union = b
+	return err
+}
+
+// MergeRunOn1 performs a merge with any union data inside the RunOn, using the provided RunOn1
+func (t *RunOn) MergeRunOn1(v RunOn1) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+
+	merged, err := runtime.JSONMerge(t.union, b)
+	t.union = merged
+	return err
+}
+
+// AsRunOnObject returns the union data inside the RunOn as a RunOnObject
+func (t RunOn) AsRunOnObject() (RunOnObject, error) {
+	var body RunOnObject
+	err := json.Unmarshal(t.union, &body)
+	return body, err
+}
+
+// FromRunOnObject overwrites any union data inside the RunOn as the provided RunOnObject
+func (t *RunOn) FromRunOnObject(v RunOnObject) error {
+	b, err := json.Marshal(v)
+	t.union = b
+	return err
+}
+
+// MergeRunOnObject performs a merge with any union data inside the RunOn, using the provided RunOnObject
+func (t *RunOn) MergeRunOnObject(v RunOnObject) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+
+	merged, err := runtime.JSONMerge(t.union, b)
+	t.union = merged
+	return err
+}
+
+func (t RunOn) MarshalJSON() ([]byte, error) {
+	b, err := t.union.MarshalJSON()
+	return b, err
+}
+
+func (t *RunOn) UnmarshalJSON(b []byte) error {
+	err := t.union.UnmarshalJSON(b)
+	return err
+}
+
+// AsRunOnObjectWorkers0 returns the union data inside the RunOnObject_Workers as a RunOnObjectWorkers0
+func (t RunOnObject_Workers) AsRunOnObjectWorkers0() (RunOnObjectWorkers0, error) {
+	var body RunOnObjectWorkers0
+	err := json.Unmarshal(t.union, &body)
+	return body, err
+}
+
+// FromRunOnObjectWorkers0 overwrites any union data inside the RunOnObject_Workers as the provided RunOnObjectWorkers0
+func (t *RunOnObject_Workers) FromRunOnObjectWorkers0(v RunOnObjectWorkers0) error {
+	b, err := json.Marshal(v)
+	t.union = b
+	return err
+}
+
+// MergeRunOnObjectWorkers0 performs a merge with any union data inside the RunOnObject_Workers, using the provided RunOnObjectWorkers0
+func (t *RunOnObject_Workers) MergeRunOnObjectWorkers0(v RunOnObjectWorkers0) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+
+	merged, err := runtime.JSONMerge(t.union, b)
+	t.union = merged
+	return err
+}
+
+// AsRunOnObjectWorkers1 returns the union data inside the RunOnObject_Workers as a RunOnObjectWorkers1
+func (t RunOnObject_Workers) AsRunOnObjectWorkers1() (RunOnObjectWorkers1, error) {
+	var body RunOnObjectWorkers1
+	err := json.Unmarshal(t.union, &body)
+	return body, err
+}
+
+// FromRunOnObjectWorkers1 overwrites any union data inside the RunOnObject_Workers as the provided RunOnObjectWorkers1
+func (t *RunOnObject_Workers) FromRunOnObjectWorkers1(v RunOnObjectWorkers1) error {
+	b, err := json.Marshal(v)
+	t.union = b
+	return err
+}
+
+// MergeRunOnObjectWorkers1 performs a merge with any union data inside the RunOnObject_Workers, using the provided RunOnObjectWorkers1
+func (t *RunOnObject_Workers) MergeRunOnObjectWorkers1(v RunOnObjectWorkers1) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+
+	merged, err := runtime.JSONMerge(t.union, b)
+	t.union = merged
+	return err
+}
+
+func (t RunOnObject_Workers) MarshalJSON() ([]byte, error) {
+	b, err := t.union.MarshalJSON()
+	return b, err
+}
+
+func (t *RunOnObject_Workers) UnmarshalJSON(b []byte) error {
+	err := t.union.UnmarshalJSON(b)
+	return err
+}
 
 // RequestEditorFn is the function signature for the RequestEditor callback function
 type RequestEditorFn func(ctx context.Context, req *http.Request) error
@@ -6027,9 +9505,16 @@ func WithRequestEditorFn(fn RequestEditorFn) ClientOption {
 // The interface specification for the client above.
 type ClientInterface interface {
 
+	// ListApprovals List the approvals that wait for an operator
+	//
+	// Lists the steps of live flow runs that wait for an operator, the oldest first.
+	//
+	// Corresponds with GET /api/v1/approvals (the `ListApprovals` operationId).
+	ListApprovals(ctx context.Context, params *ListApprovalsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
 	// ListAudit List the audit, newest first
 	//
-	// Every change of jobs, runs, users, tokens, sessions, workers, channels and secrets has an entry as soon as it is made. Requires the role admin everywhere, not only in a group.
+	// Every change of jobs, runs, users, tokens, sessions, workers, channels, secrets and views has an entry as soon as it is made. Requires the role admin everywhere, not only in a group.
 	//
 	// Corresponds with GET /api/v1/audit (the `ListAudit` operationId).
 	ListAudit(ctx context.Context, params *ListAuditParams, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -6075,7 +9560,7 @@ type ClientInterface interface {
 
 	// LoginMethods List login methods
 	//
-	// The methods of the console's login page. A browser that opens `start` returns to the console logged in, or with the reason of the failure in the fragment: `#sso=refused`, `not_allowed` (no role is assigned to the user), `unavailable` or `busy`.
+	// The methods of the console's login page. A browser that opens `start` returns to the console signed in, or with the reason of the failure in the fragment: `#sso=refused`, `not_allowed` (no role is assigned to the user), `unavailable` or `busy`.
 	//
 	// Corresponds with GET /api/v1/auth/methods (the `LoginMethods` operationId).
 	LoginMethods(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -6112,6 +9597,52 @@ type ClientInterface interface {
 	// Corresponds with PUT /api/v1/auth/password (the `ChangePassword` operationId).
 	ChangePassword(ctx context.Context, body ChangePasswordJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
+	// ListBackfills List backfills
+	//
+	// Backfills that have not ended, the newest first; with job, also the ended ones of this job.
+	//
+	// Corresponds with GET /api/v1/backfills (the `ListBackfills` operationId).
+	ListBackfills(ctx context.Context, params *ListBackfillsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// GetBackfill Get a backfill
+	//
+	// Progress of a backfill, fire by fire while it has not ended.
+	//
+	// Corresponds with GET /api/v1/backfills/{id} (the `GetBackfill` operationId).
+	GetBackfill(ctx context.Context, id string, params *GetBackfillParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// CancelBackfillWithBody Cancel a backfill
+	//
+	// No further fire is started, and the backfill ends. Fires that run continue, unless kill requests their end.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /api/v1/backfills/{id}/cancel (the `CancelBackfill` operationId).
+	CancelBackfillWithBody(ctx context.Context, id string, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// CancelBackfill Cancel a backfill
+	//
+	// No further fire is started, and the backfill ends. Fires that run continue, unless kill requests their end.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /api/v1/backfills/{id}/cancel (the `CancelBackfill` operationId).
+	CancelBackfill(ctx context.Context, id string, body CancelBackfillJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// PauseBackfill Pause a backfill
+	//
+	// No further fire is started until it is resumed; those that run continue.
+	//
+	// Corresponds with POST /api/v1/backfills/{id}/pause (the `PauseBackfill` operationId).
+	PauseBackfill(ctx context.Context, id string, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ResumeBackfill Resume a backfill
+	//
+	// Continues a paused backfill.
+	//
+	// Corresponds with POST /api/v1/backfills/{id}/resume (the `ResumeBackfill` operationId).
+	ResumeBackfill(ctx context.Context, id string, reqEditors ...RequestEditorFn) (*http.Response, error)
+
 	// ListChannels List channels
 	//
 	// Jobs name channels in notify. Destinations are returned to admins only, secrets to no one.
@@ -6135,7 +9666,7 @@ type ClientInterface interface {
 
 	// PutChannelWithBody Create or change a channel
 	//
-	// URL and secret of an existing webhook are kept if they are not given. A generated signing secret is returned once.
+	// URL, secret, key and chat of an existing channel of the same kind are kept if they are not given; none of them is returned. A generated signing secret of a webhook is returned once.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -6144,7 +9675,7 @@ type ClientInterface interface {
 
 	// PutChannel Create or change a channel
 	//
-	// URL and secret of an existing webhook are kept if they are not given. A generated signing secret is returned once.
+	// URL, secret, key and chat of an existing channel of the same kind are kept if they are not given; none of them is returned. A generated signing secret of a webhook is returned once.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -6190,7 +9721,7 @@ type ClientInterface interface {
 	// Corresponds with POST /api/v1/deliveries/{id}/retry (the `RetryDelivery` operationId).
 	RetryDelivery(ctx context.Context, id string, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// FollowEvents Follow changes of jobs, runs and workers
+	// FollowEvents Follow changes of jobs, runs, flow runs and workers
 	//
 	// One stream reports all changes that lists and pages show. It can be resumed by revision.
 	//
@@ -6224,7 +9755,7 @@ type ClientInterface interface {
 
 	// RerunFiresWithBody Run failed fires again
 	//
-	// Starts the job of each failed fire once more, with the parameters of the fire's last attempt. The note of the new run begins with "re-run of" and the id of the original. Each fire is authorized independently, by your role in its job's group. Returns 200 with a result for each fire.
+	// Requests the next attempt of each failed fire, with the parameters of its last one: the ledger keeps one entry for the fire, with the outcome of the new attempt. Each fire is authorized independently, by your role in its job's group. Returns 200 with a result for each fire. An entry for several fires has no next attempt: its job is started once.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -6233,7 +9764,7 @@ type ClientInterface interface {
 
 	// RerunFires Run failed fires again
 	//
-	// Starts the job of each failed fire once more, with the parameters of the fire's last attempt. The note of the new run begins with "re-run of" and the id of the original. Each fire is authorized independently, by your role in its job's group. Returns 200 with a result for each fire.
+	// Requests the next attempt of each failed fire, with the parameters of its last one: the ledger keeps one entry for the fire, with the outcome of the new attempt. Each fire is authorized independently, by your role in its job's group. Returns 200 with a result for each fire. An entry for several fires has no next attempt: its job is started once.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -6383,12 +9914,44 @@ type ClientInterface interface {
 	// Corresponds with PUT /api/v1/jobs/{name} (the `PutJob` operationId).
 	PutJob(ctx context.Context, name string, params *PutJobParams, body PutJobJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
+	// CreateBackfillWithBody Run past fires
+	//
+	// Runs past fires of a job again, or for the first time: those that were planned in the range by the present schedule, and that reprocess selects. A run is the next attempt of its fire, so a missed date becomes a succeeded one in the ledger. Fires that have not ended are left out and listed. A job has one backfill at a time. Runs of a backfill use at most a share of each worker's slots, come last where slots are scarce, and never make a planned fire skip. With dryRun, only returns which fires it would be.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /api/v1/jobs/{name}/backfills (the `CreateBackfill` operationId).
+	CreateBackfillWithBody(ctx context.Context, name string, params *CreateBackfillParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// CreateBackfill Run past fires
+	//
+	// Runs past fires of a job again, or for the first time: those that were planned in the range by the present schedule, and that reprocess selects. A run is the next attempt of its fire, so a missed date becomes a succeeded one in the ledger. Fires that have not ended are left out and listed. A job has one backfill at a time. Runs of a backfill use at most a share of each worker's slots, come last where slots are scarce, and never make a planned fire skip. With dryRun, only returns which fires it would be.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /api/v1/jobs/{name}/backfills (the `CreateBackfill` operationId).
+	CreateBackfill(ctx context.Context, name string, params *CreateBackfillParams, body CreateBackfillJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
 	// ListJobFires List fires of a job: ledger and planned fires, newest first
 	//
 	// The ledger of one job. That of a deleted job is kept for its retention.
 	//
 	// Corresponds with GET /api/v1/jobs/{name}/fires (the `ListJobFires` operationId).
 	ListJobFires(ctx context.Context, name string, params *ListJobFiresParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// GetJobGraph Get the graph of a flow
+	//
+	// The steps of a flow with their layers, and the dependencies with their effective conditions. With digest, the definition of an earlier flow run or version, as long as it is known. Requires the role viewer in the job's group and in that of the definition.
+	//
+	// Corresponds with GET /api/v1/jobs/{name}/graph (the `GetJobGraph` operationId).
+	GetJobGraph(ctx context.Context, name string, params *GetJobGraphParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// GetGrid Get the last runs of a flow, step by step
+	//
+	// Returns the status of each step in the last runs of a flow, including one that is live.
+	//
+	// Corresponds with GET /api/v1/jobs/{name}/grid (the `GetGrid` operationId).
+	GetGrid(ctx context.Context, name string, params *GetGridParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// PauseJobWithBody Pause a job
 	//
@@ -6414,6 +9977,31 @@ type ClientInterface interface {
 	//
 	// Corresponds with GET /api/v1/jobs/{name}/placement (the `GetPlacement` operationId).
 	GetPlacement(ctx context.Context, name string, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ListReplicas List the replicas of a daemon job
+	//
+	// A replica without a run is waiting, with the reason. Other jobs have none. While a replica is handed over, the response names it.
+	//
+	// Corresponds with GET /api/v1/jobs/{name}/replicas (the `ListReplicas` operationId).
+	ListReplicas(ctx context.Context, name string, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// RestartJobWithBody Restart the replicas of a daemon job, one by one
+	//
+	// Each run is ended, and the next one follows when its successor has been healthy. The definition stays the same. Returns at once; the replicas show the progress. Replicas that wait after short runs start at once.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /api/v1/jobs/{name}/restart (the `RestartJob` operationId).
+	RestartJobWithBody(ctx context.Context, name string, params *RestartJobParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// RestartJob Restart the replicas of a daemon job, one by one
+	//
+	// Each run is ended, and the next one follows when its successor has been healthy. The definition stays the same. Returns at once; the replicas show the progress. Replicas that wait after short runs start at once.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /api/v1/jobs/{name}/restart (the `RestartJob` operationId).
+	RestartJob(ctx context.Context, name string, params *RestartJobParams, body RestartJobJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ResumeJob Resume a paused job
 	//
@@ -6486,12 +10074,190 @@ type ClientInterface interface {
 	// Corresponds with GET /api/v1/labels (the `ListLabels` operationId).
 	ListLabels(ctx context.Context, params *ListLabelsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
+	// ListLocks List locks
+	//
+	// Lists the locks of the groups where you have a role. The group of a lock is its name up to the first dot.
+	//
+	// Corresponds with GET /api/v1/locks (the `ListLocks` operationId).
+	ListLocks(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ForceReleaseLock Release a lock on behalf of its owner
+	//
+	// The next client gets the lock at once, although the work of the former owner may still be running: its client ends the work when it learns of the loss. Returns 404 if the lock is not held. The audit has an entry.
+	//
+	// Corresponds with DELETE /api/v1/locks/{name} (the `ForceReleaseLock` operationId).
+	ForceReleaseLock(ctx context.Context, name string, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// GetLock Get a lock
+	//
+	// Returns 404 for a lock that was never acquired, or that was released more than seven days ago.
+	//
+	// Corresponds with GET /api/v1/locks/{name} (the `GetLock` operationId).
+	GetLock(ctx context.Context, name string, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// AcquireLockWithBody Acquire a lock, or wait for it
+	//
+	// Takes the lock if it is free, and otherwise waits for it for the given time in a queue: first come, first served. A client whose state is queued or grace repeats the request with its session, within the TTL. The holder sends keep-alives every third of the TTL, to any master; the session is valid at all of them. A lock whose owner has disappeared is given to the first client in the queue after the owner's grace period, and before that to its owner. Requires the role operator in the lock's group.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /api/v1/locks/{name} (the `AcquireLock` operationId).
+	AcquireLockWithBody(ctx context.Context, name string, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// AcquireLock Acquire a lock, or wait for it
+	//
+	// Takes the lock if it is free, and otherwise waits for it for the given time in a queue: first come, first served. A client whose state is queued or grace repeats the request with its session, within the TTL. The holder sends keep-alives every third of the TTL, to any master; the session is valid at all of them. A lock whose owner has disappeared is given to the first client in the queue after the owner's grace period, and before that to its owner. Requires the role operator in the lock's group.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /api/v1/locks/{name} (the `AcquireLock` operationId).
+	AcquireLock(ctx context.Context, name string, body AcquireLockJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// KeepLockAliveWithBody Keep a session of a lock alive
+	//
+	// The response with the state held means that the session had the lock when the request arrived. If the lease had expired, the lock was taken back. Work under the lock must have ended one second before the grace period is over, counted from when the client sent the last keep-alive that was answered.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /api/v1/locks/{name}/keepalive (the `KeepLockAlive` operationId).
+	KeepLockAliveWithBody(ctx context.Context, name string, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// KeepLockAlive Keep a session of a lock alive
+	//
+	// The response with the state held means that the session had the lock when the request arrived. If the lease had expired, the lock was taken back. Work under the lock must have ended one second before the grace period is over, counted from when the client sent the last keep-alive that was answered.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /api/v1/locks/{name}/keepalive (the `KeepLockAlive` operationId).
+	KeepLockAlive(ctx context.Context, name string, body KeepLockAliveJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// NoteLockWithBody Leave a note beside a lock
+	//
+	// Replaces the note of the holder. A client that takes the lock over gets it, to continue the interrupted work.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /api/v1/locks/{name}/note (the `NoteLock` operationId).
+	NoteLockWithBody(ctx context.Context, name string, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// NoteLock Leave a note beside a lock
+	//
+	// Replaces the note of the holder. A client that takes the lock over gets it, to continue the interrupted work.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /api/v1/locks/{name}/note (the `NoteLock` operationId).
+	NoteLock(ctx context.Context, name string, body NoteLockJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ReleaseLockWithBody Release a lock
+	//
+	// The next client in the queue gets the lock at once. A client in the queue leaves it. The request may be repeated.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /api/v1/locks/{name}/release (the `ReleaseLock` operationId).
+	ReleaseLockWithBody(ctx context.Context, name string, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ReleaseLock Release a lock
+	//
+	// The next client in the queue gets the lock at once. A client in the queue leaves it. The request may be repeated.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /api/v1/locks/{name}/release (the `ReleaseLock` operationId).
+	ReleaseLock(ctx context.Context, name string, body ReleaseLockJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ListMaintenance List maintenance windows
+	//
+	// Lists the maintenance windows that affect jobs of the caller's groups, with the times at which they are open within the next 31 days. Windows that have ended are kept for 30 days.
+	//
+	// Corresponds with GET /api/v1/maintenance (the `ListMaintenance` operationId).
+	ListMaintenance(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// DeleteMaintenance Delete a maintenance window
+	//
+	// Deletes a maintenance window. What waited for its end starts; fires that have been skipped stay skipped.
+	//
+	// Corresponds with DELETE /api/v1/maintenance/{name} (the `DeleteMaintenance` operationId).
+	DeleteMaintenance(ctx context.Context, name string, params *DeleteMaintenanceParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// GetMaintenance Get a maintenance window
+	//
+	// Returns a maintenance window.
+	//
+	// Corresponds with GET /api/v1/maintenance/{name} (the `GetMaintenance` operationId).
+	GetMaintenance(ctx context.Context, name string, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// PutMaintenanceWithBody Create or change a maintenance window
+	//
+	// Creates or changes a maintenance window. While it is open, nothing in its scope starts by itself: fires that are planned within it wait until it ends (policy hold) or are skipped (policy skip); further attempts, fires after other jobs and fires of backfills wait. Runs that have begun continue, and manual runs are possible. Workers that it names claim nothing. It needs the role operator for each of its groups, and for all groups if it affects more than groups. A window cannot begin in the past.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with PUT /api/v1/maintenance/{name} (the `PutMaintenance` operationId).
+	PutMaintenanceWithBody(ctx context.Context, name string, params *PutMaintenanceParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// PutMaintenance Create or change a maintenance window
+	//
+	// Creates or changes a maintenance window. While it is open, nothing in its scope starts by itself: fires that are planned within it wait until it ends (policy hold) or are skipped (policy skip); further attempts, fires after other jobs and fires of backfills wait. Runs that have begun continue, and manual runs are possible. Workers that it names claim nothing. It needs the role operator for each of its groups, and for all groups if it affects more than groups. A window cannot begin in the past.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with PUT /api/v1/maintenance/{name} (the `PutMaintenance` operationId).
+	PutMaintenance(ctx context.Context, name string, params *PutMaintenanceParams, body PutMaintenanceJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// EndMaintenance End a maintenance window now
+	//
+	// Ends a maintenance window that is open: its end becomes the present, and what waited for it starts. A recurring window is changed or deleted instead.
+	//
+	// Corresponds with POST /api/v1/maintenance/{name}/end (the `EndMaintenance` operationId).
+	EndMaintenance(ctx context.Context, name string, params *EndMaintenanceParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
 	// ListMasters List live masters
 	//
 	// All masters serve the API. The elected one also performs the duties: housekeeping, the audit chain, notifications.
 	//
 	// Corresponds with GET /api/v1/masters (the `ListMasters` operationId).
 	ListMasters(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ListPools List pools
+	//
+	// Lists all pools with their usage, the runs that have slots and the fires that wait for them.
+	//
+	// Corresponds with GET /api/v1/pools (the `ListPools` operationId).
+	ListPools(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// DeletePool Delete a pool
+	//
+	// Returns 409 with the names of the jobs if jobs use the pool. Requires the role editor in the pool's group; everywhere for a pool without a group.
+	//
+	// Corresponds with DELETE /api/v1/pools/{name} (the `DeletePool` operationId).
+	DeletePool(ctx context.Context, name string, params *DeletePoolParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// GetPool Get a pool
+	//
+	// Returns a pool with all runs that have slots of it, and the first fires of its queue.
+	//
+	// Corresponds with GET /api/v1/pools/{name} (the `GetPool` operationId).
+	GetPool(ctx context.Context, name string, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// PutPoolWithBody Create or change a pool
+	//
+	// Requires the role editor in the pool's group, before and after the change; everywhere for a pool without a group. A lower number of slots ends no run: nothing starts until fewer slots are in use than there are then.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with PUT /api/v1/pools/{name} (the `PutPool` operationId).
+	PutPoolWithBody(ctx context.Context, name string, params *PutPoolParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// PutPool Create or change a pool
+	//
+	// Requires the role editor in the pool's group, before and after the change; everywhere for a pool without a group. A lower number of slots ends no run: nothing starts until fewer slots are in use than there are then.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with PUT /api/v1/pools/{name} (the `PutPool` operationId).
+	PutPool(ctx context.Context, name string, params *PutPoolParams, body PutPoolJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ListRuns List runs, newest or oldest first
 	//
@@ -6514,9 +10280,27 @@ type ClientInterface interface {
 	// Corresponds with GET /api/v1/runs/{id} (the `GetRun` operationId).
 	GetRun(ctx context.Context, id string, reqEditors ...RequestEditorFn) (*http.Response, error)
 
+	// ApproveStepWithBody Approve a step of a flow run
+	//
+	// The step ends as succeeded, with your name and note as its reason. Returns 409 if it does not wait for an approval. Requires the role operator in the flow's group.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /api/v1/runs/{id}/approve (the `ApproveStep` operationId).
+	ApproveStepWithBody(ctx context.Context, id string, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ApproveStep Approve a step of a flow run
+	//
+	// The step ends as succeeded, with your name and note as its reason. Returns 409 if it does not wait for an approval. Requires the role operator in the flow's group.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /api/v1/runs/{id}/approve (the `ApproveStep` operationId).
+	ApproveStep(ctx context.Context, id string, body ApproveStepJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
 	// KillRunWithBody Kill a run
 	//
-	// Sends the signal to the command and all its child processes, and KILL after the job's killGrace; a pending run is cancelled. The request may be repeated: another signal is sent as well, and KILL ends the grace period. The response does not wait for the end; until then, the run's field ending contains the last request. Requires the role operator in the group that the run had and in the job's current group.
+	// Sends the signal to the command and all its child processes, and KILL after the job's killGrace; a pending run is cancelled. The request may be repeated: another signal is sent as well, and KILL ends the grace period. The response does not wait for the end; until then, the run's field ending contains the last request. A flow run has no command: it starts no further nodes, and its current ones are ended with TERM. Requires the role operator in the group that the run had and in the job's current group.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -6525,12 +10309,19 @@ type ClientInterface interface {
 
 	// KillRun Kill a run
 	//
-	// Sends the signal to the command and all its child processes, and KILL after the job's killGrace; a pending run is cancelled. The request may be repeated: another signal is sent as well, and KILL ends the grace period. The response does not wait for the end; until then, the run's field ending contains the last request. Requires the role operator in the group that the run had and in the job's current group.
+	// Sends the signal to the command and all its child processes, and KILL after the job's killGrace; a pending run is cancelled. The request may be repeated: another signal is sent as well, and KILL ends the grace period. The response does not wait for the end; until then, the run's field ending contains the last request. A flow run has no command: it starts no further nodes, and its current ones are ended with TERM. Requires the role operator in the group that the run had and in the job's current group.
 	//
 	// Takes a body of the `application/json` content type.
 	//
 	// Corresponds with POST /api/v1/runs/{id}/kill (the `KillRun` operationId).
 	KillRun(ctx context.Context, id string, body KillRunJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ListRunNodes List the nodes of a flow run
+	//
+	// Lists the steps of a flow run in the order of the definition that it began with, each map followed by its items. A node is pending until the steps before it allow it to start; its reason names what it waits for. An ended flow run is shown from the history. Returns 409 for a run of a job without steps.
+	//
+	// Corresponds with GET /api/v1/runs/{id}/nodes (the `ListRunNodes` operationId).
+	ListRunNodes(ctx context.Context, id string, params *ListRunNodesParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// GetOutput Get the output of a run
 	//
@@ -6552,6 +10343,78 @@ type ClientInterface interface {
 	//
 	// Corresponds with GET /api/v1/runs/{id}/output/stream (the `FollowOutput` operationId).
 	FollowOutput(ctx context.Context, id string, params *FollowOutputParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// PauseRunWithBody Pause a flow run
+	//
+	// The flow run starts no further nodes until it is resumed; nodes that run continue. Does nothing for a flow run that is paused already. Returns 409 for other runs. Requires the role operator in the flow's group.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /api/v1/runs/{id}/pause (the `PauseRun` operationId).
+	PauseRunWithBody(ctx context.Context, id string, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// PauseRun Pause a flow run
+	//
+	// The flow run starts no further nodes until it is resumed; nodes that run continue. Does nothing for a flow run that is paused already. Returns 409 for other runs. Requires the role operator in the flow's group.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /api/v1/runs/{id}/pause (the `PauseRun` operationId).
+	PauseRun(ctx context.Context, id string, body PauseRunJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// RejectStepWithBody Reject a step of a flow run
+	//
+	// The step ends as failed, with your name and note as its reason. Returns 409 if it does not wait for an approval. Requires the role operator in the flow's group.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /api/v1/runs/{id}/reject (the `RejectStep` operationId).
+	RejectStepWithBody(ctx context.Context, id string, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// RejectStep Reject a step of a flow run
+	//
+	// The step ends as failed, with your name and note as its reason. Returns 409 if it does not wait for an approval. Requires the role operator in the flow's group.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /api/v1/runs/{id}/reject (the `RejectStep` operationId).
+	RejectStep(ctx context.Context, id string, body RejectStepJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// RerunRunWithBody Run the fire of a run again
+	//
+	// Requests the next attempt of the fire that the run belongs to, whatever its outcome, with the parameters of the run. The attempt uses the current definition of the job. The ledger keeps one entry for the fire, with the outcome of the new attempt; statistics count the fire once. Retries count anew. A fire with a pending or current run is refused with 409 (fire_live). Of a flow run, the nodes of scope run again, with the current definition or that of the earlier flow run, and the others are kept with their outcomes and outputs; dryRun returns both lists. Only the last attempt of a fire can be re-run (not_last_attempt), and what the steps to run read of kept ones is at most 384 KiB. In a flow run that has not ended, scope only runs one failed node again, unless a step that depends on it has started (dependent_started); all else is refused (flow_live). Requires the role operator in the group that the run had and in the job's current group.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /api/v1/runs/{id}/rerun (the `RerunRun` operationId).
+	RerunRunWithBody(ctx context.Context, id string, params *RerunRunParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// RerunRun Run the fire of a run again
+	//
+	// Requests the next attempt of the fire that the run belongs to, whatever its outcome, with the parameters of the run. The attempt uses the current definition of the job. The ledger keeps one entry for the fire, with the outcome of the new attempt; statistics count the fire once. Retries count anew. A fire with a pending or current run is refused with 409 (fire_live). Of a flow run, the nodes of scope run again, with the current definition or that of the earlier flow run, and the others are kept with their outcomes and outputs; dryRun returns both lists. Only the last attempt of a fire can be re-run (not_last_attempt), and what the steps to run read of kept ones is at most 384 KiB. In a flow run that has not ended, scope only runs one failed node again, unless a step that depends on it has started (dependent_started); all else is refused (flow_live). Requires the role operator in the group that the run had and in the job's current group.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /api/v1/runs/{id}/rerun (the `RerunRun` operationId).
+	RerunRun(ctx context.Context, id string, params *RerunRunParams, body RerunRunJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ResumeRunWithBody Resume a flow run
+	//
+	// The flow run starts nodes again. Does nothing for a flow run that is not paused. Requires the role operator in the flow's group.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /api/v1/runs/{id}/resume (the `ResumeRun` operationId).
+	ResumeRunWithBody(ctx context.Context, id string, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ResumeRun Resume a flow run
+	//
+	// The flow run starts nodes again. Does nothing for a flow run that is not paused. Requires the role operator in the flow's group.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /api/v1/runs/{id}/resume (the `ResumeRun` operationId).
+	ResumeRun(ctx context.Context, id string, body ResumeRunJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// PreviewScheduleWithBody Explain a cron expression and preview its fires
 	//
@@ -6709,6 +10572,20 @@ type ClientInterface interface {
 	// Corresponds with GET /api/v1/tokens/{id} (the `GetToken` operationId).
 	GetToken(ctx context.Context, id string, reqEditors ...RequestEditorFn) (*http.Response, error)
 
+	// ListTypes List types
+	//
+	// The types that jobs may have: those that are built in, and the plug-ins of the live workers.
+	//
+	// Corresponds with GET /api/v1/types (the `ListTypes` operationId).
+	ListTypes(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// GetType Get a type
+	//
+	// The schema of its settings, and the workers that have it.
+	//
+	// Corresponds with GET /api/v1/types/{name} (the `GetType` operationId).
+	GetType(ctx context.Context, name string, reqEditors ...RequestEditorFn) (*http.Response, error)
+
 	// ListUsers List users
 	//
 	// Passwords are never returned. For admins everywhere.
@@ -6718,7 +10595,7 @@ type ClientInterface interface {
 
 	// CreateUserWithBody Create a user
 	//
-	// A user has a role everywhere, roles in groups, or both. A user without a password cannot log in, but can own tokens, for example for a service.
+	// A user has a role everywhere, roles in groups, or both. A user without a password cannot sign in, but can own tokens, for example for a service.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -6727,7 +10604,7 @@ type ClientInterface interface {
 
 	// CreateUser Create a user
 	//
-	// A user has a role everywhere, roles in groups, or both. A user without a password cannot log in, but can own tokens, for example for a service.
+	// A user has a role everywhere, roles in groups, or both. A user without a password cannot sign in, but can own tokens, for example for a service.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -6736,7 +10613,7 @@ type ClientInterface interface {
 
 	// DeleteUser Delete a user
 	//
-	// The user's tokens are deleted, and its sessions end within seconds. The last admin who can log in cannot be deleted.
+	// The user's tokens are deleted, and its sessions end within seconds. The last admin who can sign in cannot be deleted.
 	//
 	// Corresponds with DELETE /api/v1/users/{name} (the `DeleteUser` operationId).
 	DeleteUser(ctx context.Context, name string, params *DeleteUserParams, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -6750,7 +10627,7 @@ type ClientInterface interface {
 
 	// PatchUserWithBody Change a user
 	//
-	// Changes the given fields. If the password or a role changes, or the user is disabled, the user's sessions end within seconds; the rights of the user's tokens change with those of the user. The last admin who can log in cannot lose the role.
+	// Changes the given fields. If the password or a role changes, or the user is disabled, the user's sessions end within seconds; the rights of the user's tokens change with those of the user. The last admin who can sign in cannot lose the role.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -6759,12 +10636,44 @@ type ClientInterface interface {
 
 	// PatchUser Change a user
 	//
-	// Changes the given fields. If the password or a role changes, or the user is disabled, the user's sessions end within seconds; the rights of the user's tokens change with those of the user. The last admin who can log in cannot lose the role.
+	// Changes the given fields. If the password or a role changes, or the user is disabled, the user's sessions end within seconds; the rights of the user's tokens change with those of the user. The last admin who can sign in cannot lose the role.
 	//
 	// Takes a body of the `application/json` content type.
 	//
 	// Corresponds with PATCH /api/v1/users/{name} (the `PatchUser` operationId).
 	PatchUser(ctx context.Context, name string, params *PatchUserParams, body PatchUserJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ListViews List your views and the shared ones
+	//
+	// Views are named filters of the list of jobs in the console: your own, at most 50, and those shared by all users, at most 200. A view opens at the console's address /jobs? followed by its query.
+	//
+	// Corresponds with GET /api/v1/views (the `ListViews` operationId).
+	ListViews(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// DeleteView Delete a view
+	//
+	// Deletes your own view of this id, or the shared one.
+	//
+	// Corresponds with DELETE /api/v1/views/{id} (the `DeleteView` operationId).
+	DeleteView(ctx context.Context, id string, params *DeleteViewParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// PutViewWithBody Create or change a view
+	//
+	// With shared, the view of this id among the shared ones, and needs the role editor in any group; otherwise your own. A user's views are deleted with the user.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with PUT /api/v1/views/{id} (the `PutView` operationId).
+	PutViewWithBody(ctx context.Context, id string, params *PutViewParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// PutView Create or change a view
+	//
+	// With shared, the view of this id among the shared ones, and needs the role editor in any group; otherwise your own. A user's views are deleted with the user.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with PUT /api/v1/views/{id} (the `PutView` operationId).
+	PutView(ctx context.Context, id string, params *PutViewParams, body PutViewJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ListWorkers List workers
 	//
@@ -6845,9 +10754,26 @@ type ClientInterface interface {
 	Version(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
 }
 
+// ListApprovals List the approvals that wait for an operator
+//
+// Lists the steps of live flow runs that wait for an operator, the oldest first.
+//
+// Corresponds with GET /api/v1/approvals (the `ListApprovals` operationId).
+func (c *Client) ListApprovals(ctx context.Context, params *ListApprovalsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListApprovalsRequest(c.Server, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
 // ListAudit List the audit, newest first
 //
-// Every change of jobs, runs, users, tokens, sessions, workers, channels and secrets has an entry as soon as it is made. Requires the role admin everywhere, not only in a group.
+// Every change of jobs, runs, users, tokens, sessions, workers, channels, secrets and views has an entry as soon as it is made. Requires the role admin everywhere, not only in a group.
 //
 // Corresponds with GET /api/v1/audit (the `ListAudit` operationId).
 func (c *Client) ListAudit(ctx context.Context, params *ListAuditParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -6953,7 +10879,7 @@ func (c *Client) Me(ctx context.Context, reqEditors ...RequestEditorFn) (*http.R
 
 // LoginMethods List login methods
 //
-// The methods of the console's login page. A browser that opens `start` returns to the console logged in, or with the reason of the failure in the fragment: `#sso=refused`, `not_allowed` (no role is assigned to the user), `unavailable` or `busy`.
+// The methods of the console's login page. A browser that opens `start` returns to the console signed in, or with the reason of the failure in the fragment: `#sso=refused`, `not_allowed` (no role is assigned to the user), `unavailable` or `busy`.
 //
 // Corresponds with GET /api/v1/auth/methods (the `LoginMethods` operationId).
 func (c *Client) LoginMethods(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -7040,6 +10966,112 @@ func (c *Client) ChangePassword(ctx context.Context, body ChangePasswordJSONRequ
 	return c.Client.Do(req)
 }
 
+// ListBackfills List backfills
+//
+// Backfills that have not ended, the newest first; with job, also the ended ones of this job.
+//
+// Corresponds with GET /api/v1/backfills (the `ListBackfills` operationId).
+func (c *Client) ListBackfills(ctx context.Context, params *ListBackfillsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListBackfillsRequest(c.Server, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// GetBackfill Get a backfill
+//
+// Progress of a backfill, fire by fire while it has not ended.
+//
+// Corresponds with GET /api/v1/backfills/{id} (the `GetBackfill` operationId).
+func (c *Client) GetBackfill(ctx context.Context, id string, params *GetBackfillParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetBackfillRequest(c.Server, id, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// CancelBackfillWithBody Cancel a backfill
+//
+// No further fire is started, and the backfill ends. Fires that run continue, unless kill requests their end.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /api/v1/backfills/{id}/cancel (the `CancelBackfill` operationId).
+func (c *Client) CancelBackfillWithBody(ctx context.Context, id string, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewCancelBackfillRequestWithBody(c.Server, id, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// CancelBackfill Cancel a backfill
+//
+// No further fire is started, and the backfill ends. Fires that run continue, unless kill requests their end.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /api/v1/backfills/{id}/cancel (the `CancelBackfill` operationId).
+func (c *Client) CancelBackfill(ctx context.Context, id string, body CancelBackfillJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewCancelBackfillRequest(c.Server, id, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// PauseBackfill Pause a backfill
+//
+// No further fire is started until it is resumed; those that run continue.
+//
+// Corresponds with POST /api/v1/backfills/{id}/pause (the `PauseBackfill` operationId).
+func (c *Client) PauseBackfill(ctx context.Context, id string, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewPauseBackfillRequest(c.Server, id)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ResumeBackfill Resume a backfill
+//
+// Continues a paused backfill.
+//
+// Corresponds with POST /api/v1/backfills/{id}/resume (the `ResumeBackfill` operationId).
+func (c *Client) ResumeBackfill(ctx context.Context, id string, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewResumeBackfillRequest(c.Server, id)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
 // ListChannels List channels
 //
 // Jobs name channels in notify. Destinations are returned to admins only, secrets to no one.
@@ -7093,7 +11125,7 @@ func (c *Client) GetChannel(ctx context.Context, name string, reqEditors ...Requ
 
 // PutChannelWithBody Create or change a channel
 //
-// URL and secret of an existing webhook are kept if they are not given. A generated signing secret is returned once.
+// URL, secret, key and chat of an existing channel of the same kind are kept if they are not given; none of them is returned. A generated signing secret of a webhook is returned once.
 //
 // Takes any type of body and a specified content type.
 //
@@ -7112,7 +11144,7 @@ func (c *Client) PutChannelWithBody(ctx context.Context, name string, params *Pu
 
 // PutChannel Create or change a channel
 //
-// URL and secret of an existing webhook are kept if they are not given. A generated signing secret is returned once.
+// URL, secret, key and chat of an existing channel of the same kind are kept if they are not given; none of them is returned. A generated signing secret of a webhook is returned once.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -7218,7 +11250,7 @@ func (c *Client) RetryDelivery(ctx context.Context, id string, reqEditors ...Req
 	return c.Client.Do(req)
 }
 
-// FollowEvents Follow changes of jobs, runs and workers
+// FollowEvents Follow changes of jobs, runs, flow runs and workers
 //
 // One stream reports all changes that lists and pages show. It can be resumed by revision.
 //
@@ -7292,7 +11324,7 @@ func (c *Client) AcknowledgeFires(ctx context.Context, body AcknowledgeFiresJSON
 
 // RerunFiresWithBody Run failed fires again
 //
-// Starts the job of each failed fire once more, with the parameters of the fire's last attempt. The note of the new run begins with "re-run of" and the id of the original. Each fire is authorized independently, by your role in its job's group. Returns 200 with a result for each fire.
+// Requests the next attempt of each failed fire, with the parameters of its last one: the ledger keeps one entry for the fire, with the outcome of the new attempt. Each fire is authorized independently, by your role in its job's group. Returns 200 with a result for each fire. An entry for several fires has no next attempt: its job is started once.
 //
 // Takes any type of body and a specified content type.
 //
@@ -7311,7 +11343,7 @@ func (c *Client) RerunFiresWithBody(ctx context.Context, params *RerunFiresParam
 
 // RerunFires Run failed fires again
 //
-// Starts the job of each failed fire once more, with the parameters of the fire's last attempt. The note of the new run begins with "re-run of" and the id of the original. Each fire is authorized independently, by your role in its job's group. Returns 200 with a result for each fire.
+// Requests the next attempt of each failed fire, with the parameters of its last one: the ledger keeps one entry for the fire, with the outcome of the new attempt. Each fire is authorized independently, by your role in its job's group. Returns 200 with a result for each fire. An entry for several fires has no next attempt: its job is started once.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -7641,6 +11673,44 @@ func (c *Client) PutJob(ctx context.Context, name string, params *PutJobParams, 
 	return c.Client.Do(req)
 }
 
+// CreateBackfillWithBody Run past fires
+//
+// Runs past fires of a job again, or for the first time: those that were planned in the range by the present schedule, and that reprocess selects. A run is the next attempt of its fire, so a missed date becomes a succeeded one in the ledger. Fires that have not ended are left out and listed. A job has one backfill at a time. Runs of a backfill use at most a share of each worker's slots, come last where slots are scarce, and never make a planned fire skip. With dryRun, only returns which fires it would be.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /api/v1/jobs/{name}/backfills (the `CreateBackfill` operationId).
+func (c *Client) CreateBackfillWithBody(ctx context.Context, name string, params *CreateBackfillParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewCreateBackfillRequestWithBody(c.Server, name, params, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// CreateBackfill Run past fires
+//
+// Runs past fires of a job again, or for the first time: those that were planned in the range by the present schedule, and that reprocess selects. A run is the next attempt of its fire, so a missed date becomes a succeeded one in the ledger. Fires that have not ended are left out and listed. A job has one backfill at a time. Runs of a backfill use at most a share of each worker's slots, come last where slots are scarce, and never make a planned fire skip. With dryRun, only returns which fires it would be.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /api/v1/jobs/{name}/backfills (the `CreateBackfill` operationId).
+func (c *Client) CreateBackfill(ctx context.Context, name string, params *CreateBackfillParams, body CreateBackfillJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewCreateBackfillRequest(c.Server, name, params, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
 // ListJobFires List fires of a job: ledger and planned fires, newest first
 //
 // The ledger of one job. That of a deleted job is kept for its retention.
@@ -7648,6 +11718,40 @@ func (c *Client) PutJob(ctx context.Context, name string, params *PutJobParams, 
 // Corresponds with GET /api/v1/jobs/{name}/fires (the `ListJobFires` operationId).
 func (c *Client) ListJobFires(ctx context.Context, name string, params *ListJobFiresParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewListJobFiresRequest(c.Server, name, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// GetJobGraph Get the graph of a flow
+//
+// The steps of a flow with their layers, and the dependencies with their effective conditions. With digest, the definition of an earlier flow run or version, as long as it is known. Requires the role viewer in the job's group and in that of the definition.
+//
+// Corresponds with GET /api/v1/jobs/{name}/graph (the `GetJobGraph` operationId).
+func (c *Client) GetJobGraph(ctx context.Context, name string, params *GetJobGraphParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetJobGraphRequest(c.Server, name, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// GetGrid Get the last runs of a flow, step by step
+//
+// Returns the status of each step in the last runs of a flow, including one that is live.
+//
+// Corresponds with GET /api/v1/jobs/{name}/grid (the `GetGrid` operationId).
+func (c *Client) GetGrid(ctx context.Context, name string, params *GetGridParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetGridRequest(c.Server, name, params)
 	if err != nil {
 		return nil, err
 	}
@@ -7703,6 +11807,61 @@ func (c *Client) PauseJob(ctx context.Context, name string, params *PauseJobPara
 // Corresponds with GET /api/v1/jobs/{name}/placement (the `GetPlacement` operationId).
 func (c *Client) GetPlacement(ctx context.Context, name string, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewGetPlacementRequest(c.Server, name)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ListReplicas List the replicas of a daemon job
+//
+// A replica without a run is waiting, with the reason. Other jobs have none. While a replica is handed over, the response names it.
+//
+// Corresponds with GET /api/v1/jobs/{name}/replicas (the `ListReplicas` operationId).
+func (c *Client) ListReplicas(ctx context.Context, name string, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListReplicasRequest(c.Server, name)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// RestartJobWithBody Restart the replicas of a daemon job, one by one
+//
+// Each run is ended, and the next one follows when its successor has been healthy. The definition stays the same. Returns at once; the replicas show the progress. Replicas that wait after short runs start at once.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /api/v1/jobs/{name}/restart (the `RestartJob` operationId).
+func (c *Client) RestartJobWithBody(ctx context.Context, name string, params *RestartJobParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewRestartJobRequestWithBody(c.Server, name, params, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// RestartJob Restart the replicas of a daemon job, one by one
+//
+// Each run is ended, and the next one follows when its successor has been healthy. The definition stays the same. Returns at once; the replicas show the progress. Replicas that wait after short runs start at once.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /api/v1/jobs/{name}/restart (the `RestartJob` operationId).
+func (c *Client) RestartJob(ctx context.Context, name string, params *RestartJobParams, body RestartJobJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewRestartJobRequest(c.Server, name, params, body)
 	if err != nil {
 		return nil, err
 	}
@@ -7874,6 +12033,315 @@ func (c *Client) ListLabels(ctx context.Context, params *ListLabelsParams, reqEd
 	return c.Client.Do(req)
 }
 
+// ListLocks List locks
+//
+// Lists the locks of the groups where you have a role. The group of a lock is its name up to the first dot.
+//
+// Corresponds with GET /api/v1/locks (the `ListLocks` operationId).
+func (c *Client) ListLocks(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListLocksRequest(c.Server)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ForceReleaseLock Release a lock on behalf of its owner
+//
+// The next client gets the lock at once, although the work of the former owner may still be running: its client ends the work when it learns of the loss. Returns 404 if the lock is not held. The audit has an entry.
+//
+// Corresponds with DELETE /api/v1/locks/{name} (the `ForceReleaseLock` operationId).
+func (c *Client) ForceReleaseLock(ctx context.Context, name string, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewForceReleaseLockRequest(c.Server, name)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// GetLock Get a lock
+//
+// Returns 404 for a lock that was never acquired, or that was released more than seven days ago.
+//
+// Corresponds with GET /api/v1/locks/{name} (the `GetLock` operationId).
+func (c *Client) GetLock(ctx context.Context, name string, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetLockRequest(c.Server, name)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// AcquireLockWithBody Acquire a lock, or wait for it
+//
+// Takes the lock if it is free, and otherwise waits for it for the given time in a queue: first come, first served. A client whose state is queued or grace repeats the request with its session, within the TTL. The holder sends keep-alives every third of the TTL, to any master; the session is valid at all of them. A lock whose owner has disappeared is given to the first client in the queue after the owner's grace period, and before that to its owner. Requires the role operator in the lock's group.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /api/v1/locks/{name} (the `AcquireLock` operationId).
+func (c *Client) AcquireLockWithBody(ctx context.Context, name string, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewAcquireLockRequestWithBody(c.Server, name, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// AcquireLock Acquire a lock, or wait for it
+//
+// Takes the lock if it is free, and otherwise waits for it for the given time in a queue: first come, first served. A client whose state is queued or grace repeats the request with its session, within the TTL. The holder sends keep-alives every third of the TTL, to any master; the session is valid at all of them. A lock whose owner has disappeared is given to the first client in the queue after the owner's grace period, and before that to its owner. Requires the role operator in the lock's group.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /api/v1/locks/{name} (the `AcquireLock` operationId).
+func (c *Client) AcquireLock(ctx context.Context, name string, body AcquireLockJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewAcquireLockRequest(c.Server, name, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// KeepLockAliveWithBody Keep a session of a lock alive
+//
+// The response with the state held means that the session had the lock when the request arrived. If the lease had expired, the lock was taken back. Work under the lock must have ended one second before the grace period is over, counted from when the client sent the last keep-alive that was answered.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /api/v1/locks/{name}/keepalive (the `KeepLockAlive` operationId).
+func (c *Client) KeepLockAliveWithBody(ctx context.Context, name string, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewKeepLockAliveRequestWithBody(c.Server, name, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// KeepLockAlive Keep a session of a lock alive
+//
+// The response with the state held means that the session had the lock when the request arrived. If the lease had expired, the lock was taken back. Work under the lock must have ended one second before the grace period is over, counted from when the client sent the last keep-alive that was answered.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /api/v1/locks/{name}/keepalive (the `KeepLockAlive` operationId).
+func (c *Client) KeepLockAlive(ctx context.Context, name string, body KeepLockAliveJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewKeepLockAliveRequest(c.Server, name, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// NoteLockWithBody Leave a note beside a lock
+//
+// Replaces the note of the holder. A client that takes the lock over gets it, to continue the interrupted work.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /api/v1/locks/{name}/note (the `NoteLock` operationId).
+func (c *Client) NoteLockWithBody(ctx context.Context, name string, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewNoteLockRequestWithBody(c.Server, name, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// NoteLock Leave a note beside a lock
+//
+// Replaces the note of the holder. A client that takes the lock over gets it, to continue the interrupted work.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /api/v1/locks/{name}/note (the `NoteLock` operationId).
+func (c *Client) NoteLock(ctx context.Context, name string, body NoteLockJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewNoteLockRequest(c.Server, name, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ReleaseLockWithBody Release a lock
+//
+// The next client in the queue gets the lock at once. A client in the queue leaves it. The request may be repeated.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /api/v1/locks/{name}/release (the `ReleaseLock` operationId).
+func (c *Client) ReleaseLockWithBody(ctx context.Context, name string, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewReleaseLockRequestWithBody(c.Server, name, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ReleaseLock Release a lock
+//
+// The next client in the queue gets the lock at once. A client in the queue leaves it. The request may be repeated.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /api/v1/locks/{name}/release (the `ReleaseLock` operationId).
+func (c *Client) ReleaseLock(ctx context.Context, name string, body ReleaseLockJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewReleaseLockRequest(c.Server, name, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ListMaintenance List maintenance windows
+//
+// Lists the maintenance windows that affect jobs of the caller's groups, with the times at which they are open within the next 31 days. Windows that have ended are kept for 30 days.
+//
+// Corresponds with GET /api/v1/maintenance (the `ListMaintenance` operationId).
+func (c *Client) ListMaintenance(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListMaintenanceRequest(c.Server)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// DeleteMaintenance Delete a maintenance window
+//
+// Deletes a maintenance window. What waited for its end starts; fires that have been skipped stay skipped.
+//
+// Corresponds with DELETE /api/v1/maintenance/{name} (the `DeleteMaintenance` operationId).
+func (c *Client) DeleteMaintenance(ctx context.Context, name string, params *DeleteMaintenanceParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewDeleteMaintenanceRequest(c.Server, name, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// GetMaintenance Get a maintenance window
+//
+// Returns a maintenance window.
+//
+// Corresponds with GET /api/v1/maintenance/{name} (the `GetMaintenance` operationId).
+func (c *Client) GetMaintenance(ctx context.Context, name string, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetMaintenanceRequest(c.Server, name)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// PutMaintenanceWithBody Create or change a maintenance window
+//
+// Creates or changes a maintenance window. While it is open, nothing in its scope starts by itself: fires that are planned within it wait until it ends (policy hold) or are skipped (policy skip); further attempts, fires after other jobs and fires of backfills wait. Runs that have begun continue, and manual runs are possible. Workers that it names claim nothing. It needs the role operator for each of its groups, and for all groups if it affects more than groups. A window cannot begin in the past.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with PUT /api/v1/maintenance/{name} (the `PutMaintenance` operationId).
+func (c *Client) PutMaintenanceWithBody(ctx context.Context, name string, params *PutMaintenanceParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewPutMaintenanceRequestWithBody(c.Server, name, params, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// PutMaintenance Create or change a maintenance window
+//
+// Creates or changes a maintenance window. While it is open, nothing in its scope starts by itself: fires that are planned within it wait until it ends (policy hold) or are skipped (policy skip); further attempts, fires after other jobs and fires of backfills wait. Runs that have begun continue, and manual runs are possible. Workers that it names claim nothing. It needs the role operator for each of its groups, and for all groups if it affects more than groups. A window cannot begin in the past.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with PUT /api/v1/maintenance/{name} (the `PutMaintenance` operationId).
+func (c *Client) PutMaintenance(ctx context.Context, name string, params *PutMaintenanceParams, body PutMaintenanceJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewPutMaintenanceRequest(c.Server, name, params, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// EndMaintenance End a maintenance window now
+//
+// Ends a maintenance window that is open: its end becomes the present, and what waited for it starts. A recurring window is changed or deleted instead.
+//
+// Corresponds with POST /api/v1/maintenance/{name}/end (the `EndMaintenance` operationId).
+func (c *Client) EndMaintenance(ctx context.Context, name string, params *EndMaintenanceParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewEndMaintenanceRequest(c.Server, name, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
 // ListMasters List live masters
 //
 // All masters serve the API. The elected one also performs the duties: housekeeping, the audit chain, notifications.
@@ -7881,6 +12349,95 @@ func (c *Client) ListLabels(ctx context.Context, params *ListLabelsParams, reqEd
 // Corresponds with GET /api/v1/masters (the `ListMasters` operationId).
 func (c *Client) ListMasters(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewListMastersRequest(c.Server)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ListPools List pools
+//
+// Lists all pools with their usage, the runs that have slots and the fires that wait for them.
+//
+// Corresponds with GET /api/v1/pools (the `ListPools` operationId).
+func (c *Client) ListPools(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListPoolsRequest(c.Server)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// DeletePool Delete a pool
+//
+// Returns 409 with the names of the jobs if jobs use the pool. Requires the role editor in the pool's group; everywhere for a pool without a group.
+//
+// Corresponds with DELETE /api/v1/pools/{name} (the `DeletePool` operationId).
+func (c *Client) DeletePool(ctx context.Context, name string, params *DeletePoolParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewDeletePoolRequest(c.Server, name, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// GetPool Get a pool
+//
+// Returns a pool with all runs that have slots of it, and the first fires of its queue.
+//
+// Corresponds with GET /api/v1/pools/{name} (the `GetPool` operationId).
+func (c *Client) GetPool(ctx context.Context, name string, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetPoolRequest(c.Server, name)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// PutPoolWithBody Create or change a pool
+//
+// Requires the role editor in the pool's group, before and after the change; everywhere for a pool without a group. A lower number of slots ends no run: nothing starts until fewer slots are in use than there are then.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with PUT /api/v1/pools/{name} (the `PutPool` operationId).
+func (c *Client) PutPoolWithBody(ctx context.Context, name string, params *PutPoolParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewPutPoolRequestWithBody(c.Server, name, params, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// PutPool Create or change a pool
+//
+// Requires the role editor in the pool's group, before and after the change; everywhere for a pool without a group. A lower number of slots ends no run: nothing starts until fewer slots are in use than there are then.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with PUT /api/v1/pools/{name} (the `PutPool` operationId).
+func (c *Client) PutPool(ctx context.Context, name string, params *PutPoolParams, body PutPoolJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewPutPoolRequest(c.Server, name, params, body)
 	if err != nil {
 		return nil, err
 	}
@@ -7942,9 +12499,47 @@ func (c *Client) GetRun(ctx context.Context, id string, reqEditors ...RequestEdi
 	return c.Client.Do(req)
 }
 
+// ApproveStepWithBody Approve a step of a flow run
+//
+// The step ends as succeeded, with your name and note as its reason. Returns 409 if it does not wait for an approval. Requires the role operator in the flow's group.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /api/v1/runs/{id}/approve (the `ApproveStep` operationId).
+func (c *Client) ApproveStepWithBody(ctx context.Context, id string, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewApproveStepRequestWithBody(c.Server, id, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ApproveStep Approve a step of a flow run
+//
+// The step ends as succeeded, with your name and note as its reason. Returns 409 if it does not wait for an approval. Requires the role operator in the flow's group.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /api/v1/runs/{id}/approve (the `ApproveStep` operationId).
+func (c *Client) ApproveStep(ctx context.Context, id string, body ApproveStepJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewApproveStepRequest(c.Server, id, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
 // KillRunWithBody Kill a run
 //
-// Sends the signal to the command and all its child processes, and KILL after the job's killGrace; a pending run is cancelled. The request may be repeated: another signal is sent as well, and KILL ends the grace period. The response does not wait for the end; until then, the run's field ending contains the last request. Requires the role operator in the group that the run had and in the job's current group.
+// Sends the signal to the command and all its child processes, and KILL after the job's killGrace; a pending run is cancelled. The request may be repeated: another signal is sent as well, and KILL ends the grace period. The response does not wait for the end; until then, the run's field ending contains the last request. A flow run has no command: it starts no further nodes, and its current ones are ended with TERM. Requires the role operator in the group that the run had and in the job's current group.
 //
 // Takes any type of body and a specified content type.
 //
@@ -7963,13 +12558,30 @@ func (c *Client) KillRunWithBody(ctx context.Context, id string, contentType str
 
 // KillRun Kill a run
 //
-// Sends the signal to the command and all its child processes, and KILL after the job's killGrace; a pending run is cancelled. The request may be repeated: another signal is sent as well, and KILL ends the grace period. The response does not wait for the end; until then, the run's field ending contains the last request. Requires the role operator in the group that the run had and in the job's current group.
+// Sends the signal to the command and all its child processes, and KILL after the job's killGrace; a pending run is cancelled. The request may be repeated: another signal is sent as well, and KILL ends the grace period. The response does not wait for the end; until then, the run's field ending contains the last request. A flow run has no command: it starts no further nodes, and its current ones are ended with TERM. Requires the role operator in the group that the run had and in the job's current group.
 //
 // Takes a body of the `application/json` content type.
 //
 // Corresponds with POST /api/v1/runs/{id}/kill (the `KillRun` operationId).
 func (c *Client) KillRun(ctx context.Context, id string, body KillRunJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewKillRunRequest(c.Server, id, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ListRunNodes List the nodes of a flow run
+//
+// Lists the steps of a flow run in the order of the definition that it began with, each map followed by its items. A node is pending until the steps before it allow it to start; its reason names what it waits for. An ended flow run is shown from the history. Returns 409 for a run of a job without steps.
+//
+// Corresponds with GET /api/v1/runs/{id}/nodes (the `ListRunNodes` operationId).
+func (c *Client) ListRunNodes(ctx context.Context, id string, params *ListRunNodesParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListRunNodesRequest(c.Server, id, params)
 	if err != nil {
 		return nil, err
 	}
@@ -8021,6 +12633,158 @@ func (c *Client) SearchOutput(ctx context.Context, id string, params *SearchOutp
 // Corresponds with GET /api/v1/runs/{id}/output/stream (the `FollowOutput` operationId).
 func (c *Client) FollowOutput(ctx context.Context, id string, params *FollowOutputParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewFollowOutputRequest(c.Server, id, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// PauseRunWithBody Pause a flow run
+//
+// The flow run starts no further nodes until it is resumed; nodes that run continue. Does nothing for a flow run that is paused already. Returns 409 for other runs. Requires the role operator in the flow's group.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /api/v1/runs/{id}/pause (the `PauseRun` operationId).
+func (c *Client) PauseRunWithBody(ctx context.Context, id string, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewPauseRunRequestWithBody(c.Server, id, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// PauseRun Pause a flow run
+//
+// The flow run starts no further nodes until it is resumed; nodes that run continue. Does nothing for a flow run that is paused already. Returns 409 for other runs. Requires the role operator in the flow's group.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /api/v1/runs/{id}/pause (the `PauseRun` operationId).
+func (c *Client) PauseRun(ctx context.Context, id string, body PauseRunJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewPauseRunRequest(c.Server, id, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// RejectStepWithBody Reject a step of a flow run
+//
+// The step ends as failed, with your name and note as its reason. Returns 409 if it does not wait for an approval. Requires the role operator in the flow's group.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /api/v1/runs/{id}/reject (the `RejectStep` operationId).
+func (c *Client) RejectStepWithBody(ctx context.Context, id string, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewRejectStepRequestWithBody(c.Server, id, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// RejectStep Reject a step of a flow run
+//
+// The step ends as failed, with your name and note as its reason. Returns 409 if it does not wait for an approval. Requires the role operator in the flow's group.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /api/v1/runs/{id}/reject (the `RejectStep` operationId).
+func (c *Client) RejectStep(ctx context.Context, id string, body RejectStepJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewRejectStepRequest(c.Server, id, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// RerunRunWithBody Run the fire of a run again
+//
+// Requests the next attempt of the fire that the run belongs to, whatever its outcome, with the parameters of the run. The attempt uses the current definition of the job. The ledger keeps one entry for the fire, with the outcome of the new attempt; statistics count the fire once. Retries count anew. A fire with a pending or current run is refused with 409 (fire_live). Of a flow run, the nodes of scope run again, with the current definition or that of the earlier flow run, and the others are kept with their outcomes and outputs; dryRun returns both lists. Only the last attempt of a fire can be re-run (not_last_attempt), and what the steps to run read of kept ones is at most 384 KiB. In a flow run that has not ended, scope only runs one failed node again, unless a step that depends on it has started (dependent_started); all else is refused (flow_live). Requires the role operator in the group that the run had and in the job's current group.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /api/v1/runs/{id}/rerun (the `RerunRun` operationId).
+func (c *Client) RerunRunWithBody(ctx context.Context, id string, params *RerunRunParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewRerunRunRequestWithBody(c.Server, id, params, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// RerunRun Run the fire of a run again
+//
+// Requests the next attempt of the fire that the run belongs to, whatever its outcome, with the parameters of the run. The attempt uses the current definition of the job. The ledger keeps one entry for the fire, with the outcome of the new attempt; statistics count the fire once. Retries count anew. A fire with a pending or current run is refused with 409 (fire_live). Of a flow run, the nodes of scope run again, with the current definition or that of the earlier flow run, and the others are kept with their outcomes and outputs; dryRun returns both lists. Only the last attempt of a fire can be re-run (not_last_attempt), and what the steps to run read of kept ones is at most 384 KiB. In a flow run that has not ended, scope only runs one failed node again, unless a step that depends on it has started (dependent_started); all else is refused (flow_live). Requires the role operator in the group that the run had and in the job's current group.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /api/v1/runs/{id}/rerun (the `RerunRun` operationId).
+func (c *Client) RerunRun(ctx context.Context, id string, params *RerunRunParams, body RerunRunJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewRerunRunRequest(c.Server, id, params, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ResumeRunWithBody Resume a flow run
+//
+// The flow run starts nodes again. Does nothing for a flow run that is not paused. Requires the role operator in the flow's group.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /api/v1/runs/{id}/resume (the `ResumeRun` operationId).
+func (c *Client) ResumeRunWithBody(ctx context.Context, id string, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewResumeRunRequestWithBody(c.Server, id, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ResumeRun Resume a flow run
+//
+// The flow run starts nodes again. Does nothing for a flow run that is not paused. Requires the role operator in the flow's group.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /api/v1/runs/{id}/resume (the `ResumeRun` operationId).
+func (c *Client) ResumeRun(ctx context.Context, id string, body ResumeRunJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewResumeRunRequest(c.Server, id, body)
 	if err != nil {
 		return nil, err
 	}
@@ -8387,6 +13151,40 @@ func (c *Client) GetToken(ctx context.Context, id string, reqEditors ...RequestE
 	return c.Client.Do(req)
 }
 
+// ListTypes List types
+//
+// The types that jobs may have: those that are built in, and the plug-ins of the live workers.
+//
+// Corresponds with GET /api/v1/types (the `ListTypes` operationId).
+func (c *Client) ListTypes(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListTypesRequest(c.Server)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// GetType Get a type
+//
+// The schema of its settings, and the workers that have it.
+//
+// Corresponds with GET /api/v1/types/{name} (the `GetType` operationId).
+func (c *Client) GetType(ctx context.Context, name string, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetTypeRequest(c.Server, name)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
 // ListUsers List users
 //
 // Passwords are never returned. For admins everywhere.
@@ -8406,7 +13204,7 @@ func (c *Client) ListUsers(ctx context.Context, params *ListUsersParams, reqEdit
 
 // CreateUserWithBody Create a user
 //
-// A user has a role everywhere, roles in groups, or both. A user without a password cannot log in, but can own tokens, for example for a service.
+// A user has a role everywhere, roles in groups, or both. A user without a password cannot sign in, but can own tokens, for example for a service.
 //
 // Takes any type of body and a specified content type.
 //
@@ -8425,7 +13223,7 @@ func (c *Client) CreateUserWithBody(ctx context.Context, contentType string, bod
 
 // CreateUser Create a user
 //
-// A user has a role everywhere, roles in groups, or both. A user without a password cannot log in, but can own tokens, for example for a service.
+// A user has a role everywhere, roles in groups, or both. A user without a password cannot sign in, but can own tokens, for example for a service.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -8444,7 +13242,7 @@ func (c *Client) CreateUser(ctx context.Context, body CreateUserJSONRequestBody,
 
 // DeleteUser Delete a user
 //
-// The user's tokens are deleted, and its sessions end within seconds. The last admin who can log in cannot be deleted.
+// The user's tokens are deleted, and its sessions end within seconds. The last admin who can sign in cannot be deleted.
 //
 // Corresponds with DELETE /api/v1/users/{name} (the `DeleteUser` operationId).
 func (c *Client) DeleteUser(ctx context.Context, name string, params *DeleteUserParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -8478,7 +13276,7 @@ func (c *Client) GetUser(ctx context.Context, name string, reqEditors ...Request
 
 // PatchUserWithBody Change a user
 //
-// Changes the given fields. If the password or a role changes, or the user is disabled, the user's sessions end within seconds; the rights of the user's tokens change with those of the user. The last admin who can log in cannot lose the role.
+// Changes the given fields. If the password or a role changes, or the user is disabled, the user's sessions end within seconds; the rights of the user's tokens change with those of the user. The last admin who can sign in cannot lose the role.
 //
 // Takes any type of body and a specified content type.
 //
@@ -8497,13 +13295,85 @@ func (c *Client) PatchUserWithBody(ctx context.Context, name string, params *Pat
 
 // PatchUser Change a user
 //
-// Changes the given fields. If the password or a role changes, or the user is disabled, the user's sessions end within seconds; the rights of the user's tokens change with those of the user. The last admin who can log in cannot lose the role.
+// Changes the given fields. If the password or a role changes, or the user is disabled, the user's sessions end within seconds; the rights of the user's tokens change with those of the user. The last admin who can sign in cannot lose the role.
 //
 // Takes a body of the `application/json` content type.
 //
 // Corresponds with PATCH /api/v1/users/{name} (the `PatchUser` operationId).
 func (c *Client) PatchUser(ctx context.Context, name string, params *PatchUserParams, body PatchUserJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewPatchUserRequest(c.Server, name, params, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ListViews List your views and the shared ones
+//
+// Views are named filters of the list of jobs in the console: your own, at most 50, and those shared by all users, at most 200. A view opens at the console's address /jobs? followed by its query.
+//
+// Corresponds with GET /api/v1/views (the `ListViews` operationId).
+func (c *Client) ListViews(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListViewsRequest(c.Server)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// DeleteView Delete a view
+//
+// Deletes your own view of this id, or the shared one.
+//
+// Corresponds with DELETE /api/v1/views/{id} (the `DeleteView` operationId).
+func (c *Client) DeleteView(ctx context.Context, id string, params *DeleteViewParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewDeleteViewRequest(c.Server, id, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// PutViewWithBody Create or change a view
+//
+// With shared, the view of this id among the shared ones, and needs the role editor in any group; otherwise your own. A user's views are deleted with the user.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with PUT /api/v1/views/{id} (the `PutView` operationId).
+func (c *Client) PutViewWithBody(ctx context.Context, id string, params *PutViewParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewPutViewRequestWithBody(c.Server, id, params, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// PutView Create or change a view
+//
+// With shared, the view of this id among the shared ones, and needs the role editor in any group; otherwise your own. A user's views are deleted with the user.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with PUT /api/v1/views/{id} (the `PutView` operationId).
+func (c *Client) PutView(ctx context.Context, id string, params *PutViewParams, body PutViewJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewPutViewRequest(c.Server, id, params, body)
 	if err != nil {
 		return nil, err
 	}
@@ -8690,6 +13560,96 @@ func (c *Client) Version(ctx context.Context, reqEditors ...RequestEditorFn) (*h
 		return nil, err
 	}
 	return c.Client.Do(req)
+}
+
+// NewListApprovalsRequest constructs an http.Request for the ListApprovals method
+func NewListApprovalsRequest(server string, params *ListApprovalsParams) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/approvals")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Group != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "group", *params.Group, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Job != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "job", *params.Job, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Limit != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "limit", *params.Limit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: "int64"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Cursor != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "cursor", *params.Cursor, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
 }
 
 // NewListAuditRequest constructs an http.Request for the ListAudit method
@@ -9209,6 +14169,248 @@ func NewChangePasswordRequestWithBody(server string, contentType string, body io
 	}
 
 	req.Header.Add("Content-Type", contentType)
+
+	return req, nil
+}
+
+// NewListBackfillsRequest constructs an http.Request for the ListBackfills method
+func NewListBackfillsRequest(server string, params *ListBackfillsParams) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/backfills")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Job != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "job", *params.Job, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewGetBackfillRequest constructs an http.Request for the GetBackfill method
+func NewGetBackfillRequest(server string, id string, params *GetBackfillParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/backfills/%s", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Limit != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "limit", *params.Limit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: "int64"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Cursor != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "cursor", *params.Cursor, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewCancelBackfillRequest calls the generic CancelBackfill builder with application/json body
+func NewCancelBackfillRequest(server string, id string, body CancelBackfillJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewCancelBackfillRequestWithBody(server, id, "application/json", bodyReader)
+}
+
+// NewCancelBackfillRequestWithBody constructs an http.Request for the CancelBackfill method, with any body, and a specified content type
+func NewCancelBackfillRequestWithBody(server string, id string, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/backfills/%s/cancel", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	return req, nil
+}
+
+// NewPauseBackfillRequest constructs an http.Request for the PauseBackfill method
+func NewPauseBackfillRequest(server string, id string) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/backfills/%s/pause", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewResumeBackfillRequest constructs an http.Request for the ResumeBackfill method
+func NewResumeBackfillRequest(server string, id string) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/backfills/%s/resume", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
 
 	return req, nil
 }
@@ -9790,6 +14992,18 @@ func NewListFiresRequest(server string, params *ListFiresParams) (*http.Request,
 
 		}
 
+		if params.Cause != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "cause", *params.Cause, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
 		if params.Unacknowledged != nil {
 
 			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "unacknowledged", *params.Unacknowledged, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "boolean", Format: ""}); err != nil {
@@ -9829,6 +15043,30 @@ func NewListFiresRequest(server string, params *ListFiresParams) (*http.Request,
 		if params.Group != nil {
 
 			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "group", *params.Group, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.FlowRun != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "flowRun", *params.FlowRun, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Step != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "step", *params.Step, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
 				return nil, err
 			} else {
 				for _, qp := range strings.Split(queryFrag, "&") {
@@ -10467,6 +15705,18 @@ func NewApplyJobsRequestWithBody(server string, params *ApplyJobsParams, content
 
 		}
 
+		if params.Program != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "program", *params.Program, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "boolean", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
 		if params.Prune != nil {
 
 			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "prune", *params.Prune, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
@@ -10679,6 +15929,18 @@ func NewDeleteJobRequest(server string, name string, params *DeleteJobParams) (*
 
 		}
 
+		if params.Force != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "force", *params.Force, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "boolean", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
 		if encoded := queryValues.Encode(); encoded != "" {
 			rawQueryFragments = append(rawQueryFragments, encoded)
 		}
@@ -10877,6 +16139,68 @@ func NewPutJobRequestWithBody(server string, name string, params *PutJobParams, 
 	return req, nil
 }
 
+// NewCreateBackfillRequest calls the generic CreateBackfill builder with application/json body
+func NewCreateBackfillRequest(server string, name string, params *CreateBackfillParams, body CreateBackfillJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewCreateBackfillRequestWithBody(server, name, params, "application/json", bodyReader)
+}
+
+// NewCreateBackfillRequestWithBody constructs an http.Request for the CreateBackfill method, with any body, and a specified content type
+func NewCreateBackfillRequestWithBody(server string, name string, params *CreateBackfillParams, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "name", name, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/jobs/%s/backfills", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	if params != nil {
+
+		if params.IfMatch != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "If-Match", *params.IfMatch, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("If-Match", headerParam0)
+		}
+
+	}
+
+	return req, nil
+}
+
 // NewListJobFiresRequest constructs an http.Request for the ListJobFires method
 func NewListJobFiresRequest(server string, name string, params *ListJobFiresParams) (*http.Request, error) {
 	var err error
@@ -10948,6 +16272,18 @@ func NewListJobFiresRequest(server string, name string, params *ListJobFiresPara
 
 		}
 
+		if params.Cause != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "cause", *params.Cause, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
 		if params.Unacknowledged != nil {
 
 			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "unacknowledged", *params.Unacknowledged, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "boolean", Format: ""}); err != nil {
@@ -10975,6 +16311,128 @@ func NewListJobFiresRequest(server string, name string, params *ListJobFiresPara
 		if params.Cursor != nil {
 
 			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "cursor", *params.Cursor, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewGetJobGraphRequest constructs an http.Request for the GetJobGraph method
+func NewGetJobGraphRequest(server string, name string, params *GetJobGraphParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "name", name, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/jobs/%s/graph", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Digest != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "digest", *params.Digest, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewGetGridRequest constructs an http.Request for the GetGrid method
+func NewGetGridRequest(server string, name string, params *GetGridParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "name", name, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/jobs/%s/grid", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Runs != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "runs", *params.Runs, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: "int64"}); err != nil {
 				return nil, err
 			} else {
 				for _, qp := range strings.Split(queryFrag, "&") {
@@ -11089,6 +16547,102 @@ func NewGetPlacementRequest(server string, name string) (*http.Request, error) {
 	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
 	if err != nil {
 		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewListReplicasRequest constructs an http.Request for the ListReplicas method
+func NewListReplicasRequest(server string, name string) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "name", name, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/jobs/%s/replicas", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewRestartJobRequest calls the generic RestartJob builder with application/json body
+func NewRestartJobRequest(server string, name string, params *RestartJobParams, body RestartJobJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewRestartJobRequestWithBody(server, name, params, "application/json", bodyReader)
+}
+
+// NewRestartJobRequestWithBody constructs an http.Request for the RestartJob method, with any body, and a specified content type
+func NewRestartJobRequestWithBody(server string, name string, params *RestartJobParams, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "name", name, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/jobs/%s/restart", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	if params != nil {
+
+		if params.IfMatch != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "If-Match", *params.IfMatch, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("If-Match", headerParam0)
+		}
+
 	}
 
 	return req, nil
@@ -11287,6 +16841,17 @@ func NewRunJobRequestWithBody(server string, name string, params *RunJobParams, 
 			}
 
 			req.Header.Set("Idempotency-Key", headerParam0)
+		}
+
+		if params.Traceparent != nil {
+			var headerParam1 string
+
+			headerParam1, err = runtime.StyleParamWithOptions("simple", false, "traceparent", *params.Traceparent, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("traceparent", headerParam1)
 		}
 
 	}
@@ -11530,6 +17095,521 @@ func NewListLabelsRequest(server string, params *ListLabelsParams) (*http.Reques
 	return req, nil
 }
 
+// NewListLocksRequest constructs an http.Request for the ListLocks method
+func NewListLocksRequest(server string) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/locks")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewForceReleaseLockRequest constructs an http.Request for the ForceReleaseLock method
+func NewForceReleaseLockRequest(server string, name string) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "name", name, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/locks/%s", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodDelete, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewGetLockRequest constructs an http.Request for the GetLock method
+func NewGetLockRequest(server string, name string) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "name", name, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/locks/%s", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewAcquireLockRequest calls the generic AcquireLock builder with application/json body
+func NewAcquireLockRequest(server string, name string, body AcquireLockJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewAcquireLockRequestWithBody(server, name, "application/json", bodyReader)
+}
+
+// NewAcquireLockRequestWithBody constructs an http.Request for the AcquireLock method, with any body, and a specified content type
+func NewAcquireLockRequestWithBody(server string, name string, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "name", name, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/locks/%s", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	return req, nil
+}
+
+// NewKeepLockAliveRequest calls the generic KeepLockAlive builder with application/json body
+func NewKeepLockAliveRequest(server string, name string, body KeepLockAliveJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewKeepLockAliveRequestWithBody(server, name, "application/json", bodyReader)
+}
+
+// NewKeepLockAliveRequestWithBody constructs an http.Request for the KeepLockAlive method, with any body, and a specified content type
+func NewKeepLockAliveRequestWithBody(server string, name string, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "name", name, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/locks/%s/keepalive", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	return req, nil
+}
+
+// NewNoteLockRequest calls the generic NoteLock builder with application/json body
+func NewNoteLockRequest(server string, name string, body NoteLockJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewNoteLockRequestWithBody(server, name, "application/json", bodyReader)
+}
+
+// NewNoteLockRequestWithBody constructs an http.Request for the NoteLock method, with any body, and a specified content type
+func NewNoteLockRequestWithBody(server string, name string, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "name", name, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/locks/%s/note", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	return req, nil
+}
+
+// NewReleaseLockRequest calls the generic ReleaseLock builder with application/json body
+func NewReleaseLockRequest(server string, name string, body ReleaseLockJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewReleaseLockRequestWithBody(server, name, "application/json", bodyReader)
+}
+
+// NewReleaseLockRequestWithBody constructs an http.Request for the ReleaseLock method, with any body, and a specified content type
+func NewReleaseLockRequestWithBody(server string, name string, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "name", name, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/locks/%s/release", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	return req, nil
+}
+
+// NewListMaintenanceRequest constructs an http.Request for the ListMaintenance method
+func NewListMaintenanceRequest(server string) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/maintenance")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewDeleteMaintenanceRequest constructs an http.Request for the DeleteMaintenance method
+func NewDeleteMaintenanceRequest(server string, name string, params *DeleteMaintenanceParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "name", name, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/maintenance/%s", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodDelete, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+
+		if params.IfMatch != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "If-Match", *params.IfMatch, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("If-Match", headerParam0)
+		}
+
+	}
+
+	return req, nil
+}
+
+// NewGetMaintenanceRequest constructs an http.Request for the GetMaintenance method
+func NewGetMaintenanceRequest(server string, name string) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "name", name, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/maintenance/%s", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewPutMaintenanceRequest calls the generic PutMaintenance builder with application/json body
+func NewPutMaintenanceRequest(server string, name string, params *PutMaintenanceParams, body PutMaintenanceJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewPutMaintenanceRequestWithBody(server, name, params, "application/json", bodyReader)
+}
+
+// NewPutMaintenanceRequestWithBody constructs an http.Request for the PutMaintenance method, with any body, and a specified content type
+func NewPutMaintenanceRequestWithBody(server string, name string, params *PutMaintenanceParams, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "name", name, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/maintenance/%s", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPut, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	if params != nil {
+
+		if params.IfMatch != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "If-Match", *params.IfMatch, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("If-Match", headerParam0)
+		}
+
+		if params.IfNoneMatch != nil {
+			var headerParam1 string
+
+			headerParam1, err = runtime.StyleParamWithOptions("simple", false, "If-None-Match", *params.IfNoneMatch, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("If-None-Match", headerParam1)
+		}
+
+	}
+
+	return req, nil
+}
+
+// NewEndMaintenanceRequest constructs an http.Request for the EndMaintenance method
+func NewEndMaintenanceRequest(server string, name string, params *EndMaintenanceParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "name", name, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/maintenance/%s/end", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+
+		if params.IfMatch != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "If-Match", *params.IfMatch, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("If-Match", headerParam0)
+		}
+
+	}
+
+	return req, nil
+}
+
 // NewListMastersRequest constructs an http.Request for the ListMasters method
 func NewListMastersRequest(server string) (*http.Request, error) {
 	var err error
@@ -11552,6 +17632,189 @@ func NewListMastersRequest(server string) (*http.Request, error) {
 	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
 	if err != nil {
 		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewListPoolsRequest constructs an http.Request for the ListPools method
+func NewListPoolsRequest(server string) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/pools")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewDeletePoolRequest constructs an http.Request for the DeletePool method
+func NewDeletePoolRequest(server string, name string, params *DeletePoolParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "name", name, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/pools/%s", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodDelete, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+
+		if params.IfMatch != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "If-Match", *params.IfMatch, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("If-Match", headerParam0)
+		}
+
+	}
+
+	return req, nil
+}
+
+// NewGetPoolRequest constructs an http.Request for the GetPool method
+func NewGetPoolRequest(server string, name string) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "name", name, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/pools/%s", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewPutPoolRequest calls the generic PutPool builder with application/json body
+func NewPutPoolRequest(server string, name string, params *PutPoolParams, body PutPoolJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewPutPoolRequestWithBody(server, name, params, "application/json", bodyReader)
+}
+
+// NewPutPoolRequestWithBody constructs an http.Request for the PutPool method, with any body, and a specified content type
+func NewPutPoolRequestWithBody(server string, name string, params *PutPoolParams, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "name", name, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/pools/%s", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPut, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	if params != nil {
+
+		if params.IfMatch != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "If-Match", *params.IfMatch, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("If-Match", headerParam0)
+		}
+
+		if params.IfNoneMatch != nil {
+			var headerParam1 string
+
+			headerParam1, err = runtime.StyleParamWithOptions("simple", false, "If-None-Match", *params.IfNoneMatch, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("If-None-Match", headerParam1)
+		}
+
 	}
 
 	return req, nil
@@ -11672,6 +17935,42 @@ func NewListRunsRequest(server string, params *ListRunsParams) (*http.Request, e
 		if params.Group != nil {
 
 			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "group", *params.Group, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.FlowRun != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "flowRun", *params.FlowRun, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Step != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "step", *params.Step, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Nodes != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "nodes", *params.Nodes, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "boolean", Format: ""}); err != nil {
 				return nil, err
 			} else {
 				for _, qp := range strings.Split(queryFrag, "&") {
@@ -11827,6 +18126,18 @@ func NewSearchRunsRequest(server string, params *SearchRunsParams) (*http.Reques
 
 		}
 
+		if params.FlowRun != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "flowRun", *params.FlowRun, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
 		if params.Group != nil {
 
 			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "group", *params.Group, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
@@ -11959,6 +18270,53 @@ func NewGetRunRequest(server string, id string) (*http.Request, error) {
 	return req, nil
 }
 
+// NewApproveStepRequest calls the generic ApproveStep builder with application/json body
+func NewApproveStepRequest(server string, id string, body ApproveStepJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewApproveStepRequestWithBody(server, id, "application/json", bodyReader)
+}
+
+// NewApproveStepRequestWithBody constructs an http.Request for the ApproveStep method, with any body, and a specified content type
+func NewApproveStepRequestWithBody(server string, id string, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/runs/%s/approve", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	return req, nil
+}
+
 // NewKillRunRequest calls the generic KillRun builder with application/json body
 func NewKillRunRequest(server string, id string, body KillRunJSONRequestBody) (*http.Request, error) {
 	var bodyReader io.Reader
@@ -12002,6 +18360,103 @@ func NewKillRunRequestWithBody(server string, id string, contentType string, bod
 	}
 
 	req.Header.Add("Content-Type", contentType)
+
+	return req, nil
+}
+
+// NewListRunNodesRequest constructs an http.Request for the ListRunNodes method
+func NewListRunNodesRequest(server string, id string, params *ListRunNodesParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/runs/%s/nodes", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Status != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "status", *params.Status, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "array", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Step != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "step", *params.Step, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Limit != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "limit", *params.Limit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: "int64"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Cursor != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "cursor", *params.Cursor, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
 
 	return req, nil
 }
@@ -12343,6 +18798,209 @@ func NewFollowOutputRequest(server string, id string, params *FollowOutputParams
 		}
 
 	}
+
+	return req, nil
+}
+
+// NewPauseRunRequest calls the generic PauseRun builder with application/json body
+func NewPauseRunRequest(server string, id string, body PauseRunJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewPauseRunRequestWithBody(server, id, "application/json", bodyReader)
+}
+
+// NewPauseRunRequestWithBody constructs an http.Request for the PauseRun method, with any body, and a specified content type
+func NewPauseRunRequestWithBody(server string, id string, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/runs/%s/pause", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	return req, nil
+}
+
+// NewRejectStepRequest calls the generic RejectStep builder with application/json body
+func NewRejectStepRequest(server string, id string, body RejectStepJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewRejectStepRequestWithBody(server, id, "application/json", bodyReader)
+}
+
+// NewRejectStepRequestWithBody constructs an http.Request for the RejectStep method, with any body, and a specified content type
+func NewRejectStepRequestWithBody(server string, id string, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/runs/%s/reject", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	return req, nil
+}
+
+// NewRerunRunRequest calls the generic RerunRun builder with application/json body
+func NewRerunRunRequest(server string, id string, params *RerunRunParams, body RerunRunJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewRerunRunRequestWithBody(server, id, params, "application/json", bodyReader)
+}
+
+// NewRerunRunRequestWithBody constructs an http.Request for the RerunRun method, with any body, and a specified content type
+func NewRerunRunRequestWithBody(server string, id string, params *RerunRunParams, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/runs/%s/rerun", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	if params != nil {
+
+		if params.IdempotencyKey != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Idempotency-Key", *params.IdempotencyKey, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Idempotency-Key", headerParam0)
+		}
+
+	}
+
+	return req, nil
+}
+
+// NewResumeRunRequest calls the generic ResumeRun builder with application/json body
+func NewResumeRunRequest(server string, id string, body ResumeRunJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewResumeRunRequestWithBody(server, id, "application/json", bodyReader)
+}
+
+// NewResumeRunRequestWithBody constructs an http.Request for the ResumeRun method, with any body, and a specified content type
+func NewResumeRunRequestWithBody(server string, id string, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/runs/%s/resume", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
 
 	return req, nil
 }
@@ -13176,6 +19834,67 @@ func NewGetTokenRequest(server string, id string) (*http.Request, error) {
 	return req, nil
 }
 
+// NewListTypesRequest constructs an http.Request for the ListTypes method
+func NewListTypesRequest(server string) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/types")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewGetTypeRequest constructs an http.Request for the GetType method
+func NewGetTypeRequest(server string, name string) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "name", name, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/types/%s", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
 // NewListUsersRequest constructs an http.Request for the ListUsers method
 func NewListUsersRequest(server string, params *ListUsersParams) (*http.Request, error) {
 	var err error
@@ -13420,6 +20139,182 @@ func NewPatchUserRequestWithBody(server string, name string, params *PatchUserPa
 			}
 
 			req.Header.Set("If-Match", headerParam0)
+		}
+
+	}
+
+	return req, nil
+}
+
+// NewListViewsRequest constructs an http.Request for the ListViews method
+func NewListViewsRequest(server string) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/views")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewDeleteViewRequest constructs an http.Request for the DeleteView method
+func NewDeleteViewRequest(server string, id string, params *DeleteViewParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/views/%s", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Shared != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "shared", *params.Shared, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "boolean", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodDelete, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+
+		if params.IfMatch != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "If-Match", *params.IfMatch, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("If-Match", headerParam0)
+		}
+
+	}
+
+	return req, nil
+}
+
+// NewPutViewRequest calls the generic PutView builder with application/json body
+func NewPutViewRequest(server string, id string, params *PutViewParams, body PutViewJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewPutViewRequestWithBody(server, id, params, "application/json", bodyReader)
+}
+
+// NewPutViewRequestWithBody constructs an http.Request for the PutView method, with any body, and a specified content type
+func NewPutViewRequestWithBody(server string, id string, params *PutViewParams, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/views/%s", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPut, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	if params != nil {
+
+		if params.IfMatch != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "If-Match", *params.IfMatch, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("If-Match", headerParam0)
+		}
+
+		if params.IfNoneMatch != nil {
+			var headerParam1 string
+
+			headerParam1, err = runtime.StyleParamWithOptions("simple", false, "If-None-Match", *params.IfNoneMatch, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("If-None-Match", headerParam1)
 		}
 
 	}

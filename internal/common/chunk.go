@@ -14,6 +14,9 @@ const (
 	Stderr Stream = "stderr"
 )
 
+// started is the stream of the chunk that records the start of a command.
+const started Stream = "started"
+
 // Chunk is a piece of a run's output. Offset is its position in everything that the command printed, over both streams.
 // A chunk without data stands for dropped output: Missing is the number of dropped bytes.
 type Chunk struct {
@@ -27,3 +30,10 @@ type Chunk struct {
 
 // End returns the offset after the chunk.
 func (c *Chunk) End() int64 { return c.Offset + int64(len(c.Data)) + c.Missing }
+
+// StartChunk returns the chunk that records when the command of a run started. It is empty and ends at offset 0:
+// readers of the output, which ask for chunks that end after an offset, do not get it.
+func StartChunk(run string, at time.Time) Chunk { return Chunk{Run: run, Stream: started, At: at} }
+
+// RecordsStart reports whether the chunk records the start of the command.
+func (c *Chunk) RecordsStart() bool { return c.Stream == started }

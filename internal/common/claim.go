@@ -16,6 +16,11 @@ type Claim struct {
 	Queue   *Trigger  // under the overlap policies queue and replace: the fire as a trigger
 	Earlier *Earlier  // under the overlap policy queue: attempts that go first
 
+	Head       *Head      // of the flow run that the fire of a flow begins, in place of a run; nil for other jobs
+	Definition *StoredJob // of an inline step of a flow, which has no key; nil for jobs
+
+	Pool *PoolClaim // of a job with a pool; nil for other jobs
+
 	Trigger         *Trigger
 	TriggerRevision int64 // its ModRevision when it was read
 }
@@ -37,8 +42,10 @@ const (
 	Skipped                // an earlier run is unresolved: recorded as skipped
 	Queued                 // an earlier run is unresolved: the fire became a trigger that waits for its end
 	Passed                 // the cursor moved, and there was nothing to run
+	Begun                  // a flow run has begun
 	Blocked                // an earlier run is unresolved: the trigger, or the patient fire, waits
 	Stale                  // the plan is outdated: State is the present state
+	Full                   // a slot of the pool was taken, or the pool has changed: nothing was written; see Pool
 )
 
 // ClaimResult is the result of a claim.
@@ -51,7 +58,10 @@ type ClaimResult struct {
 	Written []Run     // outcomes that the claim put into the worker's outbox
 	Unsure  bool      // an answer was lost: there may be more outcomes
 	State   *JobState // Stale: the present job; nil if it is gone or does not decode
-	Err     error
+	// Full: those of the slots that are in use, and the version of the pool; 0 if it does not exist.
+	Used        []PoolUse
+	PoolVersion int64
+	Err         error
 }
 
 // Proof shows that a lease was alive: etcd answered a request for it that was sent at Sent, a time of the worker's boot
@@ -77,6 +87,10 @@ type Outcome struct {
 	// Unbegun reports that the command was never started, and may be started by another worker: Next, a trigger for the
 	// same attempt, replaces the outcome, if it can be put.
 	Unbegun bool
+	// Pool are the slots that the run has; nil: none.
+	Pool *PoolHold
+	// Success reports that the run counts for the jobs that name its job in after: its success is put as well.
+	Success bool
 }
 
 // ErrNotOurs reports that a run's record is not the one that the worker claimed: the run was resolved by another
@@ -89,6 +103,7 @@ type FireQuery struct {
 	Job, Trigger string
 	Revision     int64 // ModRevision of the trigger when it was read
 	Runs         bool
+	Flow         bool // the job is a flow: its runs are flow runs
 }
 
 // FireState is the answer to a FireQuery.

@@ -4,7 +4,7 @@ import "time"
 
 // Condition is an active problem of a worker or master (a degraded mode). It ends with its cause.
 type Condition struct {
-	Code        string    `json:"code" doc:"For programs and translations." enum:"etcd_away,etcd_full,log_store_away,outbox_full,spool_full,disk_full,clock_off,worker_lost,no_workers,watch_stale,loop_stuck,no_elected_master,unreadable,certificate_ends,certificate_unusable,misses_feature,housekeeping_fails,fires_overdue,fire_without_entry,notify_failing,notifications_stuck,notifications_behind,run_as_ignored,changes_full,audit_stuck,audit_unreadable,clock_unproven,cursor_in_future,etcd_went_back,cannot_start,start_hangs,guardian_silent"`
+	Code        string    `json:"code" doc:"For programs and translations." enum:"etcd_away,etcd_full,log_store_away,outbox_full,spool_full,disk_full,clock_off,worker_lost,no_workers,watch_stale,loop_stuck,no_elected_master,unreadable,certificate_ends,certificate_unusable,misses_feature,housekeeping_fails,fires_overdue,fire_without_entry,notify_failing,notifications_stuck,notifications_behind,run_as_ignored,changes_full,audit_stuck,audit_unreadable,clock_unproven,cursor_in_future,etcd_went_back,cannot_start,start_hangs,guardian_silent,type_broken,update_stuck,function_stuck,definitions_not_applied"`
 	Who         string    `json:"who,omitempty" doc:"Name of the worker or master that reports it."`
 	Text        string    `json:"text" doc:"English text."`
 	Data        Words     `json:"data,omitempty" doc:"Values for translated texts."`
@@ -52,8 +52,12 @@ const (
 	ConditionEtcdWentBack    = "etcd_went_back"   // etcd was restored from a backup
 	// a worker cannot start processes, and claims nothing until it can
 	ConditionCannotStart    = "cannot_start"
-	ConditionStartHangs     = "start_hangs"     // the start of a command has taken more than ten seconds
-	ConditionGuardianSilent = "guardian_silent" // the guardian does not answer
+	ConditionStartHangs     = "start_hangs"             // the start of a command has taken more than ten seconds
+	ConditionGuardianSilent = "guardian_silent"         // the guardian does not answer
+	ConditionTypeBroken     = "type_broken"             // a plug-in does not describe itself
+	ConditionUpdateStuck    = "update_stuck"            // a replica that was handed over has had no healthy run since
+	ConditionFunctionStuck  = "function_stuck"          // a function does not return although its context has ended
+	ConditionNotApplied     = "definitions_not_applied" // a program could not apply the definitions of its jobs
 )
 
 // ConditionCodes lists all codes.
@@ -67,5 +71,6 @@ func ConditionCodes() []string {
 		ConditionNotifyBehind,
 		ConditionRunAs, ConditionChangesFull, ConditionAuditStuck, ConditionAuditUnreadable,
 		ConditionClockUnproven, ConditionCursorInFuture, ConditionEtcdWentBack,
-		ConditionCannotStart, ConditionStartHangs, ConditionGuardianSilent}
+		ConditionCannotStart, ConditionStartHangs, ConditionGuardianSilent, ConditionTypeBroken, ConditionUpdateStuck,
+		ConditionFunctionStuck, ConditionNotApplied}
 }

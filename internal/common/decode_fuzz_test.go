@@ -26,6 +26,10 @@ func FuzzDecode(f *testing.F) {
 		held[MasterPresence](t, data)
 		held[Findings](t, data)
 		held[Change](t, data)
+		held[Step](t, data)
+		held[Job](t, data)
+		held[Head](t, data)
+		held[Node](t, data)
 	})
 }
 

@@ -18,12 +18,48 @@ const (
 	FeatureTasksMax  = "tasksMax"
 )
 
+// FeatureOutputs: a run reports values in files; see Job.Outputs.
+const FeatureOutputs = "outputs"
+
+// FeatureFlows: the worker advances flow runs; see Job.Steps.
+const FeatureFlows = "flows"
+
+// FeatureAfter: the worker takes part in firing jobs whose parents have succeeded; see Job.After. FeatureSuccesses: it
+// writes successes of jobs that others name in after; masters store it with these jobs.
+const (
+	FeatureAfter     = "after"
+	FeatureSuccesses = "successes"
+)
+
+// FeatureTypes: steps of a flow may have a type. A job with a type needs the feature of that type instead; see
+// FeatureOfType.
+const FeatureTypes = "types"
+
+// FeatureDaemon: the worker keeps the replicas of daemon jobs; see Job.Daemon.
+const FeatureDaemon = "daemon"
+
+// FeatureSchedules: the worker plans jobs with several schedules; see Job.Schedules.
+const FeatureSchedules = "schedules"
+
+// FeaturePools: the worker takes slots of pools; see Job.Pool.
+const FeaturePools = "pools"
+
 // Features returns the features of the workers of this version. A worker that lacks one that a job needs would not run
 // it as defined.
-var Features = [...]string{FeatureDetach, FeatureSecrets, FeatureMemoryMax, FeatureTasksMax}
+var Features = [...]string{FeatureDetach, FeatureSecrets, FeatureMemoryMax, FeatureTasksMax, FeatureOutputs,
+	FeatureFlows, FeatureAfter, FeatureSuccesses, FeatureTypes, FeatureSpread, FeatureDaemon, FeatureSchedules,
+	FeaturePools}
 
 // NeededFeatures returns the features that the job's fields require.
 func (j *Job) NeededFeatures() (needs []string) {
+	if j.IsFlow() { // all else is needed where its steps run
+		return j.flowFeatures(len(StepTypes(j.Steps)) > 0)
+	}
+	if j.TypeName() == TypeFunc {
+		needs = append(needs, FunctionOf(j.With).Feature())
+	} else if j.IsTyped() {
+		needs = append(needs, FeatureOfType(j.Type))
+	}
 	if j.OnLost == LostDetach {
 		needs = append(needs, FeatureDetach)
 	}
@@ -36,7 +72,45 @@ func (j *Job) NeededFeatures() (needs []string) {
 	if j.TasksMax != 0 {
 		needs = append(needs, FeatureTasksMax)
 	}
+	if len(j.Outputs) > 0 {
+		needs = append(needs, FeatureOutputs)
+	}
+	if len(j.After) > 0 {
+		needs = append(needs, FeatureAfter)
+	}
+	if j.RunOn != nil {
+		needs = append(needs, FeatureSpread)
+	}
+	if j.Daemon != nil {
+		needs = append(needs, FeatureDaemon)
+	}
+	if len(j.Schedules) > 0 {
+		needs = append(needs, FeatureSchedules)
+	}
+	if j.Pool != "" {
+		needs = append(needs, FeaturePools)
+	}
 	return needs
+}
+
+// flowFeatures returns the features that a flow requires, with steps that have a type or without.
+func (j *Job) flowFeatures(types bool) []string {
+	needs := []string{FeatureFlows}
+	if types {
+		needs = append(needs, FeatureTypes)
+	}
+	if len(j.Schedules) > 0 {
+		needs = append(needs, FeatureSchedules)
+	}
+	return needs
+}
+
+// NeededFeatures returns the features that the job's fields require.
+func (s *StoredJob) NeededFeatures() []string {
+	if !s.IsFlow() || s.Job.IsFlow() {
+		return s.Job.NeededFeatures()
+	}
+	return s.flowFeatures(s.Flow != nil && len(s.Flow.Types) > 0)
 }
 
 // MustHave returns the features that a worker must have to run the job as defined: those that were stored when it was
@@ -49,7 +123,7 @@ func (s *StoredJob) MustHave() []string {
 		if !slices.Contains(must, need) {
 			must = append(must, need)
 		}
-		explained = explained || !slices.Contains(Features[:], need)
+		explained = explained || !Understood(need)
 	}
 	if !explained {
 		s.enums(func(field, value string, known ...string) {
@@ -64,9 +138,9 @@ func (s *StoredJob) MustHave() []string {
 // ScheduleNeeds returns the stored features that this version lacks and that may change when the job fires: all that it
 // lacks, unless as many unknown values of other fields explain them.
 func (s *StoredJob) ScheduleNeeds() []string {
-	lacking, explained := Lacking(s.Needs, Features[:]), 0
+	lacking, explained := slices.DeleteFunc(slices.Clone(s.Needs), Understood), 0
 	s.enums(func(field, value string, known ...string) {
-		if value != "" && !slices.Contains(known, value) && !strings.HasPrefix(field, "dst.") {
+		if value != "" && !slices.Contains(known, value) && !strings.Contains(field, "dst.") {
 			explained++
 		}
 	})
@@ -77,11 +151,13 @@ func (s *StoredJob) ScheduleNeeds() []string {
 }
 
 // NoteNeeds stores the features that the job requires, when it replaces another definition. Features that this version
-// does not know are kept: a newer version stored them, and removes them when it saves the job.
+// does not know are kept: a newer version stored them, and removes them when it saves the job. FeatureSuccesses is kept
+// as long as the job exists, since other jobs require it.
 func (s *StoredJob) NoteNeeds(before []string) {
 	s.Needs = s.NeededFeatures()
 	for _, need := range before {
-		if !slices.Contains(Features[:], need) && !slices.Contains(s.Needs, need) {
+		kept := need == FeatureSuccesses || !Understood(need)
+		if kept && !slices.Contains(s.Needs, need) {
 			s.Needs = append(s.Needs, need)
 		}
 	}
@@ -101,6 +177,9 @@ func Lacking(needs, features []string) (lacking []string) {
 func (s *StoredJob) Terms() Terms {
 	t := s.Job.Terms()
 	t.Needs = strings.Join(s.MustHave(), ",")
+	if s.IsFlow() { // a flow run has no process: its placement is that of its steps
+		t.Slots, t.Strategy, t.Selector, t.Workers = 0, StrategyHash, "", ""
+	}
 	return t
 }
 
@@ -109,10 +188,12 @@ func (j *Job) enums(visit func(field, value string, known ...string)) {
 	visit("onLost", string(j.OnLost), string(LostRerun), string(LostAbandon), string(LostDetach))
 	visit("overlap", string(j.Overlap), string(OverlapSkip), string(OverlapQueue), string(OverlapReplace),
 		string(OverlapAllow))
-	if d := j.DST; d != nil {
-		visit("dst.gap", d.Gap, "run", "skip")
-		visit("dst.overlap", d.Overlap, "first", "second", "both")
-	}
+	j.EachSchedule(func(at string, _ int, s *JobSchedule) {
+		if d := s.DST; d != nil {
+			visit(at+"dst.gap", d.Gap, "run", "skip")
+			visit(at+"dst.overlap", d.Overlap, "first", "second", "both")
+		}
+	})
 	if c := j.CatchUp; c != nil {
 		visit("catchUp.policy", string(c.Policy), string(CatchUpNone), string(CatchUpLatest), string(CatchUpAll))
 	}

@@ -21,10 +21,15 @@ func TestMustHave(t *testing.T) {
 		needs []string
 		want  []string
 	}{
-		"nothing new":                  {plain, nil, nil},
-		"nothing at all":               {Job{}, nil, nil},
-		"detach":                       {detach, []string{"detach"}, []string{"detach"}},
-		"detach that was not noted":    {detach, nil, []string{"detach"}},
+		"nothing new":               {plain, nil, nil},
+		"nothing at all":            {Job{}, nil, nil},
+		"detach":                    {detach, []string{"detach"}, []string{"detach"}},
+		"detach that was not noted": {detach, nil, []string{"detach"}},
+		"a flow":                    {Job{OnLost: LostDetach, Steps: []Step{{}}}, nil, []string{"flows"}},
+		"several schedules": {Job{Schedules: []JobSchedule{{DST: &DST{Gap: "g"}}}}, []string{"schedules"},
+			[]string{"schedules", "schedules[0].dst.gap=g"}},
+		"a flow with several schedules": {Job{Steps: []Step{{}}, Schedules: []JobSchedule{{}}}, nil,
+			[]string{"flows", "schedules"}},
 		"noted by a newer version":     {plain, []string{"teleport"}, []string{"teleport"}},
 		"noted, and detach":            {detach, []string{"detach", "teleport"}, []string{"detach", "teleport"}},
 		"a newer value that was noted": {Job{Overlap: "merge"}, []string{"merge"}, []string{"merge"}},
@@ -48,6 +53,18 @@ func TestMustHave(t *testing.T) {
 		if terms := stored.Terms(); terms.Needs != strings.Join(c.want, ",") || terms.Policy != c.job.Terms().Policy {
 			t.Errorf("%s: terms %+v", name, terms)
 		}
+	}
+}
+
+// The value in etcd of a flow has no steps.
+func TestMustHave_FlowWhoseStepsAreStoredElsewhere(t *testing.T) {
+	flow := StoredJob{Job: Job{Name: "a", OnLost: LostDetach}, Flow: &FlowRef{Digest: "x", Steps: 3}}
+	if got := flow.MustHave(); !slices.Equal(got, []string{"flows"}) || !flow.IsFlow() {
+		t.Errorf("a flow must have %q", got)
+	}
+	replaced := StoredJob{Job: Job{Name: "a", Command: "true"}, Needs: []string{"flows"}, Flow: &FlowRef{Digest: "x"}}
+	if got := replaced.MustHave(); !slices.Equal(got, []string{"flows"}) || replaced.IsFlow() {
+		t.Errorf("a flow replaced by an older master must have %q; is a flow: %v", got, replaced.IsFlow())
 	}
 }
 

@@ -14,4 +14,15 @@ type JobFigures struct {
 	LastStatus Status
 	// Overdue is how long the first unclaimed fire has been due; 0 unless the job is overdue.
 	Overdue time.Duration
+	// Replicas are those of a daemon job; nil for other jobs, and until they have been counted.
+	Replicas *ReplicaFigures
+	// Daemon is the number of replicas that a daemon job is to have; 0 for other jobs. Paused jobs have none.
+	Daemon Fleet
+	Paused bool
+}
+
+// ReplicaFigures are the numbers of replicas of a daemon job.
+type ReplicaFigures struct {
+	Wanted int
+	ReplicaCounts
 }

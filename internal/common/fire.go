@@ -12,7 +12,8 @@ type Fire struct {
 	Group     string     `json:"group,omitempty"`
 	PlannedAt time.Time  `json:"plannedAt"`
 	DueAt     *time.Time `json:"dueAt,omitempty" doc:"Due time, if later than planned."`
-	Cause     Cause      `json:"cause" enum:"cron,catchup,manual,retry,rerun"`
+	Schedule  string     `json:"schedule,omitempty" doc:"Label of the schedule that planned the fire, of a job with several schedules."`
+	Cause     Cause      `json:"cause" enum:"cron,catchup,manual,retry,rerun,flow,backfill,after,daemon"`
 	Status    Status     `json:"status" enum:"planned,waiting,running,succeeded,failed,timed_out,killed,lost,skipped,refused,missed" doc:"Status of the last attempt; planned: in the future; waiting: due."`
 	Reason    *Reason    `json:"reason,omitempty" doc:"Reason for the status."`
 	Attempts  []string   `json:"attempts" nullable:"false" doc:"Ids of its runs, oldest first."`

@@ -1,6 +1,8 @@
 package common
 
 import (
+	"encoding/json"
+	"fmt"
 	"slices"
 	"time"
 )
@@ -63,7 +65,10 @@ type Job struct {
 	CronExpr         string            `json:"cronExpr,omitempty" maxLength:"256" doc:"The schedule: 5 fields, 7 with seconds and years, or an alias such as @daily. Without it the job runs only when triggered." example:"30 2 * * MON-FRI"`
 	Timezone         string            `json:"timezone,omitempty" doc:"IANA time zone of the schedule. Filled in when the job is saved." example:"Asia/Shanghai"`
 	DST              *DST              `json:"dst,omitempty"`
-	Command          string            `json:"command,omitempty" doc:"Command line for the shell. Either command or args is required." example:"make report"`
+	Schedules        []JobSchedule     `json:"schedules,omitempty" nullable:"false" maxItems:"20" doc:"Several schedules, in place of cronExpr, timezone, dst, startAt, endAt and jitter. When several of them fire at the same time, that is one fire, which belongs to the first of them in the list."`
+	Type             string            `json:"type,omitempty" pattern:"^([a-z][a-z0-9-]{0,30})?$" doc:"What a run executes: shell (a command), http (a request), or a plug-in of the workers; see GET /types. Default: shell." example:"http"`
+	With             With              `json:"with,omitempty" doc:"Settings of a type other than shell, at most 32 KiB and 8 levels. A text may contain ${NAME}, which is replaced by the value of NAME in params or env; where the type permits it, secret:NAME is replaced by the secret of that name."`
+	Command          string            `json:"command,omitempty" doc:"Command line for the shell. Either command or args is required for the type shell." example:"make report"`
 	Args             []string          `json:"args,omitempty" nullable:"false" doc:"A program and its arguments, run without a shell."`
 	Stdin            string            `json:"stdin,omitempty" doc:"Standard input of the command."`
 	Shell            string            `json:"shell,omitempty" doc:"Absolute path of the shell. Default: /bin/sh."`
@@ -80,7 +85,13 @@ type Job struct {
 	StartAt          *time.Time        `json:"startAt,omitempty" doc:"No fire before this time."`
 	EndAt            *time.Time        `json:"endAt,omitempty" doc:"No fire after this time."`
 	Jitter           Duration          `json:"jitter,omitempty" doc:"Upper bound of a delay of each fire, always the same for the same fire." example:"30s"`
-	Params           map[string]Param  `json:"params,omitempty" doc:"Parameters: variables that a trigger may set, by name."`
+	Params           Params            `json:"params,omitempty" doc:"Parameters: variables that a trigger may set, by name. Their order is kept."`
+	Concurrency      int               `json:"concurrency,omitempty" minimum:"1" maximum:"1000" doc:"Maximum number of nodes of one flow run that run at the same time. Default: 100."`
+	FailFast         bool              `json:"failFast,omitempty" doc:"The first failure ends the nodes of the flow run that run, and no further node is started."`
+	Steps            []Step            `json:"steps,omitempty" nullable:"false" maxItems:"10000" doc:"The steps of a flow, in any order, in place of a command."`
+	Outputs          map[string]Output `json:"outputs,omitempty" doc:"Values that a run reports, by name, at most 32: each a file of that name in the folder CARILLON_OUTPUT, of at most 4 KiB. They are stored with the run."`
+	After            []string          `json:"after,omitempty" nullable:"false" maxItems:"20" doc:"Names of jobs, the parents: the job gets a fire when each of them has succeeded since its last such fire." example:"[\"import-stock\"]"`
+	RunOn            *RunOn            `json:"runOn,omitempty" doc:"Each fire runs once on each of several workers: all, a number, or an object."`
 	ConfirmRun       bool              `json:"confirmRun,omitempty" doc:"The console asks before a manual run. Schedules, scripts and cronctl are not affected."`
 	StartDeadline    Duration          `json:"startDeadline,omitempty" doc:"How long after its planned time a fire counts as late; after that, catchUp applies. Default: 5m." example:"5m"`
 	CatchUp          *CatchUp          `json:"catchUp,omitempty"`
@@ -90,11 +101,15 @@ type Job struct {
 	Placement        *Placement        `json:"placement,omitempty"`
 	Priority         int               `json:"priority,omitempty" minimum:"1" maximum:"9" doc:"Order in which fires get free slots, 9 first. Default: 5."`
 	Slots            int               `json:"slots,omitempty" minimum:"1" maximum:"1000" doc:"Number of the worker's slots that a run uses. Default: 1."`
+	Pool             string            `json:"pool,omitempty" pattern:"^([a-z0-9]([a-z0-9._-]{0,126}[a-z0-9])?)?$" doc:"A pool that limits how many runs of all jobs that use it exist at the same time. A fire that finds no free slot waits until startDeadline." example:"reports-db"`
+	PoolSlots        int               `json:"poolSlots,omitempty" minimum:"1" maximum:"64" doc:"Number of the pool's slots that a run takes. Default: 1."`
 	Paused           bool              `json:"paused,omitempty" doc:"The job's fires are skipped, until pauseUntil if given. Manual runs are possible."`
 	PauseNote        string            `json:"pauseNote,omitempty" maxLength:"500" doc:"Why it is paused."`
 	PauseUntil       *time.Time        `json:"pauseUntil,omitempty" doc:"When the job resumes automatically."`
+	AutoPause        *AutoPause        `json:"autoPause,omitempty"`
 	Notify           *Notify           `json:"notify,omitempty"`
 	Retention        *Retention        `json:"retention,omitempty"`
+	Daemon           *Daemon           `json:"daemon,omitempty" doc:"Keeps replicas of the command running, in place of a schedule."`
 }
 
 // Param is a variable that the trigger of a run may set.
@@ -102,6 +117,23 @@ type Param struct {
 	Default     string `json:"default,omitempty" doc:"Default value."`
 	Description string `json:"description,omitempty"`
 	Pattern     string `json:"pattern,omitempty" doc:"A regular expression (RE2) that the whole value must match." example:"[a-z0-9-]+"`
+
+	place int // among the parameters of its job; set by Params
+}
+
+// MaxSchedules is the maximum number of schedules of a job.
+const MaxSchedules = 20
+
+// JobSchedule is one of several schedules of a job.
+type JobSchedule struct {
+	CronExpr string            `json:"cronExpr" maxLength:"256" doc:"The schedule, as the field cronExpr of a job. @every requires a startAt." example:"30 2 * * MON-FRI"`
+	Timezone string            `json:"timezone,omitempty" doc:"IANA time zone of the schedule. Filled in when the job is saved." example:"Asia/Shanghai"`
+	DST      *DST              `json:"dst,omitempty"`
+	StartAt  *time.Time        `json:"startAt,omitempty" doc:"No fire before this time."`
+	EndAt    *time.Time        `json:"endAt,omitempty" doc:"No fire after this time."`
+	Jitter   Duration          `json:"jitter,omitempty" doc:"Upper bound of a delay of each fire, always the same for the same fire." example:"30s"`
+	Params   map[string]string `json:"params,omitempty" doc:"Values for parameters of the job, in the runs of these fires."`
+	Label    string            `json:"label,omitempty" maxLength:"100" doc:"Name of the schedule, shown with its fires." example:"business hours"`
 }
 
 // CatchUpPolicy selects the fires past their deadline that still run.
@@ -119,6 +151,16 @@ type CatchUp struct {
 	Policy CatchUpPolicy `json:"policy,omitempty" enum:"none,latest,all" doc:"Which fires past their start deadline are run. Default: latest."`
 	Window Duration      `json:"window,omitempty" doc:"Maximum age of these fires, by planned time. Default: 1h." example:"1h"`
 	Max    int           `json:"max,omitempty" minimum:"1" maximum:"1000" doc:"Maximum number of these fires; the latest ones are run. Default: 10."`
+}
+
+// AutoPause pauses the job after a number of consecutive fires without success.
+type AutoPause struct {
+	Failures int `json:"failures" minimum:"1" maximum:"1000" doc:"The job is paused once this many fires in a row have failed, timed out, been refused, or been lost with their worker, each with its last attempt. Missed and skipped fires do not count; a success resets the count." example:"5"`
+}
+
+// FailsTooOften reports whether the job is to be paused after a number of consecutive failures.
+func (j *Job) FailsTooOften(failures int64) bool {
+	return j.AutoPause != nil && failures >= int64(j.AutoPause.Failures)
 }
 
 // Retry makes failed runs be retried: at most Max times, with backoff from Backoff to MaxBackoff, doubled each time,
@@ -170,9 +212,21 @@ type StoredJob struct {
 	// Number counts the versions of the job from its creation, which is 1. A version that an older master wrote has
 	// none stored: it gets the number of writes of its key when it is read.
 	Number int64 `json:"number,omitempty"`
+	// Restarted is the last request to replace the runs of a daemon job; nil: none.
+	Restarted *Restart `json:"restarted,omitempty"`
+	// WasDaemon marks a job that has been a daemon and is none: workers remove its replicas.
+	WasDaemon bool `json:"wasDaemon,omitempty"`
 	// Needs are the features without which a worker would not run the job as defined: a worker that lacks one is not
 	// eligible.
 	Needs []string `json:"needs,omitempty"`
+	// Flow identifies the stored steps of a flow, which the value in etcd lacks; nil for other jobs.
+	Flow *FlowRef `json:"flow,omitempty"`
+}
+
+// IsFlow reports whether the job has steps, wherever they are stored. An older master that replaces the steps by a
+// command keeps the field that it does not know.
+func (s *StoredJob) IsFlow() bool {
+	return s.Job.IsFlow() || s.Flow != nil && s.Command == "" && len(s.Args) == 0 && !s.IsTyped()
 }
 
 // JobState is a stored job with its version (the etcd revision of its last change) and its cursor (the last fire that
@@ -187,6 +241,9 @@ type JobState struct {
 // CommandBytes returns the size of the command with its arguments and environment.
 func (j *Job) CommandBytes() int {
 	n := len(j.Command) + len(j.Stdin)
+	if data, err := json.Marshal(j.With); err == nil && j.With != nil {
+		n += len(data)
+	}
 	for _, a := range j.Args {
 		n += len(a)
 	}
@@ -194,6 +251,41 @@ func (j *Job) CommandBytes() int {
 		n += len(name) + len(value)
 	}
 	return n
+}
+
+// HasSchedule reports whether the job has a schedule, or several.
+func (j *Job) HasSchedule() bool { return j.CronExpr != "" || len(j.Schedules) > 0 }
+
+// EachSchedule calls visit for each schedule of the job, with the prefix of the names of its fields, and its place in
+// the list of several, or -1. A job without an expression has one schedule, which has none either.
+func (j *Job) EachSchedule(visit func(at string, index int, s *JobSchedule)) {
+	for i := range j.Schedules {
+		visit(fmt.Sprintf("schedules[%d].", i), i, &j.Schedules[i])
+	}
+	if len(j.Schedules) == 0 {
+		visit("", -1, &JobSchedule{CronExpr: j.CronExpr, Timezone: j.Timezone, DST: j.DST, StartAt: j.StartAt,
+			EndAt: j.EndAt, Jitter: j.Jitter})
+	}
+}
+
+// Zone returns the time zone of the job's schedule; of several schedules, that of the first one.
+func (j *Job) Zone() string {
+	if len(j.Schedules) > 0 {
+		return j.Schedules[0].Timezone
+	}
+	return j.Timezone
+}
+
+// DefaultTimezone fills in the time zone where none is given.
+func (j *Job) DefaultTimezone(zone string) {
+	if len(j.Schedules) == 0 {
+		j.Timezone = or(j.Timezone, zone)
+		return
+	}
+	j.Schedules = slices.Clone(j.Schedules)
+	for i := range j.Schedules {
+		j.Schedules[i].Timezone = or(j.Schedules[i].Timezone, zone)
+	}
 }
 
 // PausedAt reports whether the job is paused at a time.

@@ -18,6 +18,7 @@ const (
 	TriggersPrefix = Root + "triggers/"
 	KillerPrefix   = Root + "killer/"
 	WorkersPrefix  = Root + "workers/"
+	TypesPrefix    = Root + "types/"
 	ChangesPrefix  = Root + "changes/"
 	AuthPrefix     = Root + "auth/"
 
@@ -30,6 +31,23 @@ const (
 	DoneNoticesPrefix    = Root + "notices/done/"
 	LeaderPrefix         = Root + "leader/"
 	SecretsPrefix        = Root + "secrets/"
+	AttemptsPrefix       = Root + "attempts/"
+	ViewsPrefix          = Root + "views/"
+
+	FlowsPrefix     = Root + "flows/"
+	FlowRunsPrefix  = Root + "flowruns/"
+	FlowNodesPrefix = Root + "flownodes/"
+	FlowWaitsPrefix = Root + "flowwaits/"
+	AfterPrefix     = Root + "after/"
+	SucceededPrefix = Root + "succeeded/"
+	MovesPrefix     = Root + "moves/"
+	WindowsPrefix   = Root + "windows/"
+	LocksPrefix     = Root + "locks/" // named locks; the locks of runs are below LockPrefix
+
+	// PoolSlotsPrefix and PoolsPrefix are neighbours, so that one watch delivers both in the order of their revisions.
+	PoolSlotsPrefix = Root + "pool/"
+	PoolsPrefix     = Root + "pools/"
+	PoolUsersPrefix = Root + "poolusers/"
 )
 
 // LeaderKey holds the elected master, FindingsKey its findings, ClockKey the last trusted time of its clock.
@@ -39,12 +57,19 @@ const (
 	ClockKey    = LeaderPrefix + "clock"
 )
 
+// ParentsKey is changed by each save that changes which jobs a job names in after, so that concurrent saves cannot
+// create a cycle.
+const ParentsKey = Root + "parents"
+
 // EpochKey holds since when the data of a restored etcd are accepted.
 const EpochKey = Root + "epoch"
 
 // MasterOutbox is the outbox of the masters: outcomes of fires that changes of jobs pass. No worker has this id, since
 // NewID creates the ids of workers.
 const MasterOutbox = "masters"
+
+// WindowKey holds a maintenance window.
+func WindowKey(name string) string { return WindowsPrefix + name }
 
 // JobKey holds a job.
 func JobKey(job string) string { return JobsPrefix + job }
@@ -84,6 +109,9 @@ func TriggersOf(job string) string { return TriggersPrefix + job + "/" }
 // TriggerKey holds a trigger.
 func TriggerKey(job, id string) string { return TriggersOf(job) + id }
 
+// AttemptsKey is the attempt fence of a job: each request that adds an attempt to a fire that has ended changes it.
+func AttemptsKey(job string) string { return AttemptsPrefix + job }
+
 // KillsOf returns the prefix of the kill requests for runs of a worker.
 func KillsOf(worker string) string { return KillerPrefix + worker + "/" }
 
@@ -92,6 +120,19 @@ func KillKey(worker, run string) string { return KillsOf(worker) + run }
 
 // WorkerKey holds a worker's registration.
 func WorkerKey(worker string) string { return WorkersPrefix + worker }
+
+// TypesOfWorker returns the prefix of the documents of a worker's plug-ins.
+func TypesOfWorker(worker string) string { return TypesPrefix + worker + "/" }
+
+// TypeKey returns the key of the document of a worker's plug-in.
+func TypeKey(worker, name string) string { return TypesOfWorker(worker) + name }
+
+// ParseTypeKey returns the worker and the type of such a key.
+func ParseTypeKey(key string) (worker, name string, ok bool) {
+	rest, found := strings.CutPrefix(key, TypesPrefix)
+	worker, name, cut := strings.Cut(rest, "/")
+	return worker, name, found && cut && ValidName(worker) && ValidType(name)
+}
 
 // WorkerSettingsKey holds an operator's settings of a worker.
 func WorkerSettingsKey(worker string) string { return WorkerSettingsPrefix + worker }
@@ -137,13 +178,19 @@ func UserKey(name string) string { return UsersPrefix + name }
 // SecretKey holds an encrypted secret for jobs.
 func SecretKey(name string) string { return SecretsPrefix + name }
 
+// ViewsOf returns the prefix of an owner's views.
+func ViewsOf(owner string) string { return ViewsPrefix + owner + "/" }
+
+// ViewKey holds a view.
+func ViewKey(owner, id string) string { return ViewsOf(owner) + id }
+
 // AuditKey holds the head of the audit chain.
 const AuditKey = Root + "audit"
 
 // TokenKey holds an API token's hash and role.
 func TokenKey(id string) string { return TokensPrefix + id }
 
-// NetworksKey holds the networks from which the user with an id has logged in.
+// NetworksKey holds the networks from which the user with an id has signed in.
 func NetworksKey(id string) string { return NetworksPrefix + id }
 
 // TokenUseKey holds the time of a token's last use.
@@ -160,6 +207,60 @@ func UsedLoginKey(hash string) string { return AuthPrefix + "logins/" + hash }
 
 // BootstrapKey means that the first admin token was created.
 const BootstrapKey = AuthPrefix + "bootstrap"
+
+// FlowOf returns the prefix of the stored definitions of a flow.
+func FlowOf(uid string) string { return FlowsPrefix + uid + "/" }
+
+// FlowPartsOf returns the prefix of the parts of one definition.
+func FlowPartsOf(uid, digest string) string { return FlowOf(uid) + digest + "/" }
+
+// FlowPartKey holds a part of a definition.
+func FlowPartKey(uid, digest string, part int) string {
+	return fmt.Sprintf("%s%02d", FlowPartsOf(uid, digest), part)
+}
+
+// FlowRunsOf returns the prefix of the heads of a job's flow runs.
+func FlowRunsOf(job string) string { return FlowRunsPrefix + job + "/" }
+
+// FlowRunKey holds a head: the flow run has not ended.
+func FlowRunKey(job, run string) string { return FlowRunsOf(job) + run }
+
+// BackfillJob returns the name under which the backfills of a job are kept. It cannot be the name of a job.
+func BackfillJob(job string) string { return job + backfillSuffix }
+
+const backfillSuffix = "@backfill"
+
+// BackfillOf returns the name of the job that a backfill runs.
+func (h *Head) BackfillOf() string { return BackfilledJob(h.Job) }
+
+// BackfilledJob returns the name of the job whose backfills are kept under a name; it returns other names as they are.
+func BackfilledJob(name string) string { return strings.TrimSuffix(name, backfillSuffix) }
+
+// FlowNodesOf returns the prefix of the nodes of a flow run.
+func FlowNodesOf(run string) string { return FlowNodesPrefix + run + "/" }
+
+// FlowNodeKey holds the mark of a node.
+func FlowNodeKey(run, node string) string { return FlowNodesOf(run) + node }
+
+// FlowWaitsOf returns the prefix of the pending approvals of a flow.
+func FlowWaitsOf(flow string) string { return FlowWaitsPrefix + flow + "/" }
+
+// FlowWaitKey holds a pending approval.
+func FlowWaitKey(flow, run, step string) string {
+	return FlowWaitsOf(flow) + run + "." + step
+}
+
+// AfterKey holds which successes of its parents a job has consumed.
+func AfterKey(job string) string { return AfterPrefix + job }
+
+// SucceededKey holds the last success of a job that other jobs name in after.
+func SucceededKey(job string) string { return SucceededPrefix + job }
+
+// MoveKey exists while a replica of a job is handed over: one at a time for each job.
+func MoveKey(job string) string { return MovesPrefix + "job/" + job }
+
+// RebalanceKey exists while a replica is handed over to balance the workers: one at a time in the cluster.
+const RebalanceKey = MovesPrefix + "rebalance"
 
 // SplitKey splits a key of the form prefix + a + "/" + b; b may be absent.
 func SplitKey(prefix, key string) (a, b string, err error) {

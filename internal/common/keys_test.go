@@ -34,7 +34,8 @@ func TestSplitKey(t *testing.T) {
 // No prefix contains keys of another kind, or those of a job whose name begins alike.
 func TestPrefixes_DoNotOverlap(t *testing.T) {
 	prefixes := []string{JobsPrefix, CursorPrefix, LockPrefix, RunsPrefix, OutboxPrefix, TriggersPrefix, KillerPrefix,
-		WorkersPrefix, ChangesPrefix, AuthPrefix}
+		WorkersPrefix, ChangesPrefix, AuthPrefix, FlowsPrefix, FlowRunsPrefix, FlowNodesPrefix, FlowWaitsPrefix,
+		AttemptsPrefix, AfterPrefix, SucceededPrefix}
 	for i, p := range prefixes {
 		for j, q := range prefixes {
 			if i != j && strings.HasPrefix(p, q) {

@@ -15,6 +15,10 @@ var namePattern = regexp.MustCompile(`^[a-z0-9]([a-z0-9._-]{0,126}[a-z0-9])?$`)
 // NamePattern is the pattern of names of jobs, groups and workers, for schemas. A name must not contain ".." either.
 const NamePattern = `^[a-z0-9]([a-z0-9._-]{0,126}[a-z0-9])?$`
 
+// SeriesPattern is the pattern of names of jobs, of inline steps, FLOW:STEP, and of the backfills of a job,
+// JOB@backfill, for schemas.
+const SeriesPattern = `^[a-z0-9]([a-z0-9._-]{0,126}[a-z0-9])?(:[a-z0-9]([a-z0-9_-]{0,61}[a-z0-9])?|@backfill)?$`
+
 // NameRule is the message of a fault in such a name.
 const NameRule = "must be 1 to 128 characters of a–z, 0–9, '.', '_' and '-', begin and end with a letter or digit, " +
 	"and not contain '..'"
@@ -23,6 +27,15 @@ const NameRule = "must be 1 to 128 characters of a–z, 0–9, '.', '_' and '-',
 // URL path and a file name.
 func ValidName(s string) bool {
 	return len(s) <= MaxName && namePattern.MatchString(s) && !strings.Contains(s, "..")
+}
+
+// ValidSeries reports whether a text may name a job, an inline step, or the backfills of a job.
+func ValidSeries(s string) bool {
+	job, step, isStep := strings.Cut(BackfilledJob(s), ":")
+	if isStep && BackfilledJob(s) != s {
+		return false
+	}
+	return ValidName(job) && (!isStep || ValidStep(step))
 }
 
 // NewID returns a random identifier of 80 bits: 16 characters of a–z and 2–7.

@@ -77,3 +77,20 @@ func FuzzValidName(f *testing.F) {
 		}
 	})
 }
+
+func TestValidSeries(t *testing.T) {
+	t.Parallel()
+	shape := regexp.MustCompile(SeriesPattern)
+	for name, want := range map[string]bool{"etl": true, "etl:load": true, "etl@backfill": true, "@backfill": false,
+		"etl:load@backfill": false, "etl@backfill:load": false, "etl@other": false, "etl:": false,
+		"etl@backfil": false} {
+		if ValidSeries(name) != want || shape.MatchString(name) != want {
+			t.Errorf("%q: %t, %t", name, ValidSeries(name), shape.MatchString(name))
+		}
+	}
+	for name, want := range map[string]string{"etl": "etl", "etl:load": "etl", "etl@backfill": "etl"} {
+		if got := JobOf(name); got != want {
+			t.Errorf("job of %q: %q", name, got)
+		}
+	}
+}

@@ -158,3 +158,6 @@ func (c *checker) param(location, value string, pattern *regexp.Regexp) {
 			With("pattern", Excerpt(pattern.String()))
 	}
 }
+
+// ValidVariable reports whether a text may name an environment variable of a job.
+func ValidVariable(name string) bool { return envPattern.MatchString(name) }

@@ -60,7 +60,9 @@ type Referent string
 // The kinds of objects that jobs refer to.
 const (
 	ReferentChannel Referent = "channel"
+	ReferentJob     Referent = "job" // a job that others name in after
 	ReferentSecret  Referent = "secret"
+	ReferentPool    Referent = "pool"
 )
 
 // Precondition restricts a change of a job. The zero value permits all; a change that it forbids is rejected with

@@ -8,9 +8,13 @@ const (
 	ReasonLate      = "late"       // it was past its deadline, and not to be caught up
 	ReasonNoWorker  = "no_worker"  // no live worker was eligible
 	ReasonNoSlot    = "no_slot"    // the eligible workers had no free slot
+	ReasonPoolFull  = "pool_full"  // its pool had no free slot
 	ReasonEdited    = "edited"     // the schedule was changed before it was claimed
 	ReasonPaused    = "paused"     // the job is, or was, paused
 	ReasonDeleted   = "deleted"    // the job was deleted
+
+	ReasonMaintenance = "maintenance"  // a maintenance window affects it
+	ReasonPoolMissing = "pool_missing" // its pool does not exist
 
 	ReasonOutboxFull  = "outbox_full"  // the log store is unavailable, and the outboxes are full
 	ReasonCannotStart = "cannot_start" // the worker lacked resources to start the command
@@ -20,6 +24,16 @@ const (
 
 	ReasonNeedsFeature = "needs_feature" // the job needs a feature that workers of this version lack
 
+	ReasonTypeMissing    = "type_missing"     // the worker does not have the type of the job
+	ReasonTypeUntrusted  = "type_untrusted"   // users other than root may change the plug-in, or have
+	ReasonTypeNotAllowed = "type_not_allowed" // the type is not permitted for the job's group
+	ReasonWithRefused    = "with_refused"     // the settings do not match the type of the worker
+
+	ReasonFunctionError   = "error"               // the function returned an error
+	ReasonPanic           = "panic"               // the function panicked
+	ReasonGoexit          = "goexit"              // the function ended its goroutine
+	ReasonFunctionSkipped = "skipped_by_function" // the function had nothing to do
+
 	ReasonOutOfMemory  = "out_of_memory"  // the run exceeded the memory limit of its job
 	ReasonTooManyTasks = "too_many_tasks" // the run exceeded its limit of processes and threads
 
@@ -27,6 +41,40 @@ const (
 	ReasonSecretNotAllowed = "secret_not_allowed"      // the secret is not permitted for the job's group
 	ReasonSecretSealed     = "secret_sealed_otherwise" // the secret is encrypted with an unknown key
 	ReasonSecretsAway      = "secrets_away"            // the secrets could not be read from etcd
+
+	ReasonUpstreamFailed    = "upstream_failed"    // a step that had to succeed has failed
+	ReasonUpstreamSkipped   = "upstream_skipped"   // a step that had to succeed was skipped
+	ReasonRuleUnmet         = "rule_unmet"         // the step's rule can no longer be met
+	ReasonWhenFalse         = "when_false"         // the step's condition is false
+	ReasonMapStopped        = "map_stopped"        // too many items of the step failed
+	ReasonNoItems           = "no_items"           // the step's list is empty
+	ReasonFlowStopped       = "flow_stopped"       // the flow run was ended before
+	ReasonFlowPaused        = "flow_paused"        // the flow run is paused
+	ReasonWorkersFailed     = "workers_failed"     // a fire failed on some of its workers
+	ReasonStepFailed        = "step_failed"        // a step of the flow run failed
+	ReasonFailFast          = "fail_fast"          // a step failed, and the flow ends with the first failure
+	ReasonTimeout           = "timeout"            // the run exceeded its timeout
+	ReasonParentGone        = "parent_gone"        // the flow run that it belongs to no longer exists
+	ReasonVanished          = "vanished"           // etcd holds no run of it
+	ReasonDefinitionMissing = "definition_missing" // the steps of the flow could not be read
+	ReasonOutputsInvalid    = "outputs_invalid"    // an output is missing, too large, or not text
+	ReasonItemsInvalid      = "items_invalid"      // the list has too many items, or one that is too long
+	ReasonParamsInvalid     = "params_invalid"     // a computed value is too large, or not permitted
+	ReasonJobMissing        = "job_missing"        // the job of a step does not exist
+	ReasonTooDeep           = "too_deep"           // flows are nested too deep
+	ReasonApproval          = "approval"           // it waits for an operator
+	ReasonApproved          = "approved"           // an operator approved it
+	ReasonBackfillFailed    = "backfill_failed"    // fires of the backfill have failed
+	ReasonRejected          = "rejected"           // an operator rejected the approval
+	ReasonWaitsForSteps     = "waits_for_steps"    // it waits for steps before it
+	ReasonNodeLimit         = "node_limit"         // as many nodes run as may
+	ReasonFlowsFull         = "flows_full"         // the running flows have too many nodes
+
+	ReasonScaledDown     = "scaled_down"     // the replica is no longer wanted
+	ReasonMoved          = "moved"           // the replica was handed over
+	ReasonUpdated        = "updated"         // the replica was replaced by one of a newer version
+	ReasonRestarted      = "restarted"       // an operator restarted the job
+	ReasonWorkerStopping = "worker_stopping" // its worker was stopped
 
 	ReasonQueued   = "queued"   // it waits for the end of an earlier run
 	ReasonBackoff  = "backoff"  // it waits for its next attempt

@@ -1,6 +1,9 @@
 package common
 
-import "time"
+import (
+	"context"
+	"time"
+)
 
 // TriggerRequest requests a run outside the schedule.
 type TriggerRequest struct {
@@ -12,6 +15,81 @@ type TriggerRequest struct {
 	// Empty for none.
 	Key string
 	Pre Precondition `json:"-"` // of a new trigger
+	// Traceparent is the span that requests the run; empty for none. It is not a part of what is asked.
+	Traceparent string `json:"-"`
+	// Again, if set, requests the next attempt of a fire that has ended, in place of a new fire.
+	Again *AgainRequest `json:",omitempty"`
+}
+
+// AgainRequest names a fire that has ended.
+type AgainRequest struct {
+	Fire string
+	// Last reads the last attempt of the fire. It is called when the fire has no live run.
+	Last func(context.Context) (Run, error) `json:"-"`
+	// Flow, if set, selects what the re-run of a flow run runs.
+	Flow *FlowRerun `json:",omitempty"`
+}
+
+// FlowRerun requests the re-run of a flow run that has ended.
+type FlowRerun struct {
+	Run        string // its id: the last attempt of its fire
+	Scope      string
+	Steps      []string // of the scopes from and only
+	Definition Definition
+	// Keep returns the nodes that a re-run with a definition keeps.
+	Keep func(ctx context.Context, last *Run, digest string) (*Base, error) `json:"-"`
+}
+
+// Definition is with which definition of its steps a flow run is re-run.
+type Definition string
+
+// Definitions.
+const (
+	DefinitionCurrent Definition = "current"
+	DefinitionSame    Definition = "same" // that of the earlier flow run
+)
+
+// Digest returns the digest of the definition with which a flow run of a job is re-run. It fails if the job is no
+// longer a flow.
+func (d Definition) Digest(job *StoredJob, last *Run) (string, error) {
+	switch {
+	case !job.HasBody():
+		return "", Errorf(CodeConflict, "job %q is not a flow any more", job.Name).WithReason("no_flow").
+			WithHint("run the job now instead")
+	case (job.RunOn == nil) != (last.Spread == nil):
+		return "", Errorf(CodeConflict, "job %q is not the kind of job any more that it was at the run", job.Name).
+			WithReason("no_flow").WithHint("run the job now instead")
+	case d == DefinitionSame:
+		return last.Digest, nil
+	}
+	return job.Flow.Digest, nil
+}
+
+// FireLive refuses a further attempt of a fire that has not ended.
+func FireLive(fire string) error {
+	return Errorf(CodeConflict, "fire %q has a run that is pending or running", Excerpt(fire)).WithReason("fire_live").
+		WithHint("wait until it has ended, or kill it")
+}
+
+// JobReplaced refuses a further attempt of a fire whose job was deleted.
+func JobReplaced(job string) error {
+	return Errorf(CodeConflict, "the fire is one of an earlier job %q, which was deleted", job).
+		WithReason("job_replaced").WithHint("run the job now instead")
+}
+
+// NotLast refuses the re-run of a flow run after which another attempt of its fire was made.
+func NotLast(run, last string) error {
+	return Errorf(CodeConflict, "run %q is not the last attempt of its fire", Excerpt(run)).
+		WithReason("not_last_attempt").With("last", last).WithHint("re-run the last attempt, " + last)
+}
+
+// NodeRetry requests to start a node of class failure again, in a flow run that has not ended.
+type NodeRetry struct {
+	Run    string // id of the flow run
+	Node   string
+	Note   string
+	Key    string // idempotency key, as in TriggerRequest
+	DryRun bool   // change nothing
 }
 
 // KillRequest requests the end of a run.
@@ -24,4 +102,10 @@ type KillRequest struct {
 type PauseRequest struct {
 	Note  string     `json:"note,omitempty" maxLength:"500" doc:"Reason; shown with the job. Recommended."`
 	Until *time.Time `json:"until,omitempty" doc:"When the job resumes automatically. Default: not before it is resumed."`
+}
+
+// DeleteRequest says what goes with a deleted job.
+type DeleteRequest struct {
+	Kill  bool // end its current runs
+	Force bool // also if other jobs name it in after
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"strings"
 	"time"
 )
 
@@ -45,10 +46,32 @@ const (
 	CauseManual  Cause = "manual"
 	CauseRetry   Cause = "retry"
 	CauseRerun   Cause = "rerun"
+
+	CauseFlow     Cause = "flow"     // a step of a flow
+	CauseBackfill Cause = "backfill" // a past fire
+	CauseAfter    Cause = "after"    // its parents have succeeded
+	CauseDaemon   Cause = "daemon"   // a replica of a daemon job
 )
 
 // Causes lists all causes.
-var Causes = [...]Cause{CauseCron, CauseCatchUp, CauseManual, CauseRetry, CauseRerun}
+var Causes = [...]Cause{CauseCron, CauseCatchUp, CauseManual, CauseRetry, CauseRerun, CauseFlow, CauseBackfill,
+	CauseAfter, CauseDaemon}
+
+// WaitsForPause reports whether triggers of the cause wait while their job is paused. Users request the others
+// whatever the pause.
+func (c Cause) WaitsForPause() bool {
+	return c == CauseFlow || c == CauseBackfill || c == CauseAfter || c == CauseDaemon
+}
+
+// WaitsForMaintenance reports whether triggers of the cause wait while a maintenance window affects their job. Others
+// belong to what has begun, or were requested by users.
+func (c Cause) WaitsForMaintenance() bool {
+	switch c {
+	case CauseCron, CauseCatchUp, CauseRetry, CauseBackfill, CauseAfter:
+		return true
+	}
+	return false
+}
 
 // Reason explains a status: a code for translation, its data, and an English text.
 type Reason struct {
@@ -82,15 +105,15 @@ type Run struct {
 	Group           string            `json:"group,omitempty"`
 	Fire            string            `json:"fire" doc:"Id of the fire; shared by its attempts."`
 	PlannedAt       time.Time         `json:"plannedAt"`
-	Cause           Cause             `json:"cause" enum:"cron,catchup,manual,retry,rerun"`
+	Cause           Cause             `json:"cause" enum:"cron,catchup,manual,retry,rerun,flow,backfill,after,daemon"`
 	Attempt         int               `json:"attempt" doc:"Number of the attempt, from 1; 0 for a fire that did not run."`
-	After           Status            `json:"after,omitempty" enum:"failed,timed_out,lost" doc:"Outcome of the previous attempt, which this one repeats; absent for a first attempt."`
+	After           Status            `json:"after,omitempty" enum:"succeeded,failed,timed_out,killed,lost,skipped,refused,missed" doc:"Outcome of the previous attempt, which this one repeats; absent for a first attempt."`
 	Status          Status            `json:"status" enum:"waiting,running,succeeded,failed,timed_out,killed,lost,skipped,refused,missed"`
 	Reason          *Reason           `json:"reason,omitempty"`
 	Worker          string            `json:"worker,omitempty" doc:"Id of the worker."`
 	WorkerName      string            `json:"workerName,omitempty"`
 	ClaimedAt       *time.Time        `json:"claimedAt,omitempty"`
-	StartedAt       *time.Time        `json:"startedAt,omitempty"`
+	StartedAt       *time.Time        `json:"startedAt,omitempty" doc:"When the command started. Of a current run: only for a single run, two seconds after its start at the earliest."`
 	EndedAt         *time.Time        `json:"endedAt,omitempty"`
 	ExitCode        *int              `json:"exitCode,omitempty"`
 	Signal          string            `json:"signal,omitempty" doc:"The signal that ended the command."`
@@ -102,10 +125,23 @@ type Run struct {
 	Note            string            `json:"note,omitempty"`
 	Gap             *Gap              `json:"gap,omitempty"`
 	Delays          *Delays           `json:"delays,omitempty" doc:"Time between planned time and start, by phase."`
-	Params          map[string]string `json:"params,omitempty" doc:"Parameters set by the trigger."`
+	Params          map[string]string `json:"params,omitempty" doc:"Parameters set by the trigger, or by the schedule that planned the fire."`
+	Schedule        string            `json:"schedule,omitempty" doc:"Label of the schedule that planned the fire, of a job with several schedules."`
+	Outputs         map[string]string `json:"outputs,omitempty" doc:"Values that the run reported, by name; a list has one item per line. Lists of runs leave them out."`
 	Orphaned        *LateEnd          `json:"orphaned,omitempty" doc:"How the run ended on its worker after it had been resolved as lost."`
+	ReadyAt         *time.Time        `json:"readyAt,omitempty" doc:"When the run was allowed to start, if that was not its planned time: after the backoff of a retry, when a re-run was requested, or at the end of a maintenance window. Its delays count from here."`
 	DueAt           *time.Time        `json:"dueAt,omitempty" doc:"Due time of a pending run, if later than planned."`
+	Restarts        int               `json:"restarts,omitempty" doc:"Of a replica of a daemon job: number of its consecutive runs, up to this one, that lasted less than healthyAfter."`
 	Ending          *Ending           `json:"ending,omitempty" doc:"Kill request of a run that has not ended yet."`
+	Flow            *FlowNode         `json:"flow,omitempty" doc:"The node of a flow run that the run belongs to."`
+	Nodes           *NodeCounts       `json:"nodes,omitempty" doc:"Of a flow run: the numbers of its nodes, by how they ended."`
+	Digest          string            `json:"digest,omitempty" doc:"Of a flow run: identifies the definition of its steps."`
+	Spread          *Spread           `json:"spread,omitempty" doc:"Of a run on several workers: which ones. Lists of runs leave it out."`
+
+	Traceparent string `json:"traceparent,omitempty" doc:"The span that requested the run, as in the header traceparent of the request."`
+
+	// Base holds the nodes that the re-run of a flow run keeps; the API shows them among its nodes.
+	Base *Base `json:"base,omitempty" hidden:"true"`
 }
 
 // Delays are the parts of the time between plan and start, by the worker's clocks.
@@ -134,6 +170,10 @@ type Record struct {
 	ClaimedAt  time.Time     `json:"claimedAt"`
 	Attempt    int           `json:"attempt"`
 	After      Status        `json:"after,omitempty"`
+	Base       int           `json:"base,omitempty"`
+	ReadyAt    *time.Time    `json:"readyAt,omitempty"`
+	Restarts   int           `json:"restarts,omitempty"` // of a replica: consecutive short runs before this one
+	RunsAs     string        `json:"runsAs,omitempty"`   // of a replica: StoredJob.RunsAs as of the claim
 	Cause      Cause         `json:"cause"`
 	By         string        `json:"by,omitempty"`
 	Note       string        `json:"note,omitempty"`
@@ -142,118 +182,71 @@ type Record struct {
 	Policy     Policy        `json:"policy"`
 	TTL        time.Duration `json:"ttl"`
 
-	Params map[string]string `json:"params,omitempty"`
+	Params   map[string]string `json:"params,omitempty"`
+	Schedule string            `json:"schedule,omitempty"` // label of the schedule that planned the fire
+	Flow     *FlowNode         `json:"flow,omitempty"`
+	// Traceparent is that of the trigger.
+	Traceparent string    `json:"traceparent,omitempty"`
+	Pool        *PoolHold `json:"pool,omitempty"` // the slots of a pool that the run has; nil: none
+}
+
+// Step returns the step of the flow run that the run belongs to; empty if it belongs to none.
+func (r *Run) Step() string {
+	if r.Flow == nil {
+		return ""
+	}
+	step, _, _ := strings.Cut(r.Flow.Node, "@")
+	return step
+}
+
+// UID returns the uid of the job, or of the flow for an inline step.
+func (r *Record) UID() string { return uidOf(r.JobUID, r.Flow) }
+
+// UID returns the uid of the job, or of the flow for an inline step.
+func (t *Trigger) UID() string { return uidOf(t.JobUID, t.Flow) }
+
+func uidOf(uid string, of *FlowNode) string {
+	if of != nil {
+		return of.UID
+	}
+	return uid
 }
 
 // AsRun returns the run of the record with a status.
 func (r *Record) AsRun(s Status) Run {
 	claimed := r.ClaimedAt
-	return Run{ID: r.Run, Job: r.Job, JobUID: r.JobUID, JobVersion: r.JobVersion, Group: r.Group, Fire: r.Fire,
+	return Run{ID: r.Run, Job: r.Job, JobUID: r.UID(), JobVersion: r.JobVersion, Group: r.Group, Fire: r.Fire,
 		PlannedAt: r.PlannedAt, Cause: r.Cause, Attempt: r.Attempt, After: r.After, Status: s, Worker: r.Owner.Worker,
-		WorkerName: r.Owner.Name, ClaimedAt: &claimed, TriggeredBy: r.By, Note: r.Note, Params: r.Params}
+		WorkerName: r.Owner.Name, ClaimedAt: &claimed, TriggeredBy: r.By, Note: r.Note, Params: r.Params,
+		Schedule: r.Schedule, ReadyAt: r.ReadyAt, Flow: r.Flow, Restarts: r.Restarts, Traceparent: r.Traceparent}
 }
 
-// Trigger is the value of /cron/triggers/<job>/<id>: a fire outside the schedule.
-type Trigger struct {
-	ID        string    `json:"id"`
-	Job       string    `json:"job"`
-	JobUID    string    `json:"jobUid"`
-	Group     string    `json:"group,omitempty"`
-	Fire      string    `json:"fire"`
-	PlannedAt time.Time `json:"plannedAt"`
-	Attempt   int       `json:"attempt"`
-	After     Status    `json:"after,omitempty"` // outcome of the previous attempt
-	Cause     Cause     `json:"cause"`
-	By        string    `json:"by,omitempty"`
-	Note      string    `json:"note,omitempty"`
-	NotBefore time.Time `json:"notBefore"`
-
-	Params map[string]string `json:"params,omitempty"`
-	Worker string            `json:"worker,omitempty"` // only this worker, by name or id
-	Avoid  string            `json:"avoid,omitempty"`  // id of a worker that is ranked last
-	// StartBy is the deadline of a planned fire that was returned; zero if the fire has none.
-	StartBy time.Time `json:"startBy,omitzero"`
-	// Returned counts the failed attempts to start the command for lack of resources.
-	Returned int `json:"returned,omitempty"`
-}
-
-// QueuedTrigger is the id of the trigger that waits for the end of a run, under the overlap policies queue and replace:
-// a job has at most one.
-const QueuedTrigger = "queued"
-
-// RunID returns the id of the run that the trigger requests.
-func (t *Trigger) RunID() string { return RunID(t.Fire, t.Attempt) }
-
-// AsRun returns the trigger as a waiting run.
-func (t *Trigger) AsRun() Run {
-	run := Run{ID: t.RunID(), Job: t.Job, JobUID: t.JobUID, Group: t.Group, Fire: t.Fire, PlannedAt: t.PlannedAt,
-		Cause: t.Cause, Attempt: t.Attempt, After: t.After, Status: StatusWaiting, TriggeredBy: t.By, Note: t.Note,
-		Params: t.Params}
-	if t.NotBefore.After(t.PlannedAt) {
-		run.DueAt = &t.NotBefore
+// Ready returns the time from which the delays of the run count.
+func (r *Run) Ready() time.Time {
+	if r.ReadyAt != nil {
+		return *r.ReadyAt
 	}
-	return run
+	return r.PlannedAt
 }
 
 // Follows returns the outcome of the previous attempt; empty for a first attempt. Older versions did not store
 // it: their retries count as those of a failed attempt.
-func (r *Run) Follows() Status {
-	switch r.Cause {
+func (r *Run) Follows() Status { return follows(r.Cause, r.After) }
+
+// Follows returns the outcome of the previous attempt, as that of the run does.
+func (r *Record) Follows() Status { return follows(r.Cause, r.After) }
+
+func follows(cause Cause, after Status) Status {
+	switch cause {
 	case CauseRerun:
-		return StatusLost
+		return cmp.Or(after, StatusLost)
 	case CauseRetry:
-		return cmp.Or(r.After, StatusFailed)
+		return cmp.Or(after, StatusFailed)
+	case CauseBackfill: // its fire may have no attempt before
+		return after
 	default:
 		return ""
 	}
-}
-
-// Next returns the trigger for the next attempt after a run with an outcome. Its id is the id of the run that it
-// requests, so that writing it twice has no effect.
-func (r *Record) Next(cause Cause, after Status, notBefore time.Time) Trigger {
-	id := RunID(r.Fire, r.Attempt+1)
-	return Trigger{
-		ID:        id,
-		Job:       r.Job,
-		JobUID:    r.JobUID,
-		Group:     r.Group,
-		Fire:      r.Fire,
-		PlannedAt: r.PlannedAt,
-		Attempt:   r.Attempt + 1,
-		After:     after,
-		Cause:     cause,
-		By:        r.By,
-		Note:      r.Note,
-		NotBefore: notBefore.UTC(),
-		Params:    r.Params,
-	}
-}
-
-// Again returns the trigger for the same attempt, whose command was never started. asked is the trigger that was
-// claimed; nil for a fire of the plan, whose deadline is startBy.
-func (r *Record) Again(asked *Trigger, startBy, notBefore time.Time) Trigger {
-	again := Trigger{
-		ID:        r.Run,
-		Job:       r.Job,
-		JobUID:    r.JobUID,
-		Group:     r.Group,
-		Fire:      r.Fire,
-		PlannedAt: r.PlannedAt,
-		Attempt:   r.Attempt,
-		After:     r.After,
-		Cause:     r.Cause,
-		By:        r.By,
-		Note:      r.Note,
-		NotBefore: notBefore.UTC(),
-		Params:    r.Params,
-	}
-	if asked == nil {
-		again.StartBy = startBy.UTC()
-	} else {
-		again.Worker, again.Avoid, again.StartBy, again.Returned = asked.Worker, asked.Avoid, asked.StartBy,
-			asked.Returned
-	}
-	return again
 }
 
 // Kill is the value of /cron/killer/<worker>/<run>, a kill request.
@@ -283,7 +276,7 @@ var Signals = [...]Signal{SignalTerm, "INT", "QUIT", "HUP", "USR1", "USR2", Sign
 type Ending struct {
 	By     string    `json:"by" doc:"Who sent the last request."`
 	Note   string    `json:"note,omitempty" doc:"Why."`
-	Code   string    `json:"code,omitempty" enum:"replaced" doc:"Reason, if not requested by a user: replaced by the next fire."`
+	Code   string    `json:"code,omitempty" enum:"replaced,timeout,fail_fast,definition_missing,restored" doc:"Reason, if not requested by a user: replaced by the next fire; of a flow run also its timeout, its first failure, a definition that cannot be read, or a restore of etcd."`
 	Signal Signal    `json:"signal" enum:"TERM,INT,QUIT,HUP,USR1,USR2,KILL" doc:"The first signal."`
 	At     time.Time `json:"at"`
 }

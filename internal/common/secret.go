@@ -81,10 +81,25 @@ func SecretOf(value string) (name string, found bool) {
 	return strings.CutPrefix(value, SecretPrefix)
 }
 
-// SecretRefs returns the variables of env that refer to secrets, with the names of these.
-func (j *Job) SecretRefs() map[string]string {
+// SecretRefs returns the variables of the job's env that refer to secrets, with the names of these, and the locations
+// in with that do, such as with.headers.Authorization.
+func (j *Job) SecretRefs() map[string]string { return j.With.secretsIn(SecretRefs(j.Env)) }
+
+// SecretRefs returns what in the step refers to secrets, as that of a job does.
+func (s *Step) SecretRefs() map[string]string { return s.With.secretsIn(SecretRefs(s.Env)) }
+
+// SecretAt returns the location of a reference to a secret, of a key of SecretRefs.
+func SecretAt(key string) string {
+	if strings.HasPrefix(key, "with.") {
+		return key
+	}
+	return "env." + Excerpt(key)
+}
+
+// SecretRefs returns the variables of an env that refer to secrets, with the names of these.
+func SecretRefs(env map[string]string) map[string]string {
 	var refs map[string]string
-	for variable, value := range j.Env {
+	for variable, value := range env {
 		if name, found := SecretOf(value); found {
 			if refs == nil {
 				refs = map[string]string{}
@@ -100,7 +115,7 @@ func (j *Job) secretFaults(c *checker) {
 	refs := j.SecretRefs()
 	for _, variable := range slices.Sorted(maps.Keys(refs)) {
 		if name := refs[variable]; !ValidName(name) {
-			c.add("env."+Excerpt(variable), "secret_name", name,
+			c.add(SecretAt(variable), "secret_name", name,
 				"must name a secret, as in secret:db-password; a plain text cannot begin with secret:")
 		}
 	}

@@ -13,6 +13,7 @@ type Policy struct {
 	KillGrace time.Duration `json:"killGrace"`
 	LostAfter time.Duration `json:"lostAfter"`
 	OnLost    OnLost        `json:"onLost,omitempty"`
+	Daemon    DaemonPolicy  `json:"daemon,omitzero"`
 }
 
 // maxFenceGrace bounds the time between TERM and KILL for a run that the fence ends.
@@ -32,7 +33,7 @@ type Terms struct {
 	CatchUp       CatchUpPolicy
 	Window        time.Duration
 	Max           int
-	Jitter        time.Duration
+	Jitter        time.Duration // of several schedules, the longest one; see schedule.Schedule.Delay
 	Paused        bool
 	PausedUntil   int64 // Unix nanoseconds; 0: until it is resumed
 	Strategy      Strategy
@@ -41,17 +42,25 @@ type Terms struct {
 	Needs         string // features that a worker must have, separated by commas; see StoredJob.MustHave
 	Priority      int
 	Slots         int
+	Spread        bool // a fire runs on several workers: to claim it takes no slot
+	Pool          string
+	PoolSlots     int // of the pool, that a run takes; 0 without a pool
 }
 
 // Terms returns the job's terms.
 func (j *Job) Terms() Terms {
 	t := Terms{
 		Policy: Policy{Overlap: or(j.Overlap, OverlapSkip), KillGrace: j.KillGrace.Or(DefaultKillGrace),
-			LostAfter: j.LostAfter.Or(DefaultLostAfter), OnLost: or(j.OnLost, LostRerun)},
+			LostAfter: j.LostAfter.Or(DefaultLostAfter), OnLost: or(j.OnLost, LostRerun),
+			Daemon: j.Daemon.policy()},
 		StartDeadline: j.StartDeadline.Or(DefaultStartDeadline),
 		CatchUp:       CatchUpLatest, Window: DefaultWindow, Max: DefaultCatchUpMax,
-		Jitter: j.Jitter.Or(0), Paused: j.Paused, Strategy: StrategyHash,
+		Jitter: j.MostJitter(), Paused: j.Paused, Strategy: StrategyHash,
 		Priority: or(j.Priority, DefaultPriority), Slots: or(j.Slots, DefaultSlots),
+		Spread: j.RunOn != nil, Pool: j.Pool, PoolSlots: j.PoolSlotsOfRun(),
+	}
+	if t.Daemon.IsDaemon() { // its replicas run at the same time, each at most once
+		t.Overlap = OverlapAllow
 	}
 	if j.Paused && j.PauseUntil != nil {
 		t.PausedUntil = j.PauseUntil.UnixNano()
@@ -66,14 +75,21 @@ func (j *Job) Terms() Terms {
 	return t
 }
 
-// Delay returns the jitter of a fire: how much later than planned it is due. It is the same in every process.
-func (t *Terms) Delay(uid string, at time.Time) time.Duration {
-	if t.Jitter <= 0 {
+// MostJitter returns the longest jitter of the job's schedules.
+func (j *Job) MostJitter() (most time.Duration) {
+	j.EachSchedule(func(_ string, _ int, s *JobSchedule) { most = max(most, s.Jitter.Or(0)) })
+	return most
+}
+
+// Delay returns the jitter of a fire, at most so long: how much later than planned it is due. It is the same in every
+// process.
+func Delay(most time.Duration, uid string, at time.Time) time.Duration {
+	if most <= 0 {
 		return 0
 	}
 	h := fnv.New64a()
 	_, _ = h.Write([]byte(PlannedFire(uid, at))) // a hash never fails
-	return time.Duration(h.Sum64() % uint64(t.Jitter))
+	return time.Duration(h.Sum64() % uint64(most))
 }
 
 func or[T comparable](v, otherwise T) T {

@@ -39,6 +39,23 @@ var (
 // names of the JSON fields.
 func (j *Job) Faults() Faults {
 	c := &checker{}
+	j.nameFaults(c)
+	j.commandFaults(c)
+	j.environmentFaults(c)
+	j.paramFaults(c)
+	c.outputs(j.Outputs, j.TypeName())
+	c.faults = append(c.faults, j.UnknownNames()...)
+	j.flowFieldFaults(c)
+	j.afterFaults(c)
+	j.runOnFaults(c)
+	j.daemonFaults(c)
+	j.poolFaults(c)
+	j.policyFaults(c)
+	j.sizeFaults(c)
+	return c.faults
+}
+
+func (j *Job) nameFaults(c *checker) {
 	c.name("name", j.Name)
 	if j.Group != "" {
 		c.name("group", j.Group)
@@ -46,16 +63,19 @@ func (j *Job) Faults() Faults {
 	c.line("title", j.Title, MaxTitle)
 	c.text("description", j.Description)
 	c.labels(j.Labels)
-	j.commandFaults(c)
-	j.paramFaults(c)
-	j.policyFaults(c)
+}
+
+func (j *Job) sizeFaults(c *checker) {
 	if data, err := json.Marshal(j); err == nil && len(data) > MaxJobBytes {
 		c.add("", "too_large", nil, "is larger than 64 KiB").With("size", "64 KiB")
 	}
-	return c.faults
 }
 
 func (j *Job) commandFaults(c *checker) {
+	j.typeFaults(c)
+	if j.IsTyped() {
+		return
+	}
 	switch {
 	case j.Command == "" && len(j.Args) == 0:
 		c.add("command", "required", nil, "is required, unless args are given")
@@ -74,6 +94,9 @@ func (j *Job) commandFaults(c *checker) {
 		c.text(fmt.Sprintf("args[%d]", i), a)
 	}
 	c.text("stdin", j.Stdin)
+}
+
+func (j *Job) environmentFaults(c *checker) {
 	c.absolute("shell", j.Shell)
 	c.absolute("workDir", j.WorkDir)
 	if j.User != "" && !userPattern.MatchString(j.User) {

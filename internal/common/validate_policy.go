@@ -18,6 +18,8 @@ const (
 	MaxPriority      = 9
 	MaxSlots         = 1000
 	MaxPauseNote     = 500
+	MaxAutoPause     = 1000
+	MaxScheduleLabel = 100 // characters
 )
 
 func (j *Job) policyFaults(c *checker) {
@@ -41,6 +43,12 @@ func (j *Job) policyFaults(c *checker) {
 	c.number("priority", j.Priority, 1, MaxPriority)
 	c.number("slots", j.Slots, 1, MaxSlots)
 	j.pauseFaults(c)
+	if j.AutoPause != nil {
+		if n := j.AutoPause.Failures; n < 1 || n > MaxAutoPause {
+			c.add("autoPause.failures", "range", n, "must be from %d to %d", 1, MaxAutoPause).
+				With("least", 1, "most", MaxAutoPause)
+		}
+	}
 	if j.Notify != nil {
 		j.Notify.faults(c)
 	}
@@ -94,16 +102,46 @@ func (j *Job) outputFaults(c *checker) {
 }
 
 func (j *Job) timeFaults(c *checker) {
-	c.time("startAt", j.StartAt)
-	c.time("endAt", j.EndAt)
-	if j.StartAt != nil && j.EndAt != nil && !j.StartAt.Before(*j.EndAt) {
-		c.add("endAt", "range", j.EndAt.Format(time.RFC3339), "must be after startAt").With("after", "startAt")
-	}
-	c.duration("jitter", j.Jitter, 0, MaxPause)
-	if j.Jitter != "" && j.CronExpr == "" {
+	j.scheduleFaults(c)
+	if j.Jitter != "" && !j.HasSchedule() {
 		c.add("jitter", "exclusive", nil, "has no meaning without cronExpr").With("without", "cronExpr")
 	}
 	c.duration("startDeadline", j.StartDeadline, time.Second, MaxStartDeadline)
+}
+
+// scheduleFaults checks the schedules, except for their expressions and time zones.
+func (j *Job) scheduleFaults(c *checker) {
+	j.EachSchedule(func(at string, _ int, s *JobSchedule) {
+		c.time(at+"startAt", s.StartAt)
+		c.time(at+"endAt", s.EndAt)
+		if s.StartAt != nil && s.EndAt != nil && !s.StartAt.Before(*s.EndAt) {
+			c.add(at+"endAt", "range", s.EndAt.Format(time.RFC3339), "must be after startAt").With("after", "startAt")
+		}
+		c.duration(at+"jitter", s.Jitter, 0, MaxPause)
+	})
+	if len(j.Schedules) == 0 {
+		return
+	}
+	beside := func(location string, given bool) {
+		if given {
+			c.add(location, "exclusive", nil, "cannot stand beside schedules: give it in each of them").
+				With("beside", "schedules")
+		}
+	}
+	beside("cronExpr", j.CronExpr != "")
+	beside("timezone", j.Timezone != "")
+	beside("dst", j.DST != nil)
+	beside("startAt", j.StartAt != nil)
+	beside("endAt", j.EndAt != nil)
+	beside("jitter", j.Jitter != "")
+	c.most("schedules", len(j.Schedules), MaxSchedules)
+	j.EachSchedule(func(at string, _ int, s *JobSchedule) {
+		c.line(at+"label", s.Label, MaxScheduleLabel)
+		for _, f := range j.ParamFaults(s.Params) {
+			f.Location = at + f.Location
+			c.faults = append(c.faults, f)
+		}
+	})
 }
 
 func (r *Retry) faults(c *checker) {

@@ -45,6 +45,28 @@ func TestPolicyFaults(t *testing.T) {
 			j.StartAt, j.EndAt = at("1969-12-31T23:59:59Z"), at("2100-01-01T00:00:00Z")
 		}, []string{"startAt range", "endAt range"}},
 		{"jitter without a line", func(j *Job) { j.Jitter = "1s" }, []string{"jitter exclusive"}},
+		{"several schedules", func(j *Job) {
+			j.Params = Params{"MODE": {Default: "full", Pattern: "full|light"}}
+			j.Schedules = slices.Repeat([]JobSchedule{{CronExpr: "@daily", Timezone: "UTC", Jitter: "1m",
+				Label: "night", StartAt: at("2026-01-01T00:00:00Z"),
+				Params: map[string]string{"MODE": "light"}}}, MaxSchedules)
+		}, nil},
+		{"schedules beside the single fields", func(j *Job) {
+			j.CronExpr, j.Timezone, j.Jitter, j.DST = "@daily", "UTC", "1s", &DST{}
+			j.StartAt, j.EndAt = at("2026-01-01T00:00:00Z"), at("2026-01-01T00:00:01Z")
+			j.Schedules = []JobSchedule{{CronExpr: "@hourly"}}
+		}, []string{"cronExpr exclusive", "timezone exclusive", "dst exclusive", "startAt exclusive", "endAt exclusive",
+			"jitter exclusive"}},
+		{"faults of one of several schedules", func(j *Job) {
+			j.Params = Params{"MODE": {Default: "full", Pattern: "full|light"}}
+			j.Schedules = []JobSchedule{{CronExpr: "@daily"}, {CronExpr: "@hourly", Jitter: "25h", DST: &DST{Gap: "x"},
+				StartAt: at("2026-01-02T00:00:00Z"), EndAt: at("2026-01-01T00:00:00Z"), Label: strings.Repeat("é", 101),
+				Params: map[string]string{"MODE": "half", "SIZE": "1"}}}
+		}, []string{"schedules[1].dst.gap enum", "schedules[1].endAt range", "schedules[1].jitter range",
+			"schedules[1].label too_long", "schedules[1].params.MODE pattern", "schedules[1].params.SIZE unknown"}},
+		{"too many schedules", func(j *Job) {
+			j.Schedules = slices.Repeat([]JobSchedule{{CronExpr: "@daily"}}, MaxSchedules+1)
+		}, []string{"schedules too_many"}},
 		{"jitter too long", func(j *Job) { j.CronExpr, j.Jitter = "@daily", "24h1s" }, []string{"jitter range"}},
 		{"startDeadline too short", func(j *Job) { j.StartDeadline = "999ms" }, []string{"startDeadline range"}},
 		{"startDeadline too long", func(j *Job) { j.StartDeadline = "7d1s" }, []string{"startDeadline range"}},
@@ -199,8 +221,24 @@ func TestNotifyAndRetention(t *testing.T) {
 			Notify:    &Notify{On: []Event{EventFailed, EventRecovered}, To: []string{"ops"}},
 			Retention: &Retention{Age: "7d", Runs: 100},
 		},
-		"notify":         {Notify: &Notify{On: []Event{EventFailed}}},
-		"notify.on[0]":   {Notify: &Notify{On: []Event{"succeeded"}, To: []string{"ops"}}},
+		"notify":       {Notify: &Notify{On: []Event{EventFailed}}},
+		"notify.on[0]": {Notify: &Notify{On: []Event{"succeeded"}, To: []string{"ops"}}},
+		"notify.quiet.from": {Notify: &Notify{On: []Event{EventLost}, To: []string{"ops"},
+			Quiet: &Quiet{From: "24:00", To: "07:00"}}},
+		"notify.quiet.to": {Notify: &Notify{On: []Event{EventLost}, To: []string{"ops"},
+			Quiet: &Quiet{From: "07:00", To: "07:00"}}},
+		"notify.quiet.timezone": {Notify: &Notify{On: []Event{EventLost}, To: []string{"ops"},
+			Quiet: &Quiet{From: "22:00", To: "07:00", Timezone: "Mars/Base"}}},
+		"notify.after.5s": {Notify: &Notify{On: []Event{EventLost}, To: []string{"ops"},
+			After: map[Duration][]string{"5s": {"boss"}}}},
+		"notify.after.soon": {Notify: &Notify{On: []Event{EventLost}, To: []string{"ops"},
+			After: map[Duration][]string{"soon": {"boss"}}}},
+		"notify.after.1h": {Notify: &Notify{On: []Event{EventLost}, To: []string{"ops"},
+			After: map[Duration][]string{"1h": {}}}},
+		"notify.after.60m": {Notify: &Notify{On: []Event{EventLost}, To: []string{"ops"},
+			After: map[Duration][]string{"1h": {"boss"}, "60m": {"boss"}}}},
+		"notify.after.2h[1]": {Notify: &Notify{On: []Event{EventLost}, To: []string{"ops"},
+			After: map[Duration][]string{"2h": {"boss", "a b"}}}},
 		"notify.to[1]":   {Notify: &Notify{On: []Event{EventLost}, To: []string{"ops", "a b"}}},
 		"retention.age":  {Retention: &Retention{Age: "5m"}},
 		"retention.runs": {Retention: &Retention{Runs: -1}},

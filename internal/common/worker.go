@@ -1,6 +1,9 @@
 package common
 
-import "time"
+import (
+	"encoding/json"
+	"time"
+)
 
 // Life is one incarnation of a worker: one start of its process. BootID and PIDNamespace show a later
 // incarnation whether it can see the processes of this one.
@@ -33,8 +36,18 @@ type Registration struct {
 	// Features are features that jobs may need; see StoredJob.Needs.
 	Features   []string    `json:"features,omitempty"`
 	Conditions []Condition `json:"conditions,omitempty"` // active problems
+	// Only: the worker is a program with functions, and accepts only jobs that need one of its own features.
+	Only bool `json:"only,omitempty"`
+	// Build identifies the version of such a program: the time of its commit.
+	Build string `json:"build,omitempty"`
+	// Types are the versions of the types that the worker has, by name. Older workers have none: they run commands.
+	Types map[string]string `json:"types,omitempty"`
 	// Skew is how far this worker's clock is ahead of the cluster's, as far as it knows.
 	Skew time.Duration `json:"skew,omitempty"`
+	// Replicas are the numbers of replicas of daemon jobs that it runs, by job, of at most 500 jobs. DaemonSlots is the
+	// number of slots that all its daemons use.
+	Replicas    map[string]int `json:"replicas,omitempty"`
+	DaemonSlots int            `json:"daemonSlots,omitempty"`
 }
 
 // WorkerSettings is the value of /cron/settings/workers/<worker>: an operator's settings, which take precedence over
@@ -98,4 +111,24 @@ type MasterPresence struct {
 	// Seals reports that it leaves changes to the elected master, which seals them. Older versions deliver them by
 	// themselves.
 	Seals bool `json:"seals,omitempty"`
+}
+
+// TypeInfo is a type of jobs, and the live workers that have it.
+type TypeInfo struct {
+	Name    string            `json:"name" doc:"Name of the type." example:"sql"`
+	Version string            `json:"version" doc:"Version of the type, on the first of its workers." example:"1.2.0"`
+	Title   map[string]string `json:"title,omitempty" doc:"Display name, by language."`
+	BuiltIn bool              `json:"builtIn,omitempty" doc:"Each worker of this version has the type."`
+	With    json.RawMessage   `json:"with,omitempty" doc:"JSON schema of the settings (with); absent for shell."`
+	Outputs []string          `json:"outputs,omitempty" nullable:"false" doc:"Outputs that a run may report."`
+	Escapes bool              `json:"escapes,omitempty" doc:"The work of a run may continue after its process has ended."`
+	Differs bool              `json:"differs,omitempty" doc:"The workers have different schemas; this is one of them."`
+	Workers []TypeWorker      `json:"workers" nullable:"false" doc:"Live workers that have the type."`
+}
+
+// TypeWorker is a worker that has a type.
+type TypeWorker struct {
+	ID      string `json:"id"`
+	Name    string `json:"name"`
+	Version string `json:"version" doc:"Its version of the type."`
 }

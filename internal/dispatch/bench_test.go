@@ -20,6 +20,7 @@ type benchPlan struct {
 }
 
 func (p *benchPlan) Fires() <-chan scheduler.Fire                    { return p.fires }
+func (p *benchPlan) NextDue() time.Time                              { return time.Time{} }
 func (p *benchPlan) Settle(context.Context, scheduler.Settled) error { return nil }
 func (p *benchPlan) Ended(context.Context, string, string) error     { p.ended <- struct{}{}; return nil }
 func (p *benchPlan) Claim(_ context.Context, c []common.Claim) []common.ClaimResult {

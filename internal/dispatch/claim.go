@@ -14,9 +14,16 @@ const claimPatience = 10 * time.Second
 // fires are left to other workers or to a later incarnation.
 func (d *Dispatcher) claimPending(s scope) {
 	for !d.claiming && d.pending.len() > 0 && s.open.Err() == nil && !d.isHalted() {
-		batch := d.pending.take(d.cfg.MaxBatch, d.free())
+		batch := d.pending.take(d.cfg.MaxBatch, room{
+			free:       d.free(),
+			background: d.cfg.Background() - d.runs.background,
+			yields:     d.backgroundYields(),
+		})
 		if len(batch) == 0 {
 			return
+		}
+		if batch[len(batch)-1].background() {
+			d.background.claimed()
 		}
 		d.cfg.Metrics.QueueDepth("claims", d.pending.len())
 		if fires, claims := d.prepare(s, batch); len(claims) > 0 {
@@ -74,7 +81,7 @@ func (d *Dispatcher) prepare(s scope, batch []item) ([]scheduler.Fire, []common.
 			continue
 		}
 		if waited := now.Sub(batch[i].asOf) > scheduler.Fresh; waited || trouble {
-			eligible, read := d.ranking.Recheck(f)
+			eligible, read := d.ranking.Recheck(f, now)
 			if !eligible && !f.Action.Expire {
 				d.answerLater(s, f, now) // it is ranked again
 				continue
@@ -85,6 +92,10 @@ func (d *Dispatcher) prepare(s scope, batch []item) ([]scheduler.Fire, []common.
 			}
 		}
 		claim, ok, err := d.newClaim(f, now)
+		if err == nil && ok && !d.pickSlots(f, &claim) {
+			d.answerLater(s, f, now.Add(poolRetry))
+			continue
+		}
 		if err != nil {
 			d.cfg.Log.Error("fire_undecidable", "job", f.Job, "error", err)
 		}
@@ -115,9 +126,23 @@ func (d *Dispatcher) newClaim(f *scheduler.Fire, now time.Time) (claim common.Cl
 	if t := f.Trigger; t != nil {
 		claim.Trigger, claim.TriggerRevision = &t.Trigger, t.Revision
 		record.Run, record.Fire, record.PlannedAt, record.Attempt = t.RunID(), t.Fire, t.PlannedAt, t.Attempt
+		record.Base, record.Restarts, record.RunsAs = t.Base, t.Restarts, f.RunsAs
+		if t.Cause == common.CauseRetry || t.Cause == common.CauseRerun || t.Cause == common.CauseAfter ||
+			t.Cause == common.CauseDaemon || t.Flow != nil {
+			record.ReadyAt = new(t.NotBefore.UTC())
+		}
+		if t.Flow != nil {
+			record.JobUID, record.Flow = "", t.Flow
+		}
+		if t.Inline != nil {
+			claim.Definition = &t.Inline.Job
+		}
 		record.After, record.Cause, record.By, record.Note, record.Params = t.After, t.Cause, t.By, t.Note, t.Params
+		record.Schedule, record.Traceparent = t.Schedule, t.Traceparent
+		f.Schedule.Fill(&record)
 		claim.Record, claim.Earlier = record, earlier(f, scheduler.Agreed(d.cfg.Cluster, now))
-		return claim, true, nil
+		claim.Head, ok = d.headOf(f, &record)
+		return claim, ok, nil
 	}
 	var decision scheduler.Decision
 	if f.Action.Expire {
@@ -138,7 +163,14 @@ func (d *Dispatcher) newClaim(f *scheduler.Fire, now time.Time) (claim common.Cl
 	record.Fire = common.PlannedFire(f.UID, decision.To)
 	record.Run, record.Attempt = common.RunID(record.Fire, 1), 1
 	record.PlannedAt, record.Cause = decision.To.UTC(), decision.Cause
+	if w := f.Window; w != nil && w.Holds() && decision.To.Before(w.End) {
+		record.ReadyAt = new(w.End.UTC())
+	}
+	f.Schedule.Fill(&record)
 	claim.Record, claim.Earlier = record, earlier(f, scheduler.Agreed(d.cfg.Cluster, now))
+	if claim.Head, ok = d.headOf(f, &record); !ok {
+		return common.Claim{}, false, nil
+	}
 	switch overlap := f.Terms.Overlap; {
 	case !overlap.Forbids():
 	case decision.Cause == common.CauseCatchUp && f.Terms.CatchUp == common.CatchUpAll:
@@ -148,10 +180,60 @@ func (d *Dispatcher) newClaim(f *scheduler.Fire, now time.Time) (claim common.Cl
 		claim.Skipped = skipped(&record, common.ReasonQueueFull, "another fire was already queued")
 	case overlap == common.OverlapReplace:
 		claim.Queue = queued(&record, scheduler.Agreed(d.cfg.Cluster, now))
+	case d.cfg.Backfilled != nil && d.cfg.Backfilled(f.Job): // it waits for a run of the backfill, and goes first then
+		claim.Record.Policy.Overlap = common.OverlapQueue
+		claim.Queue = queued(&record, scheduler.Agreed(d.cfg.Cluster, now))
+		claim.Skipped = skipped(&record, common.ReasonQueueFull, "another fire was already queued")
 	default:
 		claim.Skipped = skipped(&record, common.ReasonOverlap, "the previous run had not ended")
 	}
 	return claim, true, nil
+}
+
+// headOf returns the head of the flow run that a fire begins; nil for jobs whose fires begin none. ok is false if no
+// worker could take part in it.
+func (d *Dispatcher) headOf(f *scheduler.Fire, r *common.Record) (head *common.Head, ok bool) {
+	if f.Flow == nil {
+		return nil, true
+	}
+	head = &common.Head{
+		Kind:       common.KindFlow,
+		Run:        r.Run,
+		Fire:       r.Fire,
+		Attempt:    r.Attempt,
+		After:      r.After,
+		Job:        f.Job,
+		UID:        f.UID,
+		JobVersion: f.Version,
+		Group:      f.Group,
+		Digest:     f.Flow.Digest,
+		PlannedAt:  r.PlannedAt,
+		ReadyAt:    r.ReadyAt,
+		ClaimedAt:  r.ClaimedAt,
+		Cause:      r.Cause,
+		By:         r.By,
+		Note:       r.Note,
+		Params:     r.Params,
+		Schedule:   r.Schedule,
+		Parent:     r.Flow,
+		Interval:   f.Schedule.IntervalOf(r),
+		Nonce:      r.Nonce,
+
+		Traceparent: r.Traceparent,
+	}
+	if t := f.Trigger; t != nil && t.Digest != "" { // a re-run, whose steps are numbered by this definition
+		head.Digest, head.Base = t.Digest, t.Keep
+	}
+	if f.Flow.Timeout > 0 {
+		head.Deadline = r.ClaimedAt.Add(f.Flow.Timeout)
+	}
+	if r.Flow != nil {
+		head.Depth = r.Flow.Depth + 1
+	}
+	if f.Flow.RunOn != nil {
+		return head, d.spread(f, head)
+	}
+	return head, true
 }
 
 // earlier returns the attempts that must start before a fire of a job with the overlap policy queue: those that are
@@ -193,6 +275,8 @@ func passedOver(f *scheduler.Fire, decision *scheduler.Decision, inTime, waited 
 	switch {
 	case decision.Paused:
 		status, reason = common.StatusSkipped, common.Reason{Code: common.ReasonPaused, Text: "the job was paused"}
+	case decision.Maintained:
+		status, reason = common.StatusSkipped, f.Window.Reason(true)
 	case f.Action.Expire && inTime:
 		if f.Action.Reason.Code != "" {
 			reason = f.Action.Reason
@@ -226,6 +310,10 @@ func queued(r *common.Record, now time.Time) *common.Trigger {
 		PlannedAt: r.PlannedAt,
 		Attempt:   r.Attempt,
 		Cause:     r.Cause,
+		Params:    r.Params,
+		Schedule:  r.Schedule,
 		NotBefore: now.UTC(),
+
+		Traceparent: r.Traceparent,
 	}
 }

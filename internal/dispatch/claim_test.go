@@ -244,6 +244,48 @@ func TestClaim_PlannedFire_HasItsRecord(t *testing.T) {
 	})
 }
 
+// The steps of a flow process the interval of its fire, which only its schedule defines.
+func TestClaim_FireOfAFlow_HasItsInterval(t *testing.T) {
+	bubble(t, nil, func(r *rig) {
+		planned, old, manual := r.fire("planned"), r.backfilled("old", "t"), r.shot("manual", "m")
+		planned.Flow, old.Flow, manual.Flow = &scheduler.Flow{}, &scheduler.Flow{}, &scheduler.Flow{}
+		old.Trigger.JobUID, old.Trigger.Flow.UID = "", old.UID
+		old.Trigger.Fire = common.PlannedFire(old.UID, old.At)
+		r.hand(planned, old, manual)
+		want := &common.Interval{Start: planned.At.Add(-time.Minute), End: planned.At}
+		for _, c := range r.claimer.claims() {
+			got := c.Head.Interval
+			if c.Job == "manual" && got != nil || c.Job != "manual" && !reflect.DeepEqual(got, want) {
+				t.Errorf("%s has the interval %v", c.Job, got)
+			}
+		}
+		claimed := slices.Sorted(slices.Values(r.order())) // a backfill yields only to what has arrived
+		if want := []string{"manual", "old", "planned"}; !slices.Equal(claimed, want) {
+			t.Errorf("claimed %v, want %v", claimed, want)
+		}
+	})
+}
+
+// A flow that was saved since the request does not renumber the steps that its re-run keeps.
+func TestClaim_ReRunOfAFlow_KeepsWhatItsTriggerNames(t *testing.T) {
+	bubble(t, nil, func(r *rig) {
+		whole, part := r.shot("whole", "t"), r.shot("part", "t")
+		whole.Flow, part.Flow = &scheduler.Flow{Digest: "now"}, &scheduler.Flow{Digest: "now"}
+		part.Trigger.Digest, part.Trigger.Keep = "then", &common.Base{Run: "before", Kept: common.Bits{5}}
+		r.hand(whole, part)
+		for _, c := range r.claimer.claims() {
+			digest, keep := "now", (*common.Base)(nil)
+			if c.Job == "part" {
+				digest, keep = "then", part.Trigger.Keep
+			}
+			if c.Head.Digest != digest || !reflect.DeepEqual(c.Head.Base, keep) {
+				t.Errorf("%s: digest %s, base %+v, want %s, %+v", c.Job, c.Head.Digest, c.Head.Base, digest, keep)
+			}
+		}
+		r.expectOrder("whole", "part")
+	})
+}
+
 func TestClaim_Trigger_HasItsRecord(t *testing.T) {
 	bubble(t, nil, func(r *rig) {
 		f := r.shot("a", "x")

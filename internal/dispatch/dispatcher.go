@@ -23,11 +23,17 @@ type Config struct {
 	Output   func(run string)   // waits, for a limited time, until the output of a run is durable; may be nil
 	Written  func([]common.Run) // called with the outcomes that were written to the outbox
 	Unsure   func()             // called if other outcomes may have been written to it
-	Life     common.Life
-	TTL      func() time.Duration // of the session lease
-	Starts   *Starts              // shared with the other parts of this worker; default: one of its own
-	Slots    func() int
-	MaxBatch int
+	// Parent reports whether other jobs name a job in after; may be nil.
+	Parent func(job string) bool
+	Life   common.Life
+	TTL    func() time.Duration // of the session lease
+	Starts *Starts              // shared with the other parts of this worker; default: one of its own
+	Slots  func() int
+	// Background returns how many of the slots runs of backfills may use.
+	Background func() int
+	// Backfilled reports whether a backfill of a job has not ended; may be nil.
+	Backfilled func(job string) bool
+	MaxBatch   int
 	// Drain is how long Run waits for runs after its context has ended, before it ends them. Stop is how long it then
 	// waits for their end and their outcomes.
 	Drain, Stop time.Duration
@@ -38,6 +44,9 @@ type Config struct {
 	Beat    func(killBy time.Duration)
 	Log     *slog.Logger
 	Metrics Metrics
+	Pools   *scheduler.Pools // the scheduler's view of the pools; default: one without pools
+	// Restarted receives each replica of a daemon job that is started again, apart from handovers; may be nil.
+	Restarted func(common.RestartReason)
 }
 
 // Dispatcher claims and executes fires. Create it with New and call Run once. All other methods are safe for concurrent
@@ -70,6 +79,10 @@ type Dispatcher struct {
 	yielding              bool             // they gather until no command is on its way
 	awaited               bool             // a fire waits for one of the outcomes
 	waited                int              // number of outcomes that have gathered for long enough
+	background            backgroundYield  // of the pending fires of backfills
+	resumeAt              time.Time        // until when they yield; zero: they do not
+	resumed               <-chan time.Time // receives then
+	idleStarts            <-chan struct{}  // closed when they need not yield to commands on their way any more
 	locksRead             time.Duration    // when the locks were read last, on the boot clock
 	fenceTick, secondTick <-chan time.Time
 }
@@ -79,16 +92,23 @@ func New(cfg Config) *Dispatcher {
 	if cfg.Starts == nil {
 		cfg.Starts = NewStarts()
 	}
+	if cfg.Background == nil {
+		cfg.Background = cfg.Slots
+	}
+	if cfg.Pools == nil {
+		cfg.Pools = scheduler.NewPools()
+	}
+	runs := newRuns()
 	return &Dispatcher{
 		cfg:      cfg,
 		messages: make(chan func(), 64),
 		done:     make(chan struct{}),
 		hurry:    make(chan struct{}),
 		halted:   make(chan struct{}),
-		ranking:  scheduler.NewRanking(cfg.Life, cfg.Cluster),
+		ranking:  scheduler.NewRanking(cfg.Life, cfg.Cluster, runs.replicas),
 		reads:    queue[item]{key: func(i *item) string { return i.fire.Key() }},
-		outcomes: queue[common.Outcome]{key: func(o *common.Outcome) string { return o.Run.Job }},
-		runs:     newRuns(),
+		outcomes: queue[common.Outcome]{key: outcomeKey},
+		runs:     runs,
 		missed:   newMissedLog(cfg.Log),
 	}
 }
@@ -137,6 +157,7 @@ func (d *Dispatcher) Run(ctx context.Context) error {
 	d.checkFence()
 	d.until(s, func() bool { return false }, ctx.Done(), nil)
 	d.until(s, func() bool { return !d.reading && !d.claiming }, nil, nil)
+	d.runs.endDaemons(d.cfg.Causes.Stopping) // others start them meanwhile
 	if !d.until(s, d.idle, d.hurry, time.After(d.cfg.Drain)) {
 		d.cfg.Log.Warn("drain_ends_runs", "running", len(d.runs.active))
 		d.runs.endAll(d.cfg.Causes.Stopping)

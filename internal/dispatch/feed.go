@@ -2,9 +2,12 @@ package dispatch
 
 import (
 	"log/slog"
+	"slices"
 
 	"carillon/internal/common"
 	"carillon/internal/common/schedule"
+	"carillon/internal/flow"
+	"carillon/internal/maintenance"
 	"carillon/internal/scheduler"
 )
 
@@ -35,20 +38,38 @@ func (f *Feed) Jobs(whole bool, jobs []common.JobState, gone, bad []string) sche
 			news.Gone = append(news.Gone, jobs[i].Name)
 			continue
 		}
-		if lacking := common.Lacking(jobs[i].MustHave(), common.Features[:]); len(lacking) > 0 {
+		if lacking := slices.DeleteFunc(jobs[i].MustHave(), common.Understood); len(lacking) > 0 {
 			f.log.Warn("job_of_newer_version", "job", jobs[i].Name, "needs", lacking) // placement leaves it to others
+		}
+		runsAs := ""
+		if jobs[i].Daemon != nil {
+			runsAs = jobs[i].RunsAs()
 		}
 		news.Put = append(news.Put, scheduler.Job{
 			Name:     jobs[i].Name,
 			UID:      jobs[i].UID,
 			Group:    jobs[i].Group,
+			Labels:   maintenance.LabelsOf(jobs[i].Labels),
 			Version:  jobs[i].Version,
 			Cursor:   jobs[i].Cursor,
 			Schedule: parsed,
 			Terms:    f.share(jobs[i].Terms()),
+			Flow:     flowOf(&jobs[i].StoredJob),
+			RunsAs:   runsAs,
 		})
 	}
 	return news
+}
+
+// flowOf returns what fires need that begin flow runs; nil for other jobs.
+func flowOf(job *common.StoredJob) *scheduler.Flow {
+	switch {
+	case job.RunOn != nil && !job.IsFlow():
+		return &scheduler.Flow{Digest: flow.Current(job), RunOn: job.RunOn}
+	case job.HasBody():
+		return &scheduler.Flow{Digest: job.Flow.Digest, Timeout: job.Timeout.Or(0)}
+	}
+	return nil
 }
 
 func (f *Feed) share(t common.Terms) *common.Terms {

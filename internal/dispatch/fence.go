@@ -125,17 +125,15 @@ func (d *Dispatcher) mayStart(a *activeRun) error {
 	return cause
 }
 
-// unlocked returns at most n runs of different jobs whose locks are not under the lease.
+// unlocked returns at most n runs whose locks are not under the lease.
 func (r *runs) unlocked(lease int64, n int) (again []common.Retake) {
-	jobs := map[string]bool{}
 	for _, a := range r.active {
-		if a.proof.Lease == lease || !a.ours() || jobs[a.record.Job] {
+		if a.proof.Lease == lease || !a.ours() {
 			continue
 		}
 		if again = append(again, common.Retake{Record: a.record, Token: a.token}); len(again) == n {
 			break
 		}
-		jobs[a.record.Job] = true
 	}
 	return again
 }

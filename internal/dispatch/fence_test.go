@@ -207,23 +207,23 @@ func TestRetake_MovesTheFenceToTheNewLease(t *testing.T) {
 	})
 }
 
-// One batch re-takes at most one run of a job.
-func TestRetake_BatchHasOneRunPerJob(t *testing.T) {
+// One batch re-takes all runs of a job, as many as fit.
+func TestRetake_BatchIsBounded(t *testing.T) {
 	r := newRuns()
 	for _, id := range []string{"1", "2", "3"} {
 		r.add(&activeRun{record: common.Record{Run: id, Job: "a"}, kill: make(chan struct{})}, nil)
 	}
-	r.add(&activeRun{record: common.Record{Run: "4", Job: "b"}, kill: make(chan struct{})}, nil)
-	for want, n := 2, 0; want > 0; want-- {
-		again := r.unlocked(9, 100)
-		if n = len(again); n > 2 || n == 2 && again[0].Record.Job == again[1].Record.Job {
-			t.Fatalf("batch %+v", again)
-		}
-		for _, a := range again {
-			r.retaken(a.Record.Run, common.Proof{Lease: 9}, 0)
-		}
+	if again := r.unlocked(9, 2); len(again) != 2 {
+		t.Fatalf("batch %+v", again)
 	}
-	if left := r.unlocked(9, 100); len(left) != 1 {
+	again := r.unlocked(9, 100)
+	if len(again) != 3 {
+		t.Fatalf("batch %+v", again)
+	}
+	for _, a := range again {
+		r.retaken(a.Record.Run, common.Proof{Lease: 9}, 0)
+	}
+	if left := r.unlocked(9, 100); len(left) > 0 {
 		t.Fatalf("left %+v", left)
 	}
 }

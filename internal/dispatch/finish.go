@@ -2,6 +2,7 @@ package dispatch
 
 import (
 	"errors"
+	"slices"
 	"time"
 
 	"carillon/internal/common"
@@ -15,6 +16,21 @@ const (
 	// yieldFor is how long outcomes wait for commands that are on their way to be started.
 	yieldFor = 200 * time.Millisecond
 )
+
+// outcomeKey returns the batch key of an outcome: the run, but the job where its success is written as well, under a
+// key of the job, which one batch may write only once.
+func outcomeKey(o *common.Outcome) string {
+	if o.Success {
+		return "job " + o.Run.Job
+	}
+	return o.Run.ID
+}
+
+// isParent reports whether other jobs name a job in after: as it was claimed, or as this worker knows the jobs now.
+// The former holds also while this worker is still receiving the list of jobs.
+func (d *Dispatcher) isParent(job *common.StoredJob) bool {
+	return slices.Contains(job.Needs, common.FeatureSuccesses) || d.cfg.Parent != nil && d.cfg.Parent(job.Name)
+}
 
 // commitOutcomes commits outcomes, one batch at a time. gathered reports that they have waited for others.
 func (d *Dispatcher) commitOutcomes(s scope, gathered bool) {
@@ -108,7 +124,7 @@ func (d *Dispatcher) finished(s scope, outcome *common.Outcome, err error) {
 	if !outcome.Unbegun {
 		var delay time.Duration
 		if run.StartedAt != nil {
-			delay = run.StartedAt.Sub(run.PlannedAt)
+			delay = run.StartedAt.Sub(run.Ready())
 		}
 		d.cfg.Metrics.Outcome(run.Status, delay)
 		d.runs.remember(run.JobUID, run.Status)

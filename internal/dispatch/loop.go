@@ -42,6 +42,10 @@ func (d *Dispatcher) until(s scope, reached func() bool, hurry <-chan struct{}, 
 			d.commitOutcomes(s, true)
 		case <-d.started():
 			d.commitOutcomes(s, true)
+		case <-d.resumed: // pending fires of backfills are claimed
+			d.resumed, d.resumeAt = nil, time.Time{}
+		case <-d.idleStarts:
+			d.idleStarts = nil
 		case <-d.fenceTick:
 			d.checkFence()
 			d.checkLocks(s)

@@ -523,3 +523,39 @@ func TestClaimGoesAfterEarlierAttempts(t *testing.T) {
 		}
 	})
 }
+
+// A re-run that a user requested has all retries of the job again, and as many attempts after a loss.
+func TestRetry_AfterARerun_CountsAnew(t *testing.T) {
+	job := &common.StoredJob{Job: common.Job{Retry: &common.Retry{Max: 2, Backoff: "5s"}}}
+	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	for _, c := range []struct {
+		attempt int
+		want    bool
+		after   time.Duration
+	}{{4, true, 5 * time.Second}, {5, true, 10 * time.Second}, {6, false, 0}} {
+		record := common.Record{Fire: "f", Attempt: c.attempt, Base: 3, Cause: common.CauseRerun,
+			Policy: common.Policy{OnLost: common.LostRerun}}
+		run := record.AsRun(common.StatusFailed)
+		next := retryOf(job, &record, &run, "w", now)
+		if (next != nil) != c.want || next != nil && (next.Base != 3 || !next.NotBefore.Equal(now.Add(c.after))) {
+			t.Errorf("attempt %d: %+v", c.attempt, next)
+		}
+		if lost := rerunOf(&record, now); (lost != nil) != c.want {
+			t.Errorf("attempt %d is lost: %+v", c.attempt, lost)
+		}
+	}
+}
+
+// The delays of a further attempt count from when it could start: its planned time may be days ago.
+func TestDelays_OfAFurtherAttempt_CountFromItsReadiness(t *testing.T) {
+	at := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	run := common.Run{PlannedAt: at.Add(-24 * time.Hour), ReadyAt: new(at), ClaimedAt: new(at.Add(time.Second)),
+		StartedAt: new(at.Add(3 * time.Second))}
+	if d := delays(&run, at.Add(2*time.Second)); d.Plan != "1s" || d.Claim != "1s" || d.Start != "1s" {
+		t.Errorf("%+v", d)
+	}
+	run.ReadyAt = nil
+	if d := delays(&run, at.Add(2*time.Second)); d.Plan != "24h0m1s" {
+		t.Errorf("a first attempt: %+v", d)
+	}
+}

@@ -11,11 +11,14 @@ import (
 // Plan is the scheduler.
 type Plan interface {
 	Fires() <-chan scheduler.Fire
+	// NextDue returns when the next fire of the plan is due; zero if there is none.
+	NextDue() time.Time
 	Settle(ctx context.Context, s scheduler.Settled) error
 	Ended(ctx context.Context, run, job string) error
 }
 
-// Claimer claims fires: one batch is one transaction. All claims of a batch are of different jobs.
+// Claimer claims fires: one batch is one transaction. Claims of a batch have different
+// batch keys.
 type Claimer interface {
 	Claim(ctx context.Context, claims []common.Claim) []common.ClaimResult
 	// ReadFires reads the state of fires without a write.
@@ -37,7 +40,7 @@ type Task struct {
 	Job      common.StoredJob
 	Record   common.Record
 	Fence    int64
-	Previous common.Status   // of the job's previous run in this incarnation; empty: unknown
+	Previous common.Status   // of the attempt before, or of the job's last run here; empty: unknown
 	MayStart func() error    // called just before the command is started
 	KillNow  <-chan struct{} // closed when all processes of the run must be killed at once
 	// KillRequests delivers the latest kill request as a cause, including the one that ended the context and those that

@@ -30,7 +30,7 @@ func (d *Dispatcher) readFires(s scope) {
 				f := &batch[i].fire
 				settled, open := d.applyState(f, &states[i], now)
 				if open && !f.Action.Expire {
-					if eligible, _ := d.ranking.Recheck(f); !eligible { // no longer, since the read took some time
+					if eligible, _ := d.ranking.Recheck(f, now); !eligible { // no longer, since the read took some time
 						settled.RetryAt, open = now, false
 					}
 				}
@@ -46,7 +46,7 @@ func (d *Dispatcher) readFires(s scope) {
 
 // queryOf returns the read for a fire. It includes unresolved runs if one of them would only make the claim wait.
 func queryOf(f *scheduler.Fire, now time.Time) common.FireQuery {
-	q := common.FireQuery{Job: f.Job}
+	q := common.FireQuery{Job: f.Job, Flow: f.Flow != nil}
 	if f.Trigger != nil {
 		q.Trigger, q.Revision, q.Runs = f.Trigger.ID, f.Trigger.Revision, f.Terms.Overlap.Forbids()
 	} else {

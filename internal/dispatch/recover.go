@@ -30,7 +30,9 @@ type Recovery struct {
 	Held     func() error // returns why nothing may be resolved now; nil: always permitted
 	Written  func()       // called when outcomes were written to the outbox
 	Resolved func(job string)
-	Report   func(error) // receives the result of each pass; may be nil
+	// Restarted receives each replica of a daemon job that was lost and is started again; may be nil.
+	Restarted func(common.RestartReason)
+	Report    func(error) // receives the result of each pass; may be nil
 	// Owns reports whether a run of this incarnation is active. Release resolves one that is not, although its record
 	// names this incarnation; created is the revision of its job.
 	Owns    func(run string) bool
@@ -160,9 +162,13 @@ func (r *Recovery) resolve(ctx context.Context, o common.Orphan) (bool, error) {
 	outcome.EndedAt = &now
 	outcome.Reason = &common.Reason{Code: "worker_died", Data: map[string]string{"worker": o.Record.Owner.Name},
 		Text: "its worker ended or lost its connection to etcd before the run was finished"}
-	resolved, err := r.Orphans.Resolve(ctx, o, outcome, rerunOf(&o.Record, scheduler.Agreed(r.Cluster, now)))
+	next := rerunOf(&o.Record, scheduler.Agreed(r.Cluster, now))
+	resolved, err := r.Orphans.Resolve(ctx, o, outcome, next)
 	if err != nil || !resolved {
 		return resolved, err
+	}
+	if r.Restarted != nil && next != nil && next.Replica() != "" {
+		r.Restarted(common.RestartLost)
 	}
 	r.Log.Warn("run_lost", "run", o.Record.Run, "job", o.Record.Job, "worker", o.Record.Owner.Name)
 	r.Resolved(o.Record.Job)

@@ -61,7 +61,7 @@ func repeatOf(f *scheduler.Fire, record *common.Record, now time.Time) common.Tr
 
 // startBy returns the start deadline of the planned fire of a record.
 func startBy(f *scheduler.Fire, record *common.Record) time.Time {
-	return record.PlannedAt.Add(f.Terms.Delay(f.UID, record.PlannedAt)).Add(f.Terms.StartDeadline)
+	return record.PlannedAt.Add(f.Schedule.Delay(f.Terms, f.UID, record.PlannedAt)).Add(f.Terms.StartDeadline)
 }
 
 // returnPause returns the pause before an attempt that was returned a number of times is claimed again.

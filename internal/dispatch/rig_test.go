@@ -15,6 +15,7 @@ import (
 
 	"carillon/internal/common"
 	"carillon/internal/common/schedule"
+	"carillon/internal/maintenance"
 	"carillon/internal/platform/virtualtime"
 	"carillon/internal/scheduler"
 )
@@ -124,11 +125,24 @@ type fakePlan struct {
 	slow  time.Duration // that it takes to take an answer
 
 	mu      sync.Mutex
+	next    time.Time // fire of the plan; zero: none
 	settled []scheduler.Settled
 	journal []string
 }
 
 func (p *fakePlan) Fires() <-chan scheduler.Fire { return p.fires }
+
+func (p *fakePlan) NextDue() time.Time {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.next
+}
+
+func (p *fakePlan) plan(next time.Time) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.next = next
+}
 
 func (p *fakePlan) Settle(ctx context.Context, s scheduler.Settled) error {
 	select {
@@ -383,6 +397,7 @@ type fakeCluster struct {
 	mu         sync.Mutex
 	members    []common.Member
 	generation uint64
+	windows    *maintenance.Set
 	trouble    string
 	full       bool
 	behind     time.Duration // of the cluster's clock behind ours
@@ -408,6 +423,19 @@ func (c *fakeCluster) fill(full bool) {
 	if full {
 		c.trouble = "the outboxes are full"
 	}
+}
+
+// close opens a maintenance window.
+func (c *fakeCluster) close(d maintenance.WindowDefinition) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.windows = maintenance.NewSet([]maintenance.Window{{Name: "upgrade", WindowDefinition: d}})
+}
+
+func (c *fakeCluster) Windows() *maintenance.Set {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.windows
 }
 
 func (c *fakeCluster) Full() bool {
@@ -537,7 +565,7 @@ func bubble(t *testing.T, set func(*Config), story func(r *rig)) {
 		if set != nil {
 			set(&cfg)
 		}
-		r.d, r.ranking = New(cfg), scheduler.NewRanking(cfg.Life, cfg.Cluster)
+		r.d, r.ranking = New(cfg), scheduler.NewRanking(cfg.Life, cfg.Cluster, r.d.Replicas)
 		ctx, cancel := context.WithCancel(t.Context())
 		r.stop = cancel
 		go func() {

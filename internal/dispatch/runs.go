@@ -11,18 +11,23 @@ import (
 
 // runs holds the active runs of this worker, the kill requests for them, and the last statuses of ended ones.
 type runs struct {
-	active   map[string]*activeRun
-	used     int             // slots that they use
-	ending   map[string]int  // by job: runs whose commands have ended, and whose outcomes are not committed
-	claiming map[string]bool // run ids of the batch in flight
-	kills    map[string]common.Kill
-	last     map[string]common.Status  // by job uid: the status of its last run here
-	owned    map[string]bool           // the last mostOwned run ids that this incarnation has owned
-	ownedAge []string                  // of owned, oldest first
-	unsure   map[string]scheduler.Fire // by run: fires of claims without an answer, which may have been granted
+	active     map[string]*activeRun
+	used       int             // slots that they use
+	background int             // slots that those of them use that belong to backfills
+	ending     map[string]int  // by job: runs whose commands have ended, and whose outcomes are not committed
+	claiming   map[string]bool // run ids of the batch in flight
+	kills      map[string]common.Kill
+	last       map[string]common.Status  // by job uid: the status of its last run here
+	owned      map[string]bool           // the last mostOwned run ids that this incarnation has owned
+	ownedAge   []string                  // of owned, oldest first
+	unsure     map[string]scheduler.Fire // by run: fires of claims without an answer, which may have been granted
 
-	count, slots atomic.Int64 // of active: copies for other goroutines
-	killBy       atomic.Int64 // deadline that was last sent to the guardian, on the boot clock; written by Run only
+	daemons map[string]int // by job: replicas among the active runs
+
+	count, slots atomic.Int64                          // of active: copies for other goroutines
+	own          atomic.Pointer[scheduler.OwnReplicas] // of active, except Used
+	// killBy is the deadline that was last sent to the guardian, on the boot clock; written by Run only.
+	killBy atomic.Int64
 }
 
 // activeRun is an active run of this worker.
@@ -31,6 +36,7 @@ type activeRun struct {
 	token    int64 // the record's CreateRevision
 	slots    int
 	cancel   context.CancelCauseFunc
+	ending   bool          // cancel was called
 	kill     chan struct{} // closed when all processes of the run must be killed at once
 	killed   bool          // kill is closed
 	request  common.Kill   // the latest kill request
@@ -44,6 +50,8 @@ type activeRun struct {
 	resolved  bool          // another worker has resolved it
 	returning bool          // it becomes a trigger, and cannot be claimed yet
 }
+
+func (a *activeRun) isBackground() bool { return a.record.Flow != nil && a.record.Flow.Background }
 
 // killNow makes the runner kill all processes of the run.
 func (a *activeRun) killNow() {
@@ -74,14 +82,18 @@ const (
 )
 
 func newRuns() *runs {
-	return &runs{
+	r := &runs{
 		active: map[string]*activeRun{},
 		ending: map[string]int{},
 		kills:  map[string]common.Kill{},
 		last:   map[string]common.Status{},
 		owned:  map[string]bool{},
 		unsure: map[string]scheduler.Fire{},
+
+		daemons: map[string]int{},
 	}
+	r.own.Store(&scheduler.OwnReplicas{})
+	return r
 }
 
 // expect records the runs that are being claimed, and replaces those of the previous batch.
@@ -107,7 +119,11 @@ func (r *runs) add(a *activeRun, killed func(common.Kill) error) (fresh bool) {
 	}
 	r.active[run] = a
 	a.publish()
+	if a.isBackground() {
+		r.background += a.slots
+	}
 	r.use(a.slots)
+	r.useDaemon(a, 1)
 	if k, requested := r.kills[run]; requested {
 		a.requestKill(k, killed(k))
 	}
@@ -156,7 +172,11 @@ func (r *runs) committed(o *common.Outcome) {
 	}
 	if a, active := r.active[o.Run.ID]; active && a.token == o.Token {
 		delete(r.active, o.Run.ID)
+		if a.isBackground() {
+			r.background -= a.slots
+		}
 		r.use(-a.slots)
+		r.useDaemon(a, -1)
 	}
 	if r.ending[o.Run.Job]--; r.ending[o.Run.Job] <= 0 {
 		delete(r.ending, o.Run.Job)
@@ -218,14 +238,13 @@ func (d *Dispatcher) Release(o common.Orphan, created int64) {
 	const code, text = "claimed_twice", "its claim was granted after the worker had stopped waiting for the answer"
 	d.send(func() {
 		f, unstarted := d.runs.takeUnsure(o.Record.Run)
-		if !unstarted || created == 0 {
-			d.resolve(o.Record.AsRun(common.StatusLost), o.CreateRevision, code, text)
-			return
+		end := common.Outcome{Token: o.CreateRevision, Created: created}
+		if unstarted && created != 0 {
+			end.Unbegun = true
+			end.Next = new(repeatOf(&f, &o.Record, scheduler.Agreed(d.cfg.Cluster, d.cfg.Now())))
+		} else {
+			end.Next = d.nextStart(&o.Record, common.StatusLost)
 		}
-		again := repeatOf(&f, &o.Record, scheduler.Agreed(d.cfg.Cluster, d.cfg.Now()))
-		run := o.Record.AsRun(common.StatusLost)
-		run.Reason = &common.Reason{Code: code, Text: text}
-		d.runs.ending[run.Job]++
-		d.outcomes.put(common.Outcome{Run: run, Token: o.CreateRevision, Created: created, Unbegun: true, Next: &again})
+		d.resolve(&o.Record, common.StatusLost, end, code, text)
 	})
 }

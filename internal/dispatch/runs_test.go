@@ -279,3 +279,17 @@ func TestDelays(t *testing.T) {
 		t.Errorf("what did not start: %+v", got)
 	}
 }
+
+// A further attempt gets the status of the attempt before, whichever worker had that.
+func TestTask_OfAFurtherAttempt_HasTheStatusOfTheOneBefore(t *testing.T) {
+	bubble(t, nil, func(r *rig) {
+		r.hand(r.fire("a"))
+		time.Sleep(time.Minute)
+		again := r.shot("a", "x")
+		again.Trigger.Attempt, again.Trigger.Cause, again.Trigger.After = 2, common.CauseRerun, common.StatusTimedOut
+		r.hand(again)
+		if previous := r.runner.started()[1].Previous; previous != common.StatusTimedOut {
+			r.Fatalf("previous status %q", previous)
+		}
+	})
+}

@@ -1,6 +1,7 @@
 package dispatch
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"sync"
@@ -16,6 +17,7 @@ func (d *Dispatcher) settle(s scope, f scheduler.Fire, claim *common.Claim, r *c
 	retry := now.Add(retryAfter)
 	settled := scheduler.Settled{Fire: f}
 	var execute func()
+	d.cfg.Pools.Release(claim.Record.Pool, common.PoolSlot{Job: claim.Job, Run: claim.Record.Run}, r.Fence)
 	switch r.Verdict {
 	case common.Claimed:
 		execute = d.admit(s, &settled, claim, r)
@@ -24,14 +26,19 @@ func (d *Dispatcher) settle(s scope, f scheduler.Fire, claim *common.Claim, r *c
 		d.cfg.Metrics.Outcome(common.StatusSkipped, 0)
 	case common.Passed, common.Queued:
 		settled.Cursor = claim.To
+	case common.Begun:
+		settled.Cursor, settled.Gone = claim.To, claim.Trigger != nil // the claim has deleted the trigger
 	case common.Blocked:
 		settled.RetryAt = retry
 	case common.Stale:
 		d.stale(&settled, r, retry)
+	case common.Full:
+		d.cfg.Pools.Learn(f.Terms.Pool, r.Used, r.PoolVersion)
+		settled.RetryAt = now.Add(poolRetry)
 	case common.Failed:
 		settled.RetryAt = retry
 		d.disturbed = now
-		if r.Unsure && claim.Record.Run != "" {
+		if r.Unsure && claim.Record.Run != "" && claim.Head == nil {
 			d.runs.noteUnsure(claim.Record.Run, f)
 		}
 		d.cfg.Log.Error("claim_failed", "job", f.Job, "error", r.Err)
@@ -92,7 +99,7 @@ func (d *Dispatcher) admit(s scope, settled *scheduler.Settled, claim *common.Cl
 		if claim.Trigger != nil {
 			why = "it was returned before it started, and claimed again after its deadline"
 		}
-		d.resolve(record.AsRun(common.StatusMissed), r.Fence, common.ReasonLate, why)
+		d.resolve(&record, common.StatusMissed, common.Outcome{Token: r.Fence}, common.ReasonLate, why)
 		return nil
 	}
 	ctx, cancel := context.WithCancelCause(s.life)
@@ -100,12 +107,15 @@ func (d *Dispatcher) admit(s scope, settled *scheduler.Settled, claim *common.Cl
 		record:   record,
 		token:    r.Fence,
 		slots:    max(1, settled.Fire.Terms.Slots),
-		cancel:   cancel,
 		kill:     make(chan struct{}),
 		requests: make(chan error, 1),
 		proof:    r.Proof,
 		put:      d.cfg.Boot(),
 		present:  r.Proof.Sent,
+	}
+	active.cancel = func(cause error) {
+		active.ending = true
+		cancel(cause)
 	}
 	if !d.runs.add(active, d.cfg.Causes.Killed) {
 		cancel(nil)
@@ -113,7 +123,8 @@ func (d *Dispatcher) admit(s scope, settled *scheduler.Settled, claim *common.Cl
 		if d.runs.resolvedElsewhere(run, d.cfg.Causes.CutOff) {
 			return nil // once it has ended, recovery finds a record without an active run and resolves it
 		}
-		d.resolve(record.AsRun(common.StatusLost), r.Fence, "claimed_twice", "this worker had claimed it before")
+		d.resolve(&record, common.StatusLost, common.Outcome{Token: r.Fence, Created: r.Created,
+			Next: d.nextStart(&record, common.StatusLost)}, "claimed_twice", "this worker had claimed it before")
 		return nil
 	}
 	settled.Run = run
@@ -123,7 +134,7 @@ func (d *Dispatcher) admit(s scope, settled *scheduler.Settled, claim *common.Cl
 		Job:          r.Job,
 		Record:       record,
 		Fence:        r.Fence,
-		Previous:     d.runs.previous(record.JobUID),
+		Previous:     cmp.Or(record.Follows(), d.runs.previous(record.UID())),
 		KillNow:      active.kill,
 		KillRequests: active.requests,
 		MayStart: func() error {
@@ -140,11 +151,12 @@ func (d *Dispatcher) admit(s scope, settled *scheduler.Settled, claim *common.Cl
 			active.ended = true // from here on, its fence does not end it
 			d.runs.ending[outcome.Job]++
 			outcome.Delays = delays(&outcome, granted)
-			end := common.Outcome{Run: outcome, Token: r.Fence, Created: r.Created}
+			end := common.Outcome{Run: outcome, Token: r.Fence, Created: r.Created, Pool: record.Pool}
 			again := d.again(ctx, &fire, &record, &end.Run)
 			if end.Next = d.next(ctx, &task, &end.Run); again != nil {
 				end.Next, end.Unbegun, active.returning = again, true, true
 			}
+			end.Success = end.Run.CountsAsSuccess() && d.isParent(&task.Job)
 			if d.cfg.Output == nil || end.Run.OutputBytes == 0 {
 				d.outcomes.put(end)
 				return
@@ -161,19 +173,33 @@ func (d *Dispatcher) admit(s scope, settled *scheduler.Settled, claim *common.Cl
 // becomes lost, as if its worker had died.
 func (d *Dispatcher) next(ctx context.Context, task *Task, outcome *common.Run) *common.Trigger {
 	now := scheduler.Agreed(d.cfg.Cluster, d.cfg.Now())
-	if outcome.Status == common.StatusKilled &&
-		(ctx.Err() == nil || errors.Is(context.Cause(ctx), d.cfg.Causes.CutOff)) {
+	lost := outcome.Status == common.StatusKilled &&
+		(ctx.Err() == nil || errors.Is(context.Cause(ctx), d.cfg.Causes.CutOff))
+	if lost {
 		outcome.Status = common.StatusLost
+	}
+	if task.Record.Replica() != "" {
+		next := nextReplica(&task.Record, outcome, now)
+		if next != nil {
+			outcome.Restarts = next.Restarts
+			if why := restartReason(outcome, next); why != "" && d.cfg.Restarted != nil {
+				d.cfg.Restarted(why)
+			}
+		}
+		return next
+	}
+	if lost {
 		return rerunOf(&task.Record, now)
 	}
 	return retryOf(&task.Job, &task.Record, outcome, d.cfg.Life.Worker, now)
 }
 
-// resolve commits the outcome of a run that is not executed.
-func (d *Dispatcher) resolve(run common.Run, token int64, code, text string) {
-	run.Reason = &common.Reason{Code: code, Text: text}
-	d.runs.ending[run.Job]++
-	d.outcomes.put(common.Outcome{Run: run, Token: token})
+// resolve commits a status as the outcome of a run that is not executed; end is the outcome without its run.
+func (d *Dispatcher) resolve(record *common.Record, status common.Status, end common.Outcome, code, text string) {
+	end.Run, end.Pool = record.AsRun(status), record.Pool
+	end.Run.Reason = &common.Reason{Code: code, Text: text}
+	d.runs.ending[end.Run.Job]++
+	d.outcomes.put(end)
 }
 
 // delays returns the parts of the time between plan and start; nil for a run that did not start.
@@ -184,6 +210,6 @@ func delays(run *common.Run, granted time.Time) *common.Delays {
 	text := func(d time.Duration) common.Duration {
 		return common.Duration(max(0, d).Round(time.Microsecond).String()) // a clock may have been set back
 	}
-	return &common.Delays{Plan: text(run.ClaimedAt.Sub(run.PlannedAt)), Claim: text(granted.Sub(*run.ClaimedAt)),
+	return &common.Delays{Plan: text(run.ClaimedAt.Sub(run.Ready())), Claim: text(granted.Sub(*run.ClaimedAt)),
 		Start: text(run.StartedAt.Sub(granted))}
 }

@@ -9,6 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"carillon/internal/common"
+	"carillon/internal/maintenance"
 	"carillon/internal/platform/virtualtime"
 	"carillon/internal/scheduler"
 )
@@ -190,6 +191,41 @@ func TestPending_WorkerIsDrained_IsNotClaimed(t *testing.T) {
 	})
 }
 
+// While a fire waits for a slot, a maintenance window may begin.
+func TestPending_WindowBegins_IsNotClaimed(t *testing.T) {
+	bubble(t, nil, func(r *rig) {
+		r.slots.Store(1)
+		r.long("long")
+		r.hand(r.fire("long"))
+		r.hand(r.fire("a"))
+		time.Sleep(3 * time.Second)
+		begin := time.Now()
+		r.cluster.close(maintenance.WindowDefinition{From: &begin, To: new(begin.Add(time.Hour)), Everything: true,
+			Policy: maintenance.Hold})
+		r.release("long")
+		if s := r.settled(); len(s) != 2 || s[1].RetryAt.IsZero() || !s[1].Cursor.IsZero() ||
+			len(r.claimer.claims()) != 1 {
+			r.Fatalf("settled: %+v", s)
+		}
+	})
+}
+
+// The delays of a run that waited for the end of a maintenance window count from that end.
+func TestClaim_FireWaitedForAWindow_IsReadyAtItsEnd(t *testing.T) {
+	bubble(t, nil, func(r *rig) {
+		f := r.fire("a")
+		end := f.At.Add(10 * time.Second)
+		r.cluster.close(maintenance.WindowDefinition{From: new(f.At.Add(-time.Hour)), To: &end, Everything: true,
+			Policy: maintenance.Hold})
+		time.Sleep(11 * time.Second)
+		r.hand(f)
+		claim := r.claimer.claims()[0]
+		if at := claim.Record.ReadyAt; at == nil || !at.Equal(end) || !claim.Record.PlannedAt.Equal(f.At) {
+			r.Fatalf("planned at %v, ready at %v, want %v", claim.Record.PlannedAt, at, end)
+		}
+	})
+}
+
 // A single worker does not read before its claims, and still observes its slots and Trouble.
 func TestPending_OnlyWorkerIsDrained_IsNotClaimed(t *testing.T) {
 	for _, trouble := range []string{"", "its clock is off"} {
@@ -251,7 +287,7 @@ func TestPending_SlotsAreAdded_IsClaimed(t *testing.T) {
 	})
 }
 
-// A batch fits into the free slots and is of different jobs, and no fire that remains comes before one of it.
+// A batch fits into the free slots and has different keys, and no fire that remains comes before one of it.
 func TestPending_EqualsAList(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p := &pending{}
@@ -269,43 +305,85 @@ func TestPending_EqualsAList(t *testing.T) {
 					Due: base.Add(time.Duration(rapid.IntRange(0, 5).Draw(t, "due")) * time.Second),
 					Terms: terms(priority(rapid.IntRange(1, 3).Draw(t, "priority")),
 						takes(rapid.IntRange(0, 4).Draw(t, "slots")))}}
+				if rapid.Bool().Draw(t, "is a trigger") {
+					i.fire.Terms.Overlap = rapid.SampledFrom([]common.Overlap{common.OverlapAllow,
+						common.OverlapSkip}).Draw(t, "overlap")
+					i.fire.Trigger = &scheduler.Trigger{Trigger: common.Trigger{Fire: fmt.Sprint(n % 3), Attempt: 1}}
+				}
+				if i.fire.Trigger != nil && rapid.Bool().Draw(t, "is of a backfill") {
+					i.fire.Trigger.Flow = &common.FlowNode{Background: true}
+				}
 				i.fire.Action.Expire = rapid.IntRange(0, 4).Draw(t, "expires") == 0
 				p.put(i)
 				list = append(list, i)
 			},
 			"take": func(t *rapid.T) {
 				most, free := rapid.IntRange(1, 5).Draw(t, "most"), rapid.IntRange(-1, 8).Draw(t, "free")
-				batch := p.take(most, free)
-				used := 0
-				jobs := map[string]bool{}
+				space := room{free, rapid.IntRange(-1, 8).Draw(t, "background"), rapid.Bool().Draw(t, "yields")}
+				batch := p.take(most, space)
+				used, behind := 0, 0
+				keys := map[string]bool{}
 				for k, i := range batch {
-					if used += i.slots(); jobs[i.fire.Job] || i.slots() > 0 && used > free {
+					if used += i.slots(); keys[i.batchKey()] || i.slots() > 0 && used > free {
 						t.Fatalf("took %+v with %d slots free", batch, free)
 					}
-					if jobs[i.fire.Job] = true; k > 0 && before(i, batch[k-1]) {
+					if i.background() {
+						behind += i.slots()
+					}
+					if i.background() && (space.yields || behind > max(0, space.background)) {
+						t.Fatalf("took %+v with room %+v", batch, space)
+					}
+					if keys[i.batchKey()] = true; k > 0 && before(i, batch[k-1]) {
 						t.Fatalf("took out of order: %+v", batch)
 					}
 					list = slices.DeleteFunc(list, func(x item) bool { return x.fire.Version == i.fire.Version })
 				}
 				stuck := func(i item) bool { // the first of all, and too large
-					return i.slots() > free && !slices.ContainsFunc(list, func(x item) bool { return before(x, i) })
+					return !space.fits(&i) && !slices.ContainsFunc(list, func(x item) bool { return before(x, i) })
 				}
 				if len(batch) == 0 && len(list) > 0 && !slices.ContainsFunc(list, stuck) {
 					t.Fatalf("of %+v nothing was taken with %d slots free", list, free)
 				}
 				for _, i := range list {
 					for _, taken := range batch {
-						if before(i, taken) && !jobs[i.fire.Job] {
+						if before(i, taken) && !keys[i.batchKey()] {
 							t.Fatalf("%+v was taken before %+v", taken, i)
 						}
 					}
 				}
 			},
 			"": func(t *rapid.T) {
-				if p.len() != len(list) {
-					t.Fatalf("%d wait, want %d", p.len(), len(list))
+				behind := 0
+				for i := range list {
+					if list[i].background() {
+						behind++
+					}
+				}
+				if p.len() != len(list) || p.background != behind {
+					t.Fatalf("%d wait, %d of backfills, want %d, %d", p.len(), p.background, len(list), behind)
 				}
 			},
 		})
 	})
+}
+
+// Two claims of a job whose runs must not overlap would each find no unresolved run if they shared a batch.
+func TestBatchKey(t *testing.T) {
+	trigger := func(job, fire string, overlap common.Overlap) string {
+		i := item{fire: scheduler.Fire{Job: job, Terms: terms(func(t *common.Terms) { t.Overlap = overlap }),
+			Trigger: &scheduler.Trigger{Trigger: common.Trigger{Fire: fire, Attempt: 1}}}}
+		return i.batchKey()
+	}
+	planned := item{fire: scheduler.Fire{Job: "a",
+		Terms: terms(func(t *common.Terms) { t.Overlap = common.OverlapAllow })}}
+	for _, overlap := range []common.Overlap{common.OverlapSkip, common.OverlapQueue, common.OverlapReplace} {
+		if trigger("a", "1", overlap) != trigger("a", "2", overlap) {
+			t.Errorf("%s: two triggers of a job share a batch", overlap)
+		}
+	}
+	keys := map[string]bool{trigger("a", "1", common.OverlapAllow): true, trigger("a", "2", common.OverlapAllow): true,
+		trigger("b", "1", common.OverlapAllow): true, planned.batchKey(): true}
+	if len(keys) != 4 {
+		t.Errorf("runs that may overlap: %v", keys)
+	}
 }

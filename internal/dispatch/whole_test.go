@@ -188,7 +188,8 @@ func TestTwoWorkersAccountForEveryFire(t *testing.T) {
 		worker := func(name string) (stop func()) {
 			loop := scheduler.New(slog.New(slog.DiscardHandler), quiet{}, func() time.Time {
 				return time.Now().Round(0)
-			}, scheduler.NewTimer(), scheduler.NewRanking(common.Life{Worker: name}, cluster).Action)
+			}, scheduler.NewTimer(), scheduler.NewRanking(common.Life{Worker: name}, cluster,
+				func() scheduler.OwnReplicas { return scheduler.OwnReplicas{} }).Action)
 			d := New(Config{
 				Plan:     loop,
 				Claimer:  etcd,

@@ -68,10 +68,7 @@ func fits(t *Txn) bool {
 // commit queues a transaction and waits for its outcome. If the context ends, a transaction that is not in
 // flight is withdrawn.
 func (b *Batch) commit(ctx context.Context, subject string, t *Txn) outcome {
-	own := &member{subject: subject, txn: t, news: make(chan news, 1)}
-	for i := range t.ops {
-		own.bytes += len(t.ops[i].KeyBytes()) + len(t.ops[i].ValueBytes())
-	}
+	own := &member{subject: subject, txn: t, bytes: t.Size(), news: make(chan news, 1)}
 	b.mu.Lock()
 	b.queue = append(b.queue, own)
 	if b.flying < maxFlying {

@@ -28,6 +28,11 @@ func NoneUnder(prefix string) clientv3.Cmp {
 	return clientv3.Compare(clientv3.CreateRevision(prefix), "=", 0).WithPrefix()
 }
 
+// NoneCreatedBefore holds while every key under the prefix was created at the revision or later.
+func NoneCreatedBefore(prefix string, revision int64) clientv3.Cmp {
+	return clientv3.Compare(clientv3.CreateRevision(prefix), ">", revision-1).WithPrefix()
+}
+
 // NoneNewer holds while no key under the prefix was put after the revision.
 func NoneNewer(prefix string, revision int64) clientv3.Cmp {
 	return clientv3.Compare(clientv3.ModRevision(prefix), "<", revision+1).WithPrefix()

@@ -32,6 +32,13 @@ type Lineage struct {
 	mu   sync.Mutex
 	seen Seen   // guarded by mu; the last good answer
 	why  string // guarded by mu; why etcd is considered restored; empty: it is not
+	era  int    // guarded by mu; number of times that a restore was accepted
+}
+
+// Asked is what was known of etcd when a request was sent.
+type Asked struct {
+	revision int64 // a lower bound of the response's revision; 0: none
+	era      int
 }
 
 // NewLineage returns a lineage that continues from an earlier observation; now returns the wall-clock time.
@@ -45,11 +52,13 @@ func (l *Lineage) Seen() (Seen, string) {
 	return l.seen, l.why
 }
 
-// Accept continues from the next answer, whatever its revision.
+// Accept continues from the answer to the next request, whatever its revision. Answers to requests that were sent
+// before are ignored: they are compared with a state that no longer counts.
 func (l *Lineage) Accept() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.seen, l.why = Seen{}, ""
+	l.era++
 }
 
 // WentBack records a restore that another process has detected.
@@ -61,16 +70,18 @@ func (l *Lineage) WentBack(why string) {
 	}
 }
 
-// revision returns the highest known revision.
-func (l *Lineage) revision() int64 {
+// Ask returns what is known of etcd before a request is sent.
+func (l *Lineage) Ask() Asked {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.seen.Revision
+	return Asked{revision: l.seen.Revision, era: l.era}
 }
 
-// Answered processes the header of a response. known is the revision that was known when the request was
-// sent, a lower bound for linearizable responses; zero for a response without such a bound.
-func (l *Lineage) Answered(h *pb.ResponseHeader, known int64) {
+// Unbound returns the same for a request that is not linearizable: one member may answer with an older revision.
+func (a Asked) Unbound() Asked { return Asked{era: a.era} }
+
+// Answered processes the header of the response to a request.
+func (l *Lineage) Answered(h *pb.ResponseHeader, asked Asked) {
 	if h.GetClusterId() == 0 || h.GetRevision() == 0 {
 		return
 	}
@@ -79,13 +90,13 @@ func (l *Lineage) Answered(h *pb.ResponseHeader, known int64) {
 	now := l.now()
 	most := l.seen.Revision + mostRevisions*int64((max(0, now.Sub(l.seen.At))+leapSlack)/time.Second)
 	switch {
-	case l.why != "":
+	case l.why != "" || asked.era != l.era:
 		return
 	case l.seen.Cluster == 0:
 	case h.ClusterId != l.seen.Cluster:
 		l.why = fmt.Sprintf("another cluster answers (%x, before it was %x)", h.ClusterId, l.seen.Cluster)
-	case h.Revision < known:
-		l.why = fmt.Sprintf("its revision is %d, after it was %d", h.Revision, known)
+	case h.Revision < asked.revision:
+		l.why = fmt.Sprintf("its revision is %d, after it was %d", h.Revision, asked.revision)
 	case h.Revision > most:
 		l.why = fmt.Sprintf("its revision jumped from %d to %d", l.seen.Revision, h.Revision)
 	}
@@ -97,16 +108,16 @@ func (l *Lineage) Answered(h *pb.ResponseHeader, known int64) {
 // intercept checks each response of the key-value service, before its caller receives it.
 func (l *Lineage) intercept(ctx context.Context, method string, req, reply any, cc *grpc.ClientConn,
 	invoke grpc.UnaryInvoker, opts ...grpc.CallOption) error {
-	known := l.revision()
+	asked := l.Ask()
 	err := invoke(ctx, method, req, reply, cc, opts...)
 	if err != nil {
 		return err
 	}
 	if answer, ok := reply.(interface{ GetHeader() *pb.ResponseHeader }); ok {
 		if !linearizable(req) {
-			known = 0
+			asked = asked.Unbound()
 		}
-		l.Answered(answer.GetHeader(), known)
+		l.Answered(answer.GetHeader(), asked)
 	}
 	return nil
 }

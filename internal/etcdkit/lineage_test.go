@@ -31,7 +31,7 @@ func TestLineage_NoticesARestore(t *testing.T) {
 		now := noon
 		l := NewLineage(Seen{Cluster: 1, Revision: 1000, At: noon}, func() time.Time { return now })
 		now = noon.Add(c.after)
-		l.Answered(&pb.ResponseHeader{ClusterId: c.cluster, Revision: c.revision}, c.known)
+		l.Answered(&pb.ResponseHeader{ClusterId: c.cluster, Revision: c.revision}, Asked{revision: c.known})
 		seen, why := l.Seen()
 		if (why != "") != c.back {
 			t.Errorf("%s: %q", c.name, why)
@@ -40,9 +40,27 @@ func TestLineage_NoticesARestore(t *testing.T) {
 			t.Errorf("%s: it lost the earlier observation: %+v", c.name, seen)
 		}
 		l.Accept()
-		l.Answered(&pb.ResponseHeader{ClusterId: 3, Revision: 5}, 0)
+		l.Answered(&pb.ResponseHeader{ClusterId: 3, Revision: 5}, l.Ask())
 		if seen, why := l.Seen(); why != "" || seen.Cluster != 3 || seen.Revision != 5 {
 			t.Errorf("%s: after it was accepted: %+v, %q", c.name, seen, why)
 		}
+	}
+}
+
+// A request that is in flight when an operator accepts a restore was sent by one who knew the state before: its answer
+// must not bring the condition back.
+func TestLineage_AnswerToARequestFromBeforeTheRestoreWasAccepted_IsIgnored(t *testing.T) {
+	l := NewLineage(Seen{Cluster: 1, Revision: 1000, At: time.Now()}, time.Now)
+	restored, before := l.Ask(), l.Ask()
+	l.Answered(&pb.ResponseHeader{ClusterId: 1, Revision: 500}, l.Ask())
+	if _, why := l.Seen(); why == "" {
+		t.Fatal("the restore is not noticed")
+	}
+	l.Accept()
+	l.Answered(&pb.ResponseHeader{ClusterId: 1, Revision: 501}, restored)
+	l.Answered(&pb.ResponseHeader{ClusterId: 1, Revision: 1001}, before)
+	l.Answered(&pb.ResponseHeader{ClusterId: 1, Revision: 502}, l.Ask())
+	if seen, why := l.Seen(); why != "" || seen.Revision != 502 {
+		t.Errorf("after the restore was accepted: %+v, %q", seen, why)
 	}
 }

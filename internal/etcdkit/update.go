@@ -55,6 +55,14 @@ func (t *Txn) If(compares ...clientv3.Cmp) { t.cmps = append(t.cmps, compares...
 // Then adds writes.
 func (t *Txn) Then(ops ...clientv3.Op) { t.ops = append(t.ops, ops...) }
 
+// Size returns the size of the keys and values of its writes, without those of nested transactions.
+func (t *Txn) Size() (bytes int) {
+	for i := range t.ops {
+		bytes += len(t.ops[i].KeyBytes()) + len(t.ops[i].ValueBytes())
+	}
+	return bytes
+}
+
 // Delete adds the deletion of keys.
 func (t *Txn) Delete(keys ...string) {
 	for _, key := range keys {

@@ -1,4 +1,4 @@
-// Package events is the stream of events: changes of jobs, runs and workers in the order of etcd's
+// Package events is the stream of events: changes of jobs, runs, flow runs and workers in the order of etcd's
 // revisions, from any revision on.
 //
 // One watch serves all followers of a process, and without followers there is no watch. The latest

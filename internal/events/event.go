@@ -12,15 +12,16 @@ type Kind string
 
 // The kinds.
 const (
-	Job    Kind = "job"
-	Run    Kind = "run"
-	Worker Kind = "worker"
+	Job     Kind = "job"
+	Run     Kind = "run"
+	FlowRun Kind = "flowrun"
+	Worker  Kind = "worker"
 )
 
 // Event is one change.
 type Event struct {
 	Kind Kind
-	Job  string // the job, or the job of the run
+	Job  string // the job, or the job of the run; empty if it is not known any more
 	Data any    // payload, encoded as JSON; read-only
 }
 
@@ -50,6 +51,23 @@ type RunData struct {
 	WorkerName string        `json:"workerName,omitempty"`
 	ExitCode   *int          `json:"exitCode,omitempty"`
 	EndedAt    *time.Time    `json:"endedAt,omitempty"`
+	FlowRun    string        `json:"flowRun,omitempty"` // the flow run that it belongs to, and its node there
+	Node       string        `json:"node,omitempty"`
+}
+
+// FlowRunData describes a flow run that has not ended, or one of its nodes that was started or has ended.
+type FlowRunData struct {
+	Run    string `json:"run"`
+	Job    string `json:"job,omitempty"`
+	Paused bool   `json:"paused,omitempty"`
+	Ending bool   `json:"ending,omitempty"` // its end was requested
+
+	Node    string           `json:"node,omitempty"` // empty: the flow run itself
+	State   common.NodeState `json:"state,omitempty"`
+	Status  common.Status    `json:"status,omitempty"`
+	Reason  string           `json:"reason,omitempty"` // its code
+	Round   int              `json:"round,omitempty"`
+	Attempt int              `json:"attempt,omitempty"`
 }
 
 // WorkerData describes a worker in an event.

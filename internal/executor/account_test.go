@@ -17,6 +17,7 @@ import (
 
 	"carillon/internal/common"
 	"carillon/internal/executor"
+	"carillon/internal/executor/inside"
 	"carillon/internal/executor/runas"
 )
 
@@ -117,7 +118,7 @@ func TestRunAsOtherUser_ProcessesAreKilled(t *testing.T) {
 	out, wait := background(t, ctx, x, task)
 	waitFor(t, func() bool { return len(strings.Fields(out.text())) == 3 })
 	list := pids(t, out.text())
-	cancel(executor.Killed{By: "ann"})
+	cancel(inside.Killed{By: "ann"})
 	expect(t, wait(), common.StatusKilled, "killed_by_user")
 	wantGone(t, list)
 }
@@ -320,6 +321,10 @@ func runCapable() {
 	task.Job.Timeout, task.Record.Policy.KillGrace = "300ms", 0
 	got, out := runIn(x, task)
 	fmt.Println(got.Status, alive(number(out)))
+	task = nobodys(`printf 17 >"$CARILLON_OUTPUT/rows"`)
+	task.Job.Outputs = map[string]common.Output{"rows": {Required: true}}
+	got, _ = runIn(x, task)
+	fmt.Println(got.Status, got.Outputs)
 	left, _ := filepath.Glob(filepath.Join(os.TempDir(), "carillon-run-capable-*"))
 	fmt.Println(len(left), "folders")
 	fail(x.Close())
@@ -415,7 +420,8 @@ func TestRunAsCapabilities_Suffice(t *testing.T) {
 		prints string
 	}{
 		"all that it needs": {[]uintptr{unix.CAP_SETUID, unix.CAP_SETGID, unix.CAP_KILL},
-			"nobody\n65534\nnobody 700\n" + none + "daemon\n" + none + "timed_out false\n0 folders\n"},
+			"nobody\n65534\nnobody 700\n" + none + "daemon\n" + none + "timed_out false\n" +
+				"succeeded map[rows:17]\n0 folders\n"},
 		"without one": {[]uintptr{unix.CAP_SETUID, unix.CAP_SETGID}, "it lacks CAP_KILL"},
 	} {
 		cmd := exec.Command(self)

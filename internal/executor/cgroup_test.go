@@ -193,7 +193,7 @@ func TestReachedLimits_AreReported(t *testing.T) {
 		}
 		got := ""
 		if o := (&leaf{path: dir}).hit(limitsOf(&c.job)); o != nil {
-			got = o.reason.Code
+			got = o.Reason.Code
 		}
 		if got != c.reason {
 			t.Errorf("%s: %q, want %q", name, got, c.reason)
@@ -212,7 +212,8 @@ func TestLimitsAreFeaturesOfTheMachine(t *testing.T) {
 		t.Errorf("lacks %q", got)
 	}
 	x.cgroups = &cgroups{controllers: []string{controllerPids}}
-	if got := common.Lacking(common.Features[:], x.Features()); !slices.Equal(got, []string{common.FeatureMemoryMax}) {
+	if got := common.Lacking(common.Features[:], x.Features()); !slices.Equal(got,
+		[]string{common.FeatureMemoryMax}) {
 		t.Errorf("lacks %q", got)
 	}
 }

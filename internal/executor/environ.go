@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"carillon/internal/common"
 )
 
 // Variables that mark a command and all that it starts.
@@ -25,11 +27,14 @@ func (x *Executor) environment(t *Task, g granted) (env []string, path string) {
 		zone = "UTC"
 	}
 	as := cmp.Or(g.as, &x.self)
-	usual := [...]variable{{"PATH", x.cfg.Path}, {"HOME", as.Home}, {"USER", as.Name}, {"LOGNAME", as.Name},
+	usual := []variable{{"PATH", x.cfg.Path}, {"HOME", as.Home}, {"USER", as.Name}, {"LOGNAME", as.Name},
 		{"SHELL", shellOf(&t.Job)}, {"LANG", "C.UTF-8"}, {"TZ", zone}}
-	ours := [...]variable{
+	if parent := x.traceparent(&t.Record); parent != "" {
+		usual = append(usual, variable{"TRACEPARENT", parent})
+	}
+	ours := []variable{
 		{"CARILLON_JOB", t.Record.Job},
-		{"CARILLON_PLANNED_AT", t.Record.PlannedAt.UTC().Format(time.RFC3339Nano)},
+		{"CARILLON_PLANNED_AT", utc(t.Record.PlannedAt)},
 		{"CARILLON_ATTEMPT", strconv.Itoa(t.Record.Attempt)},
 		{"CARILLON_PREVIOUS_STATUS", string(t.PreviousStatus)},
 		{"CARILLON_FENCE", strconv.FormatInt(t.Fence, 10)},
@@ -37,6 +42,30 @@ func (x *Executor) environment(t *Task, g granted) (env []string, path string) {
 		{envWorker, x.cfg.Worker},
 		{envLife, x.cfg.Life},
 		{"CARILLON_WORKER_NAME", x.cfg.Name},
+	}
+	if t.Interval != nil {
+		ours = append(ours, variable{"CARILLON_INTERVAL_START", utc(t.Interval.Start)},
+			variable{"CARILLON_INTERVAL_END", utc(t.Interval.End)})
+	}
+	if replica := t.Record.Replica(); replica != "" {
+		ours = append(ours, variable{"CARILLON_REPLICA", common.ReplicaLabel(replica)})
+		if count := t.Record.Policy.Daemon.Count; count != common.AllWorkers {
+			ours = append(ours, variable{"CARILLON_REPLICAS", strconv.Itoa(int(count))})
+		}
+	}
+	if of := t.Record.Flow; of.OfSpread() {
+		ours[0].value = of.Job
+		ours = append(ours, variable{"CARILLON_SPREAD_RUN", of.Run})
+	} else if of != nil {
+		step, item, err := common.SplitNode(of.Node)
+		if err != nil {
+			step, item = of.Node, -1
+		}
+		ours = append(ours, variable{"CARILLON_FLOW", of.Job}, variable{"CARILLON_FLOW_RUN", of.Run},
+			variable{"CARILLON_STEP", step})
+		if item >= 0 {
+			ours = append(ours, variable{"CARILLON_ITEM_INDEX", strconv.Itoa(item)})
+		}
 	}
 	env = make([]string, 0, len(usual)+len(t.Job.Env)+len(params)+len(ours))
 	add := func(v variable) {
@@ -49,12 +78,12 @@ func (x *Executor) environment(t *Task, g granted) (env []string, path string) {
 		add(v)
 	}
 	for name, value := range params {
-		if !named(ours[:], name) {
+		if !named(ours, name) {
 			add(variable{name, value})
 		}
 	}
 	for name, value := range t.Job.Env {
-		if _, over := params[name]; !over && !named(ours[:], name) {
+		if _, over := params[name]; !over && !named(ours, name) {
 			if secret, found := g.secrets[name]; found {
 				value = secret
 			}
@@ -71,7 +100,24 @@ func (x *Executor) environment(t *Task, g granted) (env []string, path string) {
 	return env, path
 }
 
+// traceparent returns the span that a command continues: that of the command if spans are exported, otherwise the one
+// that requested the run; empty if there is none.
+func (x *Executor) traceparent(r *common.Record) string {
+	if !x.cfg.Traced {
+		return r.Traceparent
+	}
+	return r.CommandTrace().Traceparent()
+}
+
 type variable struct{ name, value string }
+
+// utc returns the text of a time; empty for the zero time.
+func utc(t time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	return t.UTC().Format(time.RFC3339Nano)
+}
 
 // named reports whether one of our variables has the name.
 func named(ours []variable, name string) bool {

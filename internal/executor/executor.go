@@ -16,6 +16,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"carillon/internal/common"
+	"carillon/internal/executor/inside"
 	"carillon/internal/executor/proctree"
 	"carillon/internal/executor/redact"
 	"carillon/internal/executor/runas"
@@ -44,27 +45,34 @@ type Config struct {
 	Secrets Secrets
 	// RunAs decides as which user a job runs and which commands it may use; nil: all as this process's own user.
 	RunAs *runas.File
+	// PlugIns are further types.
+	PlugIns PlugIns
+	// HTTP runs jobs of the type http; nil: this worker does not have the type.
+	HTTP InProcess
 	// MaxRunTime limits the run time of all commands; 0: no limit.
 	MaxRunTime time.Duration
 	// Yield, if set, waits while other commands are on their way to be started: at most for a limit, and until one of
 	// the channels is closed.
 	Yield func(limit time.Duration, over, also <-chan struct{})
-	Now   func() time.Time // wall clock; default time.Now
-	Log   *slog.Logger     // default: discarded
+	// Traced: the spans of runs are exported, so that every command is given the context of its own.
+	Traced bool
+	Now    func() time.Time // wall clock; default time.Now
+	Log    *slog.Logger     // default: discarded
 }
 
 // Task is a run to execute: the job under which it was claimed and its record.
 type Task struct {
 	Job            common.StoredJob
 	Record         common.Record
-	Fence          int64         // fencing token: the etcd revision of the claim, which grows from run to run
-	PreviousStatus common.Status // of the job's previous run; empty if there was none
+	Fence          int64            // fencing token: the etcd revision of the claim, which grows from run to run
+	PreviousStatus common.Status    // of the job's previous run; empty if there was none
+	Interval       *common.Interval // nil for a run outside the schedule
 	// MayStart, if set, is called just before the fork; the command does not start if it returns an error.
 	MayStart func() error
 	// KillNow is closed when all processes of the run must be killed at once, without the rest of the grace period.
 	KillNow <-chan struct{}
-	// KillRequests, if set, delivers kill requests, each a [Killed]. One that arrives while the run is ending, and is
-	// not the cause of the context, sends its signal too; KILL ends the grace period.
+	// KillRequests, if set, delivers kill requests, each a [inside.Killed]. One that arrives while the run is ending,
+	// and is not the cause of the context, sends its signal too; KILL ends the grace period.
 	KillRequests <-chan error
 }
 
@@ -83,15 +91,17 @@ type Executor struct {
 	// password: each gets its own session then. Otherwise each gets only a process group, since a session costs the
 	// kernel a scheduling group.
 	terminal bool
-	null     *os.File      // stdin of commands without input
-	gate     chan struct{} // holds one element for each start in progress
-	peak     atomic.Int64  // highest observed memory use of this process, in KiB
-	buffers  sync.Pool     // of *[common.MaxChunk]byte
-	tails    *budget       // for the tails of outputs over their limit
+	null     *os.File       // stdin of commands without input
+	gate     chan struct{}  // holds one element for each start in progress
+	peak     atomic.Int64   // highest observed memory use of this process, in KiB
+	buffers  sync.Pool      // of *[common.MaxChunk]byte
+	tails    *inside.Budget // for the tails of outputs over their limit
 
 	starts  *starts
 	probing sync.WaitGroup
 	noProbe context.CancelFunc // ends the probe
+
+	plugIns plugIns
 
 	tracker *tracker
 	marks   *marker
@@ -129,7 +139,7 @@ func New(cfg Config) (*Executor, error) {
 		gate:     make(chan struct{}, cfg.StartGate),
 		terminal: hasTerminal(),
 		buffers:  sync.Pool{New: func() any { return new([common.MaxChunk]byte) }},
-		tails:    newBudget(tailBudget),
+		tails:    inside.NewBudget(),
 		starts:   newStarts(),
 		forks:    make(chan *forkOrder),
 		marks:    newMarker(cfg.Mark),
@@ -166,6 +176,11 @@ func New(cfg Config) (*Executor, error) {
 	ctx, cancel := context.WithCancel(context.Background())
 	x.noProbe = cancel
 	x.probing.Go(func() { x.probe(ctx) })
+	x.plugIns.known = map[string]*plugIn{}
+	if cfg.PlugIns.Dir != "" {
+		x.scan(ctx)
+		x.probing.Go(func() { x.watchPlugIns(ctx) })
+	}
 	return x, nil
 }
 
@@ -210,9 +225,9 @@ func (x *Executor) KillAll() {
 }
 
 // Run starts the command, waits until it and its process group are gone, and returns the terminal run, built on the
-// task's record. When ctx ends, the command is stopped, and the cause of ctx determines the outcome: [Killed],
-// [ErrStopping], [ErrCutOff]; any other cause is quoted. When the task's KillNow is closed, all processes of the run
-// are killed at once; the cause is [ErrCutOff] unless ctx has ended before.
+// task's record. When ctx ends, the command is stopped, and the cause of ctx determines the outcome: [inside.Killed],
+// [inside.ErrStopping], [inside.ErrCutOff]; any other cause is quoted. When the task's KillNow is closed, all processes
+// of the run are killed at once; the cause is [inside.ErrCutOff] unless ctx has ended before.
 func (x *Executor) Run(ctx context.Context, t Task, out Output) common.Run {
 	masks := x.cfg.Masks()
 	as, bad := x.refuse(&t)
@@ -223,9 +238,18 @@ func (x *Executor) Run(ctx context.Context, t Task, out Output) common.Run {
 	if bad != nil {
 		return x.refused(&t, bad, masks)
 	}
-	masks = masks.With(more)
-	run := x.run(ctx, t, out, masks, granted{as, values})
-	maskReason(masks, run.Reason)
+	var run common.Run
+	if t.Job.TypeName() == common.TypeHTTP {
+		masks = masks.With(append(more, otherForms(more, x.cfg.HTTP.Masks)...))
+		run = x.inside(ctx, &t, out, masks, granted{as, values})
+	} else {
+		if t.Job.IsTyped() {
+			more = append(more, otherForms(more, inJSON)...)
+		}
+		masks = masks.With(more)
+		run = x.run(ctx, &t, out, masks, granted{as, values})
+	}
+	inside.MaskReason(masks, run.Reason)
 	return run
 }
 
@@ -236,34 +260,41 @@ type granted struct {
 }
 
 // refused returns the terminal run of a command that is not started.
-func (x *Executor) refused(t *Task, why *outcome, masks *redact.Masker) common.Run {
+func (x *Executor) refused(t *Task, why *inside.Outcome, masks *redact.Masker) common.Run {
 	run := x.outcome(t, why)
-	maskReason(masks, run.Reason)
+	inside.MaskReason(masks, run.Reason)
 	return run
 }
 
-func (x *Executor) run(ctx context.Context, t Task, out Output, masks *redact.Masker, g granted) common.Run {
-	spec, bad := x.resolve(&t, g)
+func (x *Executor) run(ctx context.Context, t *Task, out Output, masks *redact.Masker, g granted) common.Run {
+	spec, bad := x.resolve(ctx, t, g)
 	if bad != nil {
-		return x.outcome(&t, bad)
+		return x.outcome(t, bad)
 	}
-	if limit := x.limit(&t); limit.after > 0 { // counted from here, since the start may hang
+	return x.execute(ctx, t, out, masks, spec)
+}
+
+// execute runs a command that is ready to be started.
+func (x *Executor) execute(ctx context.Context, t *Task, out Output, masks *redact.Masker, spec *spec) common.Run {
+	if limit := x.limit(t); limit.After > 0 { // counted from here, since the start may hang
 		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeoutCause(ctx, limit.after, limit)
+		ctx, cancel = context.WithTimeoutCause(ctx, limit.After, limit)
 		defer cancel()
 	}
-	capture := newCapture(t.Record.Run, outputMax(&t.Job), out, x.tails, masks, x.cfg.Now)
-	p, err := x.start(ctx, &t, spec, capture)
+	capture := inside.NewCapture(t.Record.Run, inside.OutputMax(&t.Job), out, x.tails, masks, x.cfg.Now)
+	p, err := x.start(ctx, t, spec, capture)
 	if err != nil {
 		if refused, ok := errors.AsType[notAllowed](err); ok {
-			return x.outcome(&t, outcomeOfCause(refused.cause))
+			return x.outcome(t, inside.OfCause(refused.cause))
 		}
 		if stopped := context.Cause(ctx); stopped != nil {
-			return x.outcome(&t, outcomeOfCause(stopped))
+			return x.outcome(t, inside.OfCause(stopped))
 		}
-		return x.outcome(&t, x.unstarted(&t, spec, err))
+		return x.outcome(t, x.unstarted(t, spec, err))
 	}
-	cause := x.supervise(ctx, &t, p)
+	announce := inside.Announce(out, t.Record.Run, p.startedAt)
+	cause := x.supervise(ctx, t, p)
+	announce.Stop()
 	ended := time.Now()
 	if cause == nil && x.cfg.Yield != nil {
 		x.cfg.Yield(yieldFor, ctx.Done(), t.KillNow)
@@ -274,20 +305,25 @@ func (x *Executor) run(ctx context.Context, t Task, out Output, masks *redact.Ma
 	limits := limitsOf(&t.Job.Job)
 	end, err := p.reap()
 	if cause == nil && end.status.Signaled() && end.status.Signal() == syscall.SIGKILL && closed(x.killed) {
-		cause = ErrStopping // killed by KillAll
+		cause = inside.ErrStopping // killed by KillAll
 	}
-	clean := x.settle(&t, p)
+	clean := x.settle(t, p)
 	hit := p.leaf.hit(limits)
 	if !p.leaf.remove() {
 		x.cfg.Log.Warn("cgroup_not_removed", "job", t.Record.Job, "run", t.Record.Run)
 	}
-	x.leave(&t, spec, clean && !lived)
+	values, invalid := x.reported(t, spec, masks)
+	x.leave(t, spec, clean && !lived)
 
-	how := outcomeOf(&t, &end, err, cause)
-	if how.status == common.StatusFailed && cause == nil && hit != nil {
+	how := ofPlugIn(t, &end, outcomeOf(t, &end, err, cause))
+	if how.Status == common.StatusFailed && cause == nil && hit != nil {
 		how = hit
 	}
-	run := x.outcome(&t, how)
+	if how.Status == common.StatusSucceeded && invalid != nil {
+		how = invalid
+	}
+	run := x.outcome(t, how)
+	run.Outputs = values
 	*run.EndedAt = run.EndedAt.Add(-yielded - p.waited)
 	if !p.abandoned.Load() {
 		run.StartedAt = &p.startedAt
@@ -295,14 +331,14 @@ func (x *Executor) run(ctx context.Context, t Task, out Output, masks *redact.Ma
 	if err == nil && run.StartedAt != nil {
 		x.account(&run, &end)
 	}
-	run.OutputBytes, run.OutputTruncated = capture.close()
+	run.OutputBytes, run.OutputTruncated = capture.Close()
 	return run
 }
 
 // outcome returns the terminal run of a command that ended, or could not start, just now.
-func (x *Executor) outcome(t *Task, o *outcome) common.Run {
-	run := t.Record.AsRun(o.status)
-	run.Reason = o.reason
+func (x *Executor) outcome(t *Task, o *inside.Outcome) common.Run {
+	run := t.Record.AsRun(o.Status)
+	run.Reason = o.Reason
 	run.EndedAt = new(x.cfg.Now().UTC())
 	return run
 }

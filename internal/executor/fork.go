@@ -10,6 +10,8 @@ import (
 	"syscall"
 
 	"golang.org/x/sys/unix"
+
+	"carillon/internal/executor/inside"
 )
 
 // forkOrder is a request to a forker to start a command.
@@ -140,7 +142,7 @@ func (x *Executor) mayStart(o *forkOrder) error {
 		return err
 	}
 	if closed(x.killed) {
-		return notAllowed{ErrStopping}
+		return notAllowed{inside.ErrStopping}
 	}
 	if closed(o.task.KillNow) {
 		return notAllowed{causeOfKill(o.ctx)}

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"carillon/internal/common"
+	"carillon/internal/executor/inside"
 )
 
 // limits are the resource limits of a run. They apply if it has a cgroup with the controller enabled.
@@ -49,18 +50,19 @@ func (c *cgroups) limit(l *leaf, limits limits) error {
 }
 
 // hit returns the outcome of a failed run that reached a limit; nil if it reached none.
-func (l *leaf) hit(limits limits) *outcome {
+func (l *leaf) hit(limits limits) *inside.Outcome {
 	if l == nil {
 		return nil
 	}
 	switch {
 	case limits.memory > 0 && l.events("memory.events", "oom_kill") > 0:
 		most := strconv.FormatInt(limits.memory, 10)
-		return failed(common.ReasonOutOfMemory, "the run exceeded its memory limit of %s bytes", most).with("max", most)
+		return inside.Failed(common.ReasonOutOfMemory, "the run exceeded its memory limit of %s bytes", most).
+			With("max", most)
 	case l.events("pids.events", "max") > 0:
 		most := strconv.Itoa(limits.tasks)
-		return failed(common.ReasonTooManyTasks, "the run exceeded its limit of %s processes and threads", most).
-			with("max", most)
+		return inside.Failed(common.ReasonTooManyTasks, "the run exceeded its limit of %s processes and threads", most).
+			With("max", most)
 	}
 	return nil
 }
@@ -80,7 +82,8 @@ func (l *leaf) events(file, name string) int {
 	return 0
 }
 
-// Features returns the features of this worker. Resource limits depend on the machine.
+// Features returns the features of a worker.
+// Resource limits depend on the machine.
 func (x *Executor) Features() (able []string) {
 	for _, feature := range common.Features {
 		switch {
@@ -90,5 +93,5 @@ func (x *Executor) Features() (able []string) {
 			able = append(able, feature)
 		}
 	}
-	return able
+	return append(able, x.typeFeatures()...)
 }

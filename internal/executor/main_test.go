@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -121,6 +122,7 @@ type recorder struct {
 	mu     sync.Mutex
 	chunks []common.Chunk
 	next   int64
+	starts []time.Time
 }
 
 func record(t testing.TB, task executor.Task) *recorder {
@@ -130,6 +132,10 @@ func record(t testing.TB, task executor.Task) *recorder {
 func (r *recorder) Chunk(c common.Chunk) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	if c.RecordsStart() {
+		r.starts = append(r.starts, c.At)
+		return
+	}
 	if c.Offset != r.next || c.Run != r.run || len(c.Data) > common.MaxChunk ||
 		(len(c.Data) == 0) == (c.Missing == 0) || c.At.IsZero() {
 		r.t.Errorf("chunk at %d of %d bytes, missing %d, does not follow %d", c.Offset, len(c.Data), c.Missing, r.next)
@@ -152,6 +158,13 @@ func (r *recorder) text(streams ...common.Stream) string {
 		}
 	}
 	return b.String()
+}
+
+// started returns the recorded starts.
+func (r *recorder) started() []time.Time {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return slices.Clone(r.starts)
 }
 
 // await waits until the command has printed something.

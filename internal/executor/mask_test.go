@@ -47,6 +47,33 @@ func TestSecretsAreMasked(t *testing.T) {
 	}
 }
 
+func TestSecretsInOutputs_AreMasked(t *testing.T) {
+	x := newExecutor(t, masking("swordfish"))
+	task := newTask(common.Job{Outputs: map[string]common.Output{"a": {}},
+		Command: `echo "the swordfish" > "$CARILLON_OUTPUT/a"`})
+	if got := x.Run(t.Context(), task, record(t, task)); got.Outputs["a"] != "the [secret:s0]" {
+		t.Errorf("%q", got.Outputs)
+	}
+}
+
+// Secrets that overlap are each named, so that a masked value is several times as long: the outcome of the run must
+// nevertheless fit into a transaction.
+func TestOutputs_TooLargeWhenMasked_FailTheRun(t *testing.T) {
+	var secrets []string
+	for i := range 40 {
+		secrets = append(secrets, strings.Repeat("x", i)+"swordfish"+strings.Repeat("y", 40-i))
+	}
+	x := newExecutor(t, masking(secrets...))
+	long := strings.Repeat("x", 40) + "swordfish" + strings.Repeat("y", 40)
+	task := newTask(common.Job{Outputs: map[string]common.Output{"a": {}, "l": {List: true}}, Command: `
+yes ` + long + ` | head -n 40 > "$CARILLON_OUTPUT/a"; yes ` + long + ` | head -n 1400 > "$CARILLON_OUTPUT/l"`})
+	got := x.Run(t.Context(), task, record(t, task))
+	expect(t, got, common.StatusFailed, "outputs_invalid")
+	if got.Reason.Data["fault"] != "too_large" || len(got.Outputs) > 0 {
+		t.Errorf("%+v: outputs of %d and %d bytes", got.Reason, len(got.Outputs["a"]), len(got.Outputs["l"]))
+	}
+}
+
 // A name may be longer than its secret: chunks keep their maximum size, and the limit counts the masked output.
 func TestMaskedFlood(t *testing.T) {
 	x := newExecutor(t, masking("swordfish"))

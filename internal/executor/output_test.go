@@ -2,14 +2,42 @@ package executor_test
 
 import (
 	"bytes"
+	"context"
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strconv"
 	"testing"
+	"time"
 
 	"carillon/internal/common"
+	"carillon/internal/executor/inside"
 )
+
+// A run that lasts has its start in the output, before its outcome; a short one does not need it.
+func TestOutput_OfALongRun_RecordsItsStart(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithCancelCause(t.Context())
+	out, wait := background(t, ctx, newExecutor(t), shell("echo; exec sleep 300"))
+	out.await()
+	deadline := time.After(patience)
+	for out.started() == nil {
+		select {
+		case <-deadline:
+			t.Fatal("its start is not recorded")
+		case <-time.After(10 * time.Millisecond):
+		}
+	}
+	cancel(inside.Killed{By: "ann"})
+	if got := wait(); got.StartedAt == nil || !slices.Equal(out.started(), []time.Time{*got.StartedAt}) {
+		t.Errorf("started at %v, recorded %v", got.StartedAt, out.started())
+	}
+	short, out := run(t, shell("echo"))
+	if short.EndedAt.Sub(*short.StartedAt) < time.Second && out.started() != nil {
+		t.Errorf("the start of a short run is recorded: %v", out.started())
+	}
+}
 
 func TestOutputStreams_AreDistinguished(t *testing.T) {
 	got, out := run(t, shell("echo out; echo err >&2; echo out again"))

@@ -13,6 +13,7 @@ import (
 
 	"carillon/internal/common"
 	"carillon/internal/executor"
+	"carillon/internal/executor/inside"
 )
 
 func TestRun_Outcome_NamesStatusAndReason(t *testing.T) {
@@ -177,6 +178,36 @@ func TestEnvironment_IsBuiltFromAnEmptySet(t *testing.T) {
 	expect(t, got, common.StatusSucceeded, "")
 	if lines := strings.Split(strings.TrimSpace(out.text()), "\n"); !reflect.DeepEqual(lines, want) {
 		t.Errorf("environment:\n%s\nwant:\n%s", out.text(), strings.Join(want, "\n"))
+	}
+}
+
+// A command continues the span that requested its run; the job may set another one.
+func TestTraceparent_IsThatOfTheRequest(t *testing.T) {
+	const parent = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
+	task := newTask(common.Job{Command: "echo $TRACEPARENT"})
+	task.Record.Traceparent = parent
+	if _, out := run(t, task); out.text() != parent+"\n" {
+		t.Errorf("printed %q", out.text())
+	}
+	task = newTask(common.Job{Command: "echo $TRACEPARENT", Env: map[string]string{"TRACEPARENT": "own"}})
+	task.Record.Traceparent = parent
+	if _, out := run(t, task); out.text() != "own\n" {
+		t.Errorf("printed %q", out.text())
+	}
+}
+
+func TestInterval_IsInTheEnvironmentOfPlannedFires(t *testing.T) {
+	task := newTask(common.Job{Command: `env | grep ^CARILLON_INTERVAL_ | sort`})
+	task.Interval = &common.Interval{
+		Start: time.Date(2031, 3, 3, 5, 0, 0, 0, time.UTC), End: time.Date(2031, 3, 4, 5, 0, 0, 0, time.UTC)}
+	_, out := run(t, task)
+	want := "CARILLON_INTERVAL_END=2031-03-04T05:00:00Z\nCARILLON_INTERVAL_START=2031-03-03T05:00:00Z\n"
+	if out.text() != want {
+		t.Errorf("got %s", out.text())
+	}
+	task.Interval = &common.Interval{End: task.Interval.End}
+	if _, out := run(t, task); !strings.Contains(out.text(), "CARILLON_INTERVAL_START=\n") {
+		t.Errorf("the first fire has an empty start: %s", out.text())
 	}
 }
 
@@ -392,7 +423,7 @@ func TestRun_ReportsCPUTime(t *testing.T) {
 func TestNothingStartsUnderAnEndedContext(t *testing.T) {
 	made := filepath.Join(t.TempDir(), "made")
 	ctx, cancel := context.WithCancelCause(t.Context())
-	cancel(executor.ErrStopping)
+	cancel(inside.ErrStopping)
 	task := shell("touch " + made)
 	got := newExecutor(t).Run(ctx, task, record(t, task))
 	expect(t, got, common.StatusKilled, "worker_stopping")
@@ -432,4 +463,14 @@ func openFiles(t *testing.T) int {
 		t.Fatal(err)
 	}
 	return len(list)
+}
+
+// A run on one of several workers is one of its job, not of a step.
+func TestRunOn_HasTheEnvironmentOfItsJob(t *testing.T) {
+	task := newTask(common.Job{Command: `env | grep -E '^CARILLON_(JOB|SPREAD|FLOW|STEP|ITEM)' | sort`})
+	task.Record.Job = "rotate:worker"
+	task.Record.Flow = &common.FlowNode{Kind: common.KindSpread, Job: "rotate", Run: "u.1.1", Node: "worker@00002"}
+	if _, out := run(t, task); out.text() != "CARILLON_JOB=rotate\nCARILLON_SPREAD_RUN=u.1.1\n" {
+		t.Errorf("got %s", out.text())
+	}
 }

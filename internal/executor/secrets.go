@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"carillon/internal/common"
+	"carillon/internal/executor/inside"
 	"carillon/internal/executor/redact"
 )
 
@@ -20,7 +21,7 @@ type Secrets interface {
 // open returns the values of the job's variables that reference secrets. Parameter values of a trigger are never
 // interpreted as references: a user who may only run a job must not be able to read secrets.
 func (x *Executor) open(ctx context.Context, t *Task) (values map[string]string, masks []redact.Secret,
-	refused *outcome) {
+	refused *inside.Outcome) {
 	refs := t.Job.SecretRefs()
 	if len(refs) == 0 {
 		return nil, nil, nil
@@ -29,17 +30,19 @@ func (x *Executor) open(ctx context.Context, t *Task) (values map[string]string,
 	for _, variable := range slices.Sorted(maps.Keys(refs)) {
 		name := refs[variable]
 		if x.cfg.Secrets == nil {
-			return nil, nil, (&outcome{common.StatusRefused, &common.Reason{Code: common.ReasonSecretMissing,
-				Text: fmt.Sprintf("no secret %s: this worker has no secrets", common.Excerpt(name))}}).with("secret",
-				name)
+			why := &inside.Outcome{Status: common.StatusRefused, Reason: &common.Reason{
+				Code: common.ReasonSecretMissing,
+				Text: fmt.Sprintf("no secret %s: this worker has no secrets", common.Excerpt(name)),
+			}}
+			return nil, nil, why.With("secret", name)
 		}
 		plain, why := x.cfg.Secrets.Open(ctx, name, t.Job.Group)
 		switch {
 		case why == nil:
 		case ctx.Err() != nil:
-			return nil, nil, outcomeOfCause(context.Cause(ctx))
+			return nil, nil, inside.OfCause(context.Cause(ctx))
 		default:
-			return nil, nil, &outcome{common.StatusRefused, why}
+			return nil, nil, &inside.Outcome{Status: common.StatusRefused, Reason: why}
 		}
 		values[variable] = string(plain)
 		masks = append(masks, redact.Secret{Name: name, Value: plain})

@@ -9,6 +9,7 @@ import (
 
 	"carillon/internal/common"
 	"carillon/internal/executor"
+	"carillon/internal/executor/inside"
 )
 
 // vault opens secrets that all groups may use, except for those of one group.
@@ -134,7 +135,7 @@ func TestKilledWhileItWaitsForSecrets(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(t.Context())
 	task := newTask(common.Job{Command: "true", Env: map[string]string{"A": "secret:db"}})
 	_, wait := background(t, ctx, x, task)
-	cancel(executor.Killed{By: "ann"})
+	cancel(inside.Killed{By: "ann"})
 	expect(t, wait(), common.StatusKilled, "killed_by_user")
 }
 

@@ -1,29 +1,16 @@
 package executor
 
 import (
-	"cmp"
 	"errors"
 	"syscall"
 
-	"carillon/internal/common"
+	"carillon/internal/executor/inside"
 )
-
-// signal returns the first signal to send.
-func (k Killed) signal() common.Signal { return cmp.Or(k.Signal, common.SignalTerm) }
-
-// hurried is the cause of a run whose grace period was ended by another kill request.
-type hurried struct {
-	error
-	by string
-}
-
-func (h hurried) Error() string { return h.error.Error() + "; at once, by " + common.Excerpt(h.by) }
-func (h hurried) Unwrap() error { return h.error }
 
 // signalOf returns the first signal to send. An unknown signal, from a newer master, is replaced by TERM.
 func signalOf(cause error) syscall.Signal {
-	k, _ := errors.AsType[Killed](cause)
-	switch k.signal() {
+	k, _ := errors.AsType[inside.Killed](cause)
+	switch k.FirstSignal() {
 	case "INT":
 		return syscall.SIGINT
 	case "QUIT":

@@ -13,6 +13,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"carillon/internal/executor/inside"
 	"carillon/internal/executor/proctree"
 	"carillon/internal/platform/bootclock"
 )
@@ -48,7 +49,7 @@ func (n notAllowed) Error() string { return n.cause.Error() }
 
 // start forks and executes a command. The number of concurrent starts is limited, since more would only make each of
 // them slower. It returns the context's error if the context ended before the fork.
-func (x *Executor) start(ctx context.Context, t *Task, s *spec, c *capture) (_ *process, err error) {
+func (x *Executor) start(ctx context.Context, t *Task, s *spec, c *inside.Capture) (_ *process, err error) {
 	gate := place{x: x}
 	select {
 	case x.gate <- struct{}{}:
@@ -58,7 +59,7 @@ func (x *Executor) start(ctx context.Context, t *Task, s *spec, c *capture) (_ *
 	case <-t.KillNow:
 		return nil, notAllowed{causeOfKill(ctx)}
 	}
-	if err := x.enter(s); err != nil {
+	if err := x.enter(t, s); err != nil {
 		return nil, err
 	}
 	defer func() {
@@ -130,7 +131,7 @@ func (x *Executor) launch(ctx context.Context, t *Task, s *spec, p *process, gat
 
 // watch starts the goroutine that waits for the end of the command. It reads the outputs after lazyFor, or at the end
 // of the command.
-func (x *Executor) watch(p *process, c *capture) {
+func (x *Executor) watch(p *process, c *inside.Capture) {
 	go func() {
 		defer close(p.read)
 		if p.endsWithin(lazyFor) {

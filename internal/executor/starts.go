@@ -117,7 +117,7 @@ func (x *Executor) Conditions() (found []common.Condition) {
 			Data: common.Words{"count": fmt.Sprint(s.hung)},
 		})
 	}
-	return found
+	return append(found, x.brokenTypes()...)
 }
 
 // probe starts a trivial command periodically after a start has failed, until one succeeds.
@@ -149,7 +149,7 @@ func (x *Executor) probe(ctx context.Context) {
 func (x *Executor) canStart(ctx context.Context) bool {
 	job := common.Job{Name: "probe", Command: ":", Timeout: "10s"}
 	record := common.Record{Job: job.Name, Run: "probe." + x.cfg.Life, Policy: job.Terms().Policy}
-	run := x.run(ctx, Task{Job: common.StoredJob{Job: job}, Record: record}, nowhere{}, nil, granted{})
+	run := x.run(ctx, &Task{Job: common.StoredJob{Job: job}, Record: record}, nowhere{}, nil, granted{})
 	return run.Status == common.StatusSucceeded ||
 		run.Reason.Code != common.ReasonCannotStart && run.Status == common.StatusFailed
 }

@@ -9,6 +9,7 @@ import (
 
 	"carillon/internal/common"
 	"carillon/internal/executor"
+	"carillon/internal/executor/inside"
 )
 
 func TestStop_OutcomeNamesTheCause(t *testing.T) {
@@ -17,10 +18,10 @@ func TestStop_OutcomeNamesTheCause(t *testing.T) {
 		reason string
 		text   string
 	}{
-		"by a user": {executor.Killed{By: "ada", Note: "wrong host"}, "killed_by_user",
+		"by a user": {inside.Killed{By: "ada", Note: "wrong host"}, "killed_by_user",
 			"killed by ada: wrong host"},
-		"worker stops":  {executor.ErrStopping, "worker_stopping", executor.ErrStopping.Error()},
-		"worker is off": {executor.ErrCutOff, "worker_cut_off", executor.ErrCutOff.Error()},
+		"worker stops":  {inside.ErrStopping, "worker_stopping", inside.ErrStopping.Error()},
+		"worker is off": {inside.ErrCutOff, "worker_cut_off", inside.ErrCutOff.Error()},
 		"anything else": {errors.New("the moon is full"), "cancelled", "the moon is full"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -104,7 +105,7 @@ func TestTerm_CommandHasTheGracePeriod(t *testing.T) {
 			ctx, cancel := context.WithCancelCause(t.Context())
 			out, wait := background(t, ctx, newExecutor(t), newTask(common.Job{Command: command, KillGrace: "20s"}))
 			out.await()
-			cancel(executor.Killed{By: "ada"})
+			cancel(inside.Killed{By: "ada"})
 			got := wait()
 			expect(t, got, common.StatusKilled, "killed_by_user")
 			if out.text(common.Stdout) != "ready\ntidied\n" || got.Signal == "SIGKILL" {
@@ -128,7 +129,7 @@ func TestSignals(t *testing.T) {
 			ctx, cancel := context.WithCancelCause(t.Context())
 			out, wait := background(t, ctx, newExecutor(t), newTask(common.Job{Command: command, KillGrace: "20s"}))
 			out.await()
-			cancel(executor.Killed{By: "ada", Note: "wrong host", Signal: signal})
+			cancel(inside.Killed{By: "ada", Note: "wrong host", Signal: signal})
 			got := wait()
 			expect(t, got, common.StatusKilled, "killed_by_user")
 			if d := got.Reason.Data; d["by"] != "ada" || d["signal"] != string(signal) || d["atOnceBy"] != "" {
@@ -150,7 +151,7 @@ func TestSignals(t *testing.T) {
 // While a run is ending, by whatever cause, another signal is sent as well, and KILL ends the grace. What it was
 // stopped for is not news, nor is a fire that takes its place.
 func TestFurtherSignals_AreSentWhileARunEnds(t *testing.T) {
-	ada := executor.Killed{By: "ada"}
+	ada := inside.Killed{By: "ada"}
 	for name, c := range map[string]struct {
 		job    common.Job
 		cause  error
@@ -160,8 +161,8 @@ func TestFurtherSignals_AreSentWhileARunEnds(t *testing.T) {
 		"after a kill": {common.Job{KillGrace: "1h"}, ada, common.StatusKilled, "killed by ada; at once, by bob"},
 		"after a timeout": {common.Job{KillGrace: "1h", Timeout: "100ms"}, nil, common.StatusTimedOut,
 			"ran longer than its timeout of 100ms; at once, by bob"},
-		"as a worker ends": {common.Job{KillGrace: "1h"}, executor.ErrStopping, common.StatusKilled,
-			executor.ErrStopping.Error() + "; at once, by bob"},
+		"as a worker ends": {common.Job{KillGrace: "1h"}, inside.ErrStopping, common.StatusKilled,
+			inside.ErrStopping.Error() + "; at once, by bob"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -181,10 +182,10 @@ func TestFurtherSignals_AreSentWhileARunEnds(t *testing.T) {
 			if c.cause == ada {
 				requests <- ada
 			}
-			requests <- executor.Killed{By: "carillon", Code: common.ReasonReplaced}
-			requests <- executor.Killed{By: "bob", Signal: "INT"}
+			requests <- inside.Killed{By: "carillon", Code: common.ReasonReplaced}
+			requests <- inside.Killed{By: "bob", Signal: "INT"}
 			said("TERM\nINT\n")
-			requests <- executor.Killed{By: "bob", Signal: common.SignalKill}
+			requests <- inside.Killed{By: "bob", Signal: common.SignalKill}
 			got := wait()
 			if got.Status != c.status || got.Signal != "SIGKILL" || got.Reason.Text != c.text ||
 				got.Reason.Data["atOnceBy"] != "bob" {
@@ -202,7 +203,7 @@ func TestNoGraceKillsAtOnce(t *testing.T) {
 		KillGrace: "0s",
 	}))
 	out.await()
-	cancel(executor.ErrStopping)
+	cancel(inside.ErrStopping)
 	if got := wait(); got.Signal != "SIGKILL" {
 		t.Errorf("ended by %q", got.Signal)
 	}
@@ -277,7 +278,7 @@ func TestKillAllWhileOneStarts(t *testing.T) {
 	list := pids(t, out.text())
 	starting, stuck := make(chan struct{}), make(chan struct{})
 	task := shell("true")
-	task.MayStart = func() error { close(starting); <-stuck; return executor.ErrCutOff }
+	task.MayStart = func() error { close(starting); <-stuck; return inside.ErrCutOff }
 	_, endStuck := background(t, t.Context(), x, task)
 	<-starting
 	done := make(chan struct{})

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"carillon/internal/common"
+	"carillon/internal/executor/inside"
 	"carillon/internal/executor/proctree"
 )
 
@@ -38,7 +39,7 @@ func (x *Executor) supervise(ctx context.Context, t *Task, p *process) (cause er
 	}
 	switch {
 	case closed(x.killed):
-		cause = ErrStopping
+		cause = inside.ErrStopping
 	case ctx.Err() != nil:
 		cause = context.Cause(ctx)
 	default:
@@ -48,12 +49,12 @@ func (x *Executor) supervise(ctx context.Context, t *Task, p *process) (cause er
 }
 
 // limit returns the time limit of the command: the lower of the job's timeout and the worker's maxRunTime.
-func (x *Executor) limit(t *Task) timedOut {
+func (x *Executor) limit(t *Task) inside.TimedOut {
 	job, own := t.Job.Timeout.Or(0), x.cfg.MaxRunTime
 	if own > 0 && (job <= 0 || own < job) {
-		return timedOut{own, true}
+		return inside.TimedOut{After: own, Worker: true}
 	}
-	return timedOut{job, false}
+	return inside.TimedOut{After: job}
 }
 
 // causeOfKill returns why a run is killed without a grace period.
@@ -61,14 +62,14 @@ func causeOfKill(ctx context.Context) error {
 	if cause := context.Cause(ctx); cause != nil {
 		return cause
 	}
-	return ErrCutOff
+	return inside.ErrCutOff
 }
 
 // stop ends the command and its descendants: the process group after a grace period, if there is one. The grace period
 // applies to the whole group: a shell often ends at once at the signal, while its children still clean up. Processes
 // outside the group receive only KILL. stop returns the cause, extended by the user who ended the grace period early.
 func (x *Executor) stop(t *Task, p *process, cause error) error {
-	if grace := graceOf(&t.Record, cause); grace > 0 && !closed(t.KillNow) && !closed(x.killed) {
+	if grace := inside.Grace(&t.Record, cause); grace > 0 && !closed(t.KillNow) && !closed(x.killed) {
 		x.tracker.note(p) // before their parents end
 		signalGroup(p.pid, signalOf(cause))
 		over := time.NewTimer(grace)
@@ -103,11 +104,11 @@ func (x *Executor) awaitEnd(t *Task, p *process, over <-chan time.Time, cause er
 			}
 			ended, next, poll = nil, time.After(poll), min(2*poll, longPoll)
 		case request := <-t.KillRequests:
-			k, ok := errors.AsType[Killed](request)
+			k, ok := errors.AsType[inside.Killed](request)
 			switch {
 			case !ok || request == cause || k.Code != "": // only requests of users shorten the grace period
-			case k.signal() == common.SignalKill:
-				return hurried{cause, k.By}
+			case k.FirstSignal() == common.SignalKill:
+				return inside.Hurried{Cause: cause, By: k.By}
 			default:
 				signalGroup(p.pid, signalOf(request))
 			}

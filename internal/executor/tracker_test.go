@@ -16,6 +16,7 @@ import (
 
 	"carillon/internal/common"
 	"carillon/internal/executor"
+	"carillon/internal/executor/inside"
 	"carillon/internal/executor/proctree"
 )
 
@@ -169,7 +170,7 @@ func TestStop_OrphanedDescendants_AreKnown(t *testing.T) {
 	out.await()
 	list := pids(t, out.text())
 	waitHidden(t, list[0])
-	cancel(executor.Killed{By: "ada"})
+	cancel(inside.Killed{By: "ada"})
 	expect(t, wait(), common.StatusKilled, "killed_by_user")
 	wantGone(t, list)
 	endOther()
@@ -276,7 +277,7 @@ func TestMayStart_Refused_StartsNothing(t *testing.T) {
 	made := filepath.Join(t.TempDir(), "made")
 	task := shell("touch " + made)
 	asked := 0
-	task.MayStart = func() error { asked++; return executor.ErrCutOff }
+	task.MayStart = func() error { asked++; return inside.ErrCutOff }
 	got, _ := run(t, task)
 	expect(t, got, common.StatusKilled, "worker_cut_off")
 	if _, err := os.Stat(made); asked != 1 || got.StartedAt != nil || !os.IsNotExist(err) {
@@ -304,7 +305,7 @@ func TestKillNow_HasNoGracePeriod(t *testing.T) {
 		reason  string
 	}{
 		"out of the blue":     {nil, "worker_cut_off"},
-		"in the middle of it": {executor.Killed{By: "ada"}, "killed_by_user"},
+		"in the middle of it": {inside.Killed{By: "ada"}, "killed_by_user"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			x := newAdopter(t)
@@ -399,4 +400,8 @@ func TestFloods_MemoryIsBounded(t *testing.T) {
 // first is an Output that tells of the first chunk.
 type first chan bool
 
-func (f first) Chunk(common.Chunk) { close(f) }
+func (f first) Chunk(c common.Chunk) {
+	if !c.RecordsStart() {
+		close(f)
+	}
+}

@@ -30,6 +30,9 @@ const (
 		"the other: etcdctl defrag. Or increase --quota-backend-bytes."
 	adviseNoSpace = "Free space (compact, then etcdctl defrag on each member), then disarm the alarm: etcdctl alarm " +
 		"disarm."
+	// AdviseTokens is the remedy for fencing tokens that have become lower.
+	AdviseTokens = "If etcd was restored without --bump-revision, lower the tokens that protected resources have " +
+		"stored: they reject the owners of today until then. See docs/lock.md."
 	// AdviseClock is the remedy for clocks that differ.
 	AdviseClock = "Synchronise the clocks of all machines with NTP: timedatectl set-ntp true, or chrony."
 )

@@ -40,6 +40,16 @@ type remedy struct {
 }
 
 var remedies = map[string]remedy{
+	common.ConditionFunctionStuck: {
+		check: "worker",
+		advice: "Make the function return when its context has ended. Its run keeps its slots until then; restarting " +
+			"the program ends it.",
+	},
+	common.ConditionNotApplied: {
+		check: "jobs",
+		advice: "Check the address and the token of the program: it runs the jobs as they are defined now, and tries " +
+			"again every minute.",
+	},
 	common.ConditionEtcdAway: {covered: true},
 	common.ConditionEtcdFull: {covered: true},
 	common.ConditionLogStoreAway: {
@@ -160,10 +170,20 @@ var remedies = map[string]remedy{
 		advice: "Check the first of the worker's two processes on that host (ps): continue it if it is stopped or " +
 			"traced, or restart the worker.",
 	},
+	common.ConditionUpdateStuck: {
+		check: "job",
+		advice: "Look at the last runs and the output of that replica. Save the job with a command that keeps " +
+			"running, or restore its last version (cronctl rollback): then its other replicas go on.",
+	},
 	common.ConditionRunAs: {
 		check: "worker",
 		advice: "Correct the worker's runAs file: it must be valid, owned by root, and writable by root only. Its " +
 			"previous content applies until then.",
+	},
+	common.ConditionTypeBroken: {
+		check: "worker",
+		advice: "Check the plug-in on the worker's machine: carillon-worker types shows why it is not offered, and " +
+			"carillon-worker types --check FILE what violates the protocol.",
 	},
 	common.ConditionNotifyStuck: {
 		check: "notifications",

@@ -27,6 +27,8 @@ const (
 	// The list of kept runs is requested again only after this multiple of the time that the answer took: a
 	// store counts all its runs for it.
 	askSeldom = 60
+	// locksKept is how long a released lock without a queue is kept.
+	locksKept = 7 * 24 * time.Hour
 	// failingFor is how long passes must fail before a condition is raised.
 	failingFor = 30 * time.Second
 )
@@ -42,6 +44,12 @@ type Jobs interface {
 type Audit interface {
 	// Expire returns the sequence number up to which links may be deleted if those before a time are too old.
 	Expire(ctx context.Context, before time.Time) (place int64, err error)
+}
+
+// Locks are the named locks.
+type Locks interface {
+	// Expire deletes the locks that were released before a time and have no queue, and returns their number.
+	Expire(ctx context.Context, before time.Time) (n int, err error)
 }
 
 // Observer counts the work.
@@ -62,6 +70,7 @@ type Config struct {
 	Audit       Audit
 	// AuditKept is the retention of the audit; 0 is unlimited.
 	AuditKept time.Duration
+	Locks     Locks
 	Log       *slog.Logger
 	Observer  Observer
 }
@@ -71,6 +80,7 @@ type Keeper struct {
 	cfg      Config
 	pace     pace      // owned by Run
 	nextList time.Time // time of the next request for kept runs; owned by Run
+	nextLock time.Time // time of the next search for expired locks; owned by Run
 
 	trust trust // owned by Run
 
@@ -89,16 +99,18 @@ type done struct {
 	bytes        int64
 	jobs         map[string]int // runs that went, by job
 	tidied       runlog.Tidied
+	locks        int
 }
 
 func (d *done) nothing() bool {
-	return d.runs == 0 && d.chunks == 0 && d.tidied.Repaired == 0 && d.tidied.Expired == 0 && d.tidied.Freed == 0
+	return d.runs == 0 && d.chunks == 0 && d.locks == 0 &&
+		d.tidied.Repaired == 0 && d.tidied.Expired == 0 && d.tidied.Freed == 0
 }
 
 // Run performs one pass after another until the context ends.
 func (k *Keeper) Run(ctx context.Context) error {
 	// another master may have been elected in the meantime
-	k.trust, k.nextList = trust{}, time.Time{}
+	k.trust, k.nextList, k.nextLock = trust{}, time.Time{}, time.Time{}
 	defer func() { k.note(nil); k.doubt(time.Time{}, time.Time{}) }() // the next elected master reports
 	retry := retryFirst
 	for wait := first; sleep(ctx, wait); {
@@ -135,7 +147,7 @@ func (k *Keeper) logPass(d *done, took time.Duration) {
 	k.cfg.Log.Info("housekeeping_done", "runs", d.runs, "chunks", d.chunks, "bytes", d.bytes, "jobs", len(d.jobs),
 		"most_of", most,
 		"rollups_counted", d.tidied.Counted, "rollups_repaired", d.tidied.Repaired, "entries_expired", d.tidied.Expired,
-		"bytes_freed", d.tidied.Freed, "took", took.Round(time.Millisecond))
+		"bytes_freed", d.tidied.Freed, "locks", d.locks, "took", took.Round(time.Millisecond))
 }
 
 // note records since when passes fail.
@@ -197,6 +209,9 @@ func (k *Keeper) round(ctx context.Context, now time.Time, d *done) (more bool, 
 			return false, fmt.Errorf("find expired audit entries: %w", err)
 		}
 	}
+	if err := k.expireLocks(ctx, now, d); err != nil {
+		return false, err
+	}
 	if more, err = k.tidy(ctx, old, d); err != nil || time.Now().Before(k.nextList) {
 		return more, err
 	}
@@ -216,6 +231,19 @@ func (k *Keeper) round(ctx context.Context, now time.Time, d *done) (more bool, 
 		k.nextList = time.Now().Add(askSeldom * asked)
 	}
 	return more || left, nil
+}
+
+// expireLocks deletes expired locks, once an hour.
+func (k *Keeper) expireLocks(ctx context.Context, now time.Time, d *done) error {
+	if now.Before(k.nextLock) {
+		return nil
+	}
+	n, err := k.cfg.Locks.Expire(ctx, now.Add(-locksKept))
+	if d.locks += n; err != nil {
+		return fmt.Errorf("delete expired locks: %w", err)
+	}
+	k.nextLock = now.Add(time.Hour)
+	return nil
 }
 
 // each calls do for each job with runs, and returns how long the request for them took.
@@ -271,10 +299,15 @@ func (k *Keeper) expire(ctx context.Context, kept runlog.Kept, now time.Time, d 
 	if err != nil {
 		return false, nil //nolint:nilerr // a job that cannot be read says so elsewhere; nothing of it goes
 	}
-	e, some := expiry(kept, retention, exists, now)
-	if !some {
-		return false, nil
+	for _, e := range expiries(kept, retention, exists, now) {
+		if more, err := k.expirePieces(ctx, e, d); more || err != nil {
+			return more, err
+		}
 	}
+	return false, nil
+}
+
+func (k *Keeper) expirePieces(ctx context.Context, e runlog.Expiry, d *done) (more bool, err error) {
 	for range piecesOfJob {
 		e.Limit = k.pace.size
 		var gone runlog.Expired
@@ -289,7 +322,7 @@ func (k *Keeper) expire(ctx context.Context, kept runlog.Kept, now time.Time, d 
 			d.runs += gone.Runs
 			d.chunks += gone.Chunks
 			d.bytes += gone.Bytes
-			d.jobs[kept.Job] += gone.Runs
+			d.jobs[e.Job] += gone.Runs
 			k.cfg.Observer.Expired(gone.Runs, gone.Bytes)
 		}
 		if err != nil {

@@ -21,7 +21,7 @@ import (
 
 var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
-func TestExpiry(t *testing.T) {
+func TestExpiries(t *testing.T) {
 	day := 24 * time.Hour
 	for _, c := range []struct {
 		name   string
@@ -29,79 +29,88 @@ func TestExpiry(t *testing.T) {
 		oldest time.Duration // ago
 		r      common.Retention
 		gone   bool
-		want   runlog.Expiry
-		some   bool
+		want   []runlog.Expiry
 	}{
 		{
 			name:   "younger than the default",
 			runs:   5,
 			oldest: 29 * day,
-			want:   runlog.Expiry{Before: noon.Add(-30 * day), Newest: true},
 		},
 		{
 			name:   "older than the default",
 			runs:   5,
 			oldest: 31 * day,
-			want:   runlog.Expiry{Before: noon.Add(-30 * day), Newest: true},
-			some:   true,
+			want:   []runlog.Expiry{{Before: noon.Add(-30 * day), Newest: true}},
 		},
 		{
 			name:   "old, and the only one",
 			runs:   1,
 			oldest: 31 * day,
-			want:   runlog.Expiry{Before: noon.Add(-30 * day), Newest: true},
 		},
 		{
 			name:   "old, the only one, of a deleted job",
 			runs:   1,
 			oldest: 31 * day,
 			gone:   true,
-			want:   runlog.Expiry{Before: noon.Add(-30 * day)},
-			some:   true,
+			want:   []runlog.Expiry{{Before: noon.Add(-30 * day)}},
 		},
 		{
 			name:   "kept longer",
 			runs:   5,
 			oldest: 31 * day,
 			r:      common.Retention{Age: "40d"},
-			want:   runlog.Expiry{Before: noon.Add(-40 * day), Newest: true},
 		},
 		{
 			name:   "kept shorter",
 			runs:   5,
 			oldest: 2 * time.Hour,
 			r:      common.Retention{Age: "1h"},
-			want:   runlog.Expiry{Before: noon.Add(-time.Hour), Newest: true},
-			some:   true,
+			want:   []runlog.Expiry{{Before: noon.Add(-time.Hour), Newest: true}},
 		},
 		{
 			name:   "as many as are kept",
 			runs:   5,
 			oldest: day,
 			r:      common.Retention{Runs: 5},
-			want:   runlog.Expiry{Before: noon.Add(-30 * day), Keep: 5, Newest: true},
 		},
 		{
 			name:   "one more",
 			runs:   6,
 			oldest: day,
 			r:      common.Retention{Runs: 5},
-			want:   runlog.Expiry{Before: noon.Add(-30 * day), Keep: 5, Newest: true},
-			some:   true,
+			want:   []runlog.Expiry{{Keep: 5, Newest: true}},
 		},
 		{
 			name:   "few, but old",
 			runs:   5,
 			oldest: 31 * day,
 			r:      common.Retention{Runs: 5},
-			want:   runlog.Expiry{Before: noon.Add(-30 * day), Keep: 5, Newest: true},
-			some:   true,
+			want:   []runlog.Expiry{{Before: noon.Add(-30 * day), Newest: true}},
+		},
+		{
+			name:   "many, and old",
+			runs:   6,
+			oldest: 31 * day,
+			r:      common.Retention{Runs: 5},
+			want:   []runlog.Expiry{{Before: noon.Add(-30 * day), Newest: true}, {Keep: 5, Newest: true}},
+		},
+		{
+			name:   "kept for a minute",
+			runs:   5,
+			oldest: 2 * time.Hour,
+			r:      common.Retention{Age: "1m"},
+			want:   []runlog.Expiry{{Before: noon.Add(-time.Minute), Newest: true}},
 		},
 	} {
-		c.want.Job, c.want.Ended = "a", noon.Add(-15*time.Minute)
-		e, some := expiry(runlog.Kept{Job: "a", Runs: c.runs, Oldest: noon.Add(-c.oldest)}, c.r, !c.gone, noon)
-		if e != c.want || some != c.some {
-			t.Errorf("%s: %+v, %t; want %+v, %t", c.name, e, some, c.want, c.some)
+		for i := range c.want {
+			c.want[i].Job, c.want[i].Ended = "a", noon.Add(-15*time.Minute)
+			if before := c.want[i].Before; !before.IsZero() && before.Before(c.want[i].Ended) {
+				c.want[i].Ended = before // the age counts from the end of a run
+			}
+		}
+		got := expiries(runlog.Kept{Job: "a", Runs: c.runs, Oldest: noon.Add(-c.oldest)}, c.r, !c.gone, noon)
+		if !slices.Equal(got, c.want) {
+			t.Errorf("%s: %+v, want %+v", c.name, got, c.want)
 		}
 	}
 }
@@ -199,6 +208,7 @@ func (r rules) Retention(name string) (common.Retention, bool, error) {
 // house is a keeper in a bubble.
 type house struct {
 	audit chain
+	locks lockTimes
 	*Keeper
 	store *shelf
 	told  told
@@ -235,6 +245,29 @@ func (c *chain) Expire(_ context.Context, before time.Time) (int64, error) {
 	return 7, nil
 }
 
+// lockTimes remembers the times up to which locks were expired.
+type lockTimes []time.Time
+
+func (e *lockTimes) Expire(_ context.Context, before time.Time) (int, error) {
+	*e = append(*e, before)
+	return 1, nil
+}
+
+func TestReleasedLocksGoAfterAWeek(t *testing.T) {
+	virtualtime.Test(t, func(t *testing.T) {
+		h := newHouse(&shelf{}, rules{})
+		h.run(t, 3*time.Hour-time.Minute)
+		if len(h.locks) != 3 {
+			t.Fatalf("locks were expired at %v", h.locks)
+		}
+		for i, before := range h.locks {
+			if kept := noon.Sub(before); kept > locksKept || kept < locksKept-time.Duration(i+1)*2*time.Hour {
+				t.Errorf("locks released before %v were deleted", before)
+			}
+		}
+	})
+}
+
 func newHouse(store *shelf, jobs rules) *house {
 	h := &house{store: store, page: &page{at: noon}}
 	if store.takes == 0 {
@@ -248,6 +281,7 @@ func newHouse(store *shelf, jobs rules) *house {
 		},
 		TrustedTime: h.page,
 		Audit:       &h.audit,
+		Locks:       &h.locks,
 		AuditKept:   auditKept,
 		Log:         slog.New(slog.NewTextHandler(&h.log, nil)),
 		Observer:    &h.told,

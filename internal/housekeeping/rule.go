@@ -12,22 +12,29 @@ import (
 // long, however old the run is.
 const settled = 15 * time.Minute
 
-// expiry tells which runs of a job go, and whether there may be any such. exists is false
-// for a job that was deleted.
-func expiry(kept runlog.Kept, r common.Retention, exists bool, now time.Time) (e runlog.Expiry, some bool) {
-	e = runlog.Expiry{
-		Job:    kept.Job,
-		Before: now.Add(-r.Age.Or(common.DefaultRetention)),
-		Keep:   r.Runs,
-		Newest: exists,
-		Ended:  now.Add(-settled),
-	}
+// expiries returns what to delete of a job's runs: by age and by number. The age of a run counts from its end if that
+// is later than its planned time, so that a run of an old date that has ended today is kept as long as one of today.
+// exists is false for a job that was deleted.
+func expiries(kept runlog.Kept, r common.Retention, exists bool, now time.Time) (all []runlog.Expiry) {
+	before := now.Add(-r.Age.Or(common.DefaultRetention))
+	e := runlog.Expiry{Job: kept.Job, Newest: exists, Ended: now.Add(-settled)}
 	spared := int64(0)
 	if exists {
 		spared = 1
 	}
-	old := kept.Oldest.Before(e.Before) && kept.Runs > spared
-	return e, old || e.Keep > 0 && kept.Runs > int64(e.Keep)
+	if kept.Oldest.Before(before) && kept.Runs > spared {
+		byAge := e
+		byAge.Before = before
+		if before.Before(e.Ended) {
+			byAge.Ended = before
+		}
+		all = append(all, byAge)
+	}
+	if r.Runs > 0 && kept.Runs > int64(r.Runs) {
+		e.Keep = r.Runs
+		all = append(all, e)
+	}
+	return all
 }
 
 // bounds returns the limits of age for data other than runs and changes.

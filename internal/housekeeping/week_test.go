@@ -115,6 +115,7 @@ func TestWeek(t *testing.T) {
 		Jobs:        rulebook,
 		Now:         func() (time.Time, error) { return now, nil },
 		TrustedTime: &page{at: from},
+		Locks:       new(lockTimes),
 		Log:         slog.New(slog.DiscardHandler),
 		Observer:    &counts,
 	})

@@ -17,7 +17,7 @@ func TestConsoleIsCompressed(t *testing.T) {
 	if _, err := rand.Read(noise); err != nil {
 		t.Fatal(err)
 	}
-	c, err := newConsole(fstest.MapFS{"a.js": {Data: []byte(text)}, "a.png": {Data: noise}})
+	c, err := newConsole(fstest.MapFS{"a.js": {Data: []byte(text)}, "a.png": {Data: noise}}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -21,8 +21,8 @@ import (
 	"carillon/internal/httpapi/core"
 )
 
-// console serves the files of the web console, and its page for every path that a browser navigates
-// to and that no route answers. A browser keeps a file whose name has the hash of its content for
+// console serves the files of the web console and of its guide, and its page for every path that a browser navigates to
+// and that no route answers. A browser keeps a file whose name has the hash of its content for
 // ever; it revalidates the others by their ETag.
 type console struct {
 	files map[string]asset // by path, with leading slash
@@ -51,6 +51,7 @@ const (
 
 // mediaTypes has the types that Go knows only from files of the host.
 var mediaTypes = map[string]string{
+	".md":    "text/markdown; charset=utf-8",
 	".txt":   "text/plain; charset=utf-8",
 	".woff2": "font/woff2",
 }
@@ -59,12 +60,27 @@ var mediaTypes = map[string]string{
 // them.
 var hashed = regexp.MustCompile(`^assets/.+\.[0-9a-f]{10}\.[0-9a-z]+$`)
 
-func newConsole(files fs.FS) (*console, error) {
+// guide is the folder of the pages of the documentation. Those of docs have their names without it.
+const guide = "/guide/"
+
+func newConsole(files, documents fs.FS) (*console, error) {
 	c := &console{files: map[string]asset{}}
-	if files == nil {
-		return c, nil
+	if err := c.add(files, func(name string) string { return "/" + name }); err != nil {
+		return nil, fmt.Errorf("read the console's files: %w", err)
 	}
-	err := fs.WalkDir(files, ".", func(name string, d fs.DirEntry, err error) error {
+	place := func(name string) string { return guide + strings.TrimPrefix(name, "docs/") }
+	if err := c.add(documents, place); err != nil {
+		return nil, fmt.Errorf("read the documentation: %w", err)
+	}
+	return c, nil
+}
+
+// add adds all files of a file system, which may be nil. place returns the path at which a file is served.
+func (c *console) add(files fs.FS, place func(name string) string) error {
+	if files == nil {
+		return nil
+	}
+	return fs.WalkDir(files, ".", func(name string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
 			return err
 		}
@@ -81,7 +97,7 @@ func newConsole(files fs.FS) (*console, error) {
 		if hashed.MatchString(name) {
 			cache = cacheForever
 		}
-		c.files["/"+name] = asset{
+		c.files[place(name)] = asset{
 			data:   data,
 			cache:  cache,
 			etag:   hex.EncodeToString(sum[:16]),
@@ -90,10 +106,6 @@ func newConsole(files fs.FS) (*console, error) {
 		}
 		return nil
 	})
-	if err != nil {
-		return nil, fmt.Errorf("read the console's files: %w", err)
-	}
-	return c, nil
 }
 
 // find returns the file for a request, if there is one.

@@ -56,6 +56,25 @@ func TestConsole(t *testing.T) {
 	}
 }
 
+// The documentation is public, as the console's own files are; its pages in the console have no extension.
+func TestGuide(t *testing.T) {
+	h := apitest.NewHarness(t)
+	for target, want := range map[string]string{"/guide/README.md": "# Carillon", "/guide/adr/0001-a.md": "# A"} {
+		w := h.Want(http.StatusOK, apitest.As("", http.MethodGet, target, ""))
+		if w.Body.String() != want || w.Header().Get("Content-Type") != "text/markdown; charset=utf-8" ||
+			w.Header().Get("Cache-Control") != "no-cache" || w.Header().Get("ETag") == "" {
+			t.Errorf("%s: %v %s", target, w.Header(), w.Body)
+		}
+	}
+	w := h.Want(http.StatusOK, apitest.As("", http.MethodGet, "/guide/adr/0001-a", "", "Accept", "text/html"))
+	if !strings.Contains(w.Body.String(), "<title>Carillon") {
+		t.Errorf("the console's page: %s", w.Body)
+	}
+	for _, target := range []string{"/guide/docs/adr/0001-a.md", "/guide/none.md", "/README.md"} {
+		h.Want(http.StatusNotFound, apitest.As("viewer", http.MethodGet, target, ""))
+	}
+}
+
 func TestDocsPageNeedsNoOtherHost(t *testing.T) {
 	h := apitest.NewHarness(t)
 	w := h.Want(http.StatusOK, apitest.As("viewer", http.MethodGet, "/docs", ""))

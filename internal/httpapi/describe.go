@@ -49,6 +49,12 @@ func describe(r *core.Router) error {
 		return fmt.Errorf("read the texts of the API document: %w", err)
 	}
 	api := r.API
+	// Tags cannot say that the lists in a map are never null.
+	if n := api.OpenAPI().Components.Schemas.Map()["Notify"]; n != nil {
+		if values, is := n.Properties["after"].AdditionalProperties.(*huma.Schema); is {
+			values.Nullable = false
+		}
+	}
 	api.OpenAPI().Components.Responses = map[string]*huma.Response{}
 	for _, k := range kinds {
 		api.OpenAPI().Components.Responses[string(k.Code)] = k.response(api)

@@ -21,9 +21,11 @@ import (
 // registerDocs adds the document and a page for reading it. It must come last. Each is written when
 // a client first asks for it.
 func registerDocs(r *core.Router) {
-	// Every refusal is a Problem; huma's own error type never leaves the server.
-	delete(r.API.OpenAPI().Components.Schemas.Map(), "ErrorModel")
-	delete(r.API.OpenAPI().Components.Schemas.Map(), "ErrorDetail")
+	// Every refusal is a Problem: huma's own error type never leaves the server. Nor does what a flow run keeps, which
+	// its nodes show.
+	for _, internal := range []string{"ErrorModel", "ErrorDetail", "Base", "KeptStep"} {
+		delete(r.API.OpenAPI().Components.Schemas.Map(), internal)
+	}
 	asJSON := func() ([]byte, error) { return json.Marshal(r.API.OpenAPI()) }
 	page := func() ([]byte, error) { return renderDocs(r.API.OpenAPI()) }
 	r.Raw(http.MethodGet, "/openapi.json", core.Viewer, written(r.Problems, "application/vnd.oai.openapi+json", asJSON))

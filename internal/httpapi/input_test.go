@@ -52,7 +52,7 @@ func TestNames_InvalidCharacters_AreRefused(t *testing.T) {
 			}
 		}
 		for _, target := range []string{"/api/v1/jobs?group=", "/api/v1/runs?job=", "/api/v1/runs?worker="} {
-			if name != "" {
+			if name != "" && (name != "a:b" || !strings.HasSuffix(target, "?job=")) { // that of a step
 				h.Want(http.StatusUnprocessableEntity,
 					apitest.As("viewer", http.MethodGet, target+url.QueryEscape(name), ""))
 			}
@@ -182,8 +182,10 @@ func TestRequest_AllFaultsAreListed(t *testing.T) {
 func TestSizesAndTypes(t *testing.T) {
 	h := apitest.NewHarness(t)
 	big := func(n int) string { return `{"name":"a","command":"` + strings.Repeat("x", n) + `"}` }
-	h.Problem(http.StatusRequestEntityTooLarge, "too_large", "body",
+	h.Problem(http.StatusUnprocessableEntity, "invalid", "body",
 		apitest.As("editor", http.MethodPost, "/api/v1/jobs", big(common.MaxJobBytes)))
+	h.Problem(http.StatusRequestEntityTooLarge, "too_large", "body",
+		apitest.As("editor", http.MethodPost, "/api/v1/jobs", big(common.MaxFlowBytes)))
 	h.Problem(http.StatusRequestEntityTooLarge, "too_large", "body",
 		apitest.As("editor", http.MethodPut, "/api/v1/jobs/a", big(8<<20)))
 	h.Want(http.StatusCreated, apitest.As("editor", http.MethodPost, "/api/v1/jobs", big(common.MaxJobBytes-100)))

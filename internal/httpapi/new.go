@@ -13,15 +13,22 @@ import (
 	"carillon/internal/common/schedule"
 	"carillon/internal/httpapi/accounts"
 	"carillon/internal/httpapi/audit"
+	"carillon/internal/httpapi/backfills"
 	"carillon/internal/httpapi/channels"
 	"carillon/internal/httpapi/core"
+	"carillon/internal/httpapi/flows"
 	"carillon/internal/httpapi/jobs"
+	"carillon/internal/httpapi/locks"
+	"carillon/internal/httpapi/maintenance"
+	"carillon/internal/httpapi/pools"
 	"carillon/internal/httpapi/runs"
 	"carillon/internal/httpapi/schedules"
 	"carillon/internal/httpapi/secrets"
 	"carillon/internal/httpapi/stats"
 	"carillon/internal/httpapi/system"
+	"carillon/internal/httpapi/types"
 	"carillon/internal/httpapi/view"
+	"carillon/internal/httpapi/views"
 	"carillon/internal/httpapi/workers"
 	"carillon/internal/runlog"
 )
@@ -30,9 +37,11 @@ import (
 type (
 	// Jobs manages jobs.
 	Jobs interface {
+		flows.Jobs
 		jobs.Store
 		runs.Jobs
 		schedules.Jobs
+		backfills.Jobs
 	}
 	// Runs reads runs.
 	Runs interface {
@@ -40,12 +49,22 @@ type (
 		runs.Store
 		stats.Runs
 	}
+	// Nodes reads the nodes of flow runs.
+	Nodes interface {
+		flows.Nodes
+		runs.Nodes
+	}
 	// Workers manages workers.
 	Workers interface {
 		jobs.Workers
 		runs.Workers
 		workers.Store
 		stats.Workers
+	}
+	// Types lists the types of jobs, and remarks on them.
+	Types interface {
+		jobs.Types
+		types.Types
 	}
 	// Logins authenticates callers, and creates and ends sessions.
 	Logins interface {
@@ -58,12 +77,18 @@ type (
 type Config struct {
 	Jobs      Jobs
 	Runs      Runs
+	Nodes     Nodes
 	Acks      runs.Acks
 	Following runs.Following
 	Workers   Workers
+	Types     Types
 	Masters   system.Masters
 	Channels  channels.Channels
 	Secrets   secrets.Secrets
+	Views     views.Views
+	Locks     locks.Locks
+	Windows   maintenance.Windows
+	Pools     pools.Pools
 	Auth      Logins
 	Access    accounts.Access
 	SSO       accounts.SSO // nil: no single sign-on
@@ -85,8 +110,10 @@ type Config struct {
 	Metrics    http.Handler
 	Schedules  *schedule.Interner
 	Console    fs.FS  // the console's files; nil for none
+	Guide      fs.FS  // the documentation that the console shows
 	Version    string // of the product
 	Timezone   string // default time zone of jobs and previews
+	Mail       bool   // this master sends mail
 	// Secure means that browsers connect by TLS, ours or a proxy's.
 	Secure bool
 	// PublicURL is the public address of the console; "" if unknown.
@@ -131,7 +158,7 @@ func Build(cfg Config) (http.Handler, *core.Router, error) {
 			cfg.Answered(c.Request.Method, c.FullPath(), c.Writer.Status(), cfg.Now().Sub(began))
 		})
 	}
-	files, err := newConsole(cfg.Console)
+	files, err := newConsole(cfg.Console, cfg.Guide)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -144,6 +171,7 @@ func Build(cfg Config) (http.Handler, *core.Router, error) {
 			Jobs:      cfg.Jobs,
 			Runs:      cfg.Runs,
 			Workers:   cfg.Workers,
+			Types:     cfg.Types,
 			Channels:  cfg.Channels,
 			Changes:   cfg.Changes,
 			Findings:  cfg.Findings,
@@ -157,6 +185,7 @@ func Build(cfg Config) (http.Handler, *core.Router, error) {
 			Runs:      cfg.Runs,
 			Acks:      cfg.Acks,
 			Jobs:      cfg.Jobs,
+			Nodes:     cfg.Nodes,
 			Workers:   cfg.Workers,
 			Following: cfg.Following,
 			Estimator: expected,
@@ -164,8 +193,10 @@ func Build(cfg Config) (http.Handler, *core.Router, error) {
 			Log:       cfg.Logger,
 			Now:       cfg.Now,
 		},
+		&flows.Resource{Jobs: cfg.Jobs, Runs: cfg.Runs, Nodes: cfg.Nodes},
 		&schedules.Resource{
 			Jobs:     cfg.Jobs,
+			Channels: cfg.Channels,
 			Ahead:    cfg.Ahead,
 			Interner: cfg.Schedules,
 			Zone:     cfg.Timezone,
@@ -181,9 +212,15 @@ func Build(cfg Config) (http.Handler, *core.Router, error) {
 			Now:     cfg.Now,
 		},
 		&workers.Resource{Workers: cfg.Workers},
+		&types.Resource{Types: cfg.Types},
 		&channels.Resource{Channels: cfg.Channels, References: cfg.References},
 		&audit.Resource{Audit: cfg.Audit},
 		&secrets.Resource{Secrets: cfg.Secrets, References: cfg.References},
+		&views.Resource{Views: cfg.Views},
+		&locks.Resource{Locks: cfg.Locks},
+		&maintenance.Resource{Windows: cfg.Windows, Now: cfg.Now},
+		&pools.Resource{Pools: cfg.Pools, References: cfg.References},
+		&backfills.Resource{Jobs: cfg.Jobs, Runs: cfg.Runs},
 		&accounts.Resource{
 			Auth:     cfg.Auth,
 			Access:   cfg.Access,
@@ -202,6 +239,7 @@ func Build(cfg Config) (http.Handler, *core.Router, error) {
 			Problems: p,
 			Version:  cfg.Version,
 			Zone:     cfg.Timezone,
+			Mail:     cfg.Mail,
 		},
 	} {
 		resource.Register(r)

@@ -2,12 +2,15 @@ package httpapi
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
+	"net"
 	"net/http"
 	"strings"
 	"time"
 
 	"carillon/internal/httpapi/core"
+	"carillon/internal/platform/lifecycle"
 )
 
 // Server returns the HTTP server for a handler, with limits for slow clients and large requests.
@@ -45,4 +48,32 @@ func (l serverLog) Handle(ctx context.Context, r slog.Record) error {
 	event := slog.NewRecord(r.Time, r.Level, "http_connection_failed", r.PC)
 	event.AddAttrs(slog.String("error", strings.TrimPrefix(r.Message, "http: ")))
 	return l.Handler.Handle(ctx, event)
+}
+
+// ServerPart runs an HTTP server: it listens when it starts, so that an address in use is reported at once, and
+// lets requests in flight finish when it stops.
+func ServerPart(name string, listen func() (net.Listener, error), server *http.Server) lifecycle.Part {
+	var listener net.Listener
+	return lifecycle.Part{
+		Name: name,
+		Start: func(context.Context) (err error) {
+			if listener, err = listen(); err != nil {
+				return fmt.Errorf("listen: %w", err)
+			}
+			return nil
+		},
+		Serve: func(ctx context.Context) error {
+			if err := server.Serve(listener); err != http.ErrServerClosed {
+				return err
+			}
+			<-ctx.Done()
+			return nil
+		},
+		Stop: func(ctx context.Context) error {
+			if err := server.Shutdown(ctx); err != nil {
+				return server.Close()
+			}
+			return nil
+		},
+	}
 }

@@ -39,21 +39,26 @@ type Gate interface {
 	WentBack(why string)
 }
 
-// guard returns the compares that each try of a claim contains in addition to those of its own keys: the worker's
-// registration, which is written every few seconds, is not older than the last one written. In a restored etcd it is
-// older until the worker writes it again, and by then Check reports the restore: so Check is called before each try.
-func (c *Claimer) guard() ([]request.Compare, error) {
-	if c.gate == nil {
-		return nil, nil
+// guard returns the compares that each try of a claim contains in addition to those of its own keys.
+func (c *Claimer) guard() ([]request.Compare, error) { return registered(c.gate, c.outbox)() }
+
+// registered returns a guard: the worker's registration, which is written every few seconds, is not older than the last
+// one written. In a restored etcd it is older until the worker writes it again, and by then Check reports the restore:
+// so Check is called before each try. gate may be nil.
+func registered(gate Gate, worker string) guard {
+	return func() ([]request.Compare, error) {
+		if gate == nil {
+			return nil, nil
+		}
+		if err := gate.Check(); err != nil {
+			return nil, err
+		}
+		revision := gate.Registered()
+		if revision == 0 {
+			return nil, nil
+		}
+		return []request.Compare{request.Newer(common.WorkerKey(worker), revision-1)}, nil
 	}
-	if err := c.gate.Check(); err != nil {
-		return nil, err
-	}
-	registered := c.gate.Registered()
-	if registered == 0 {
-		return nil, nil
-	}
-	return []request.Compare{request.Newer(common.WorkerKey(c.outbox), registered-1)}, nil
 }
 
 // unregistered finds out why the registration was not the expected one.
@@ -77,7 +82,8 @@ func (c *Claimer) unregistered(ctx context.Context) {
 // replaceTries bounds how often a claim that replaces a run is repeated because the run to replace has changed.
 const replaceTries = 5
 
-// Claim commits up to MaxBatch claims of different jobs as one transaction. It returns when each has a result: while
+// Claim commits up to MaxBatch claims as one transaction: of different jobs, but for triggers of a job whose runs may
+// overlap. It returns when each has a result: while
 // etcd does not answer it retries until the context ends, and only then may the outcome of a claim be unknown (Failed).
 func (c *Claimer) Claim(ctx context.Context, claims []common.Claim) []common.ClaimResult {
 	results := make([]common.ClaimResult, len(claims))
@@ -123,7 +129,7 @@ func (c *Claimer) claim(ctx context.Context, open []*attempt) {
 		}
 	}
 	for {
-		proof, err := c.session.await(ctx)
+		proof, err := c.session.Await(ctx)
 		if err != nil {
 			fail(err)
 			return
@@ -179,10 +185,16 @@ func leaseGone(answers []answer) int {
 
 // request returns a claim's nested transaction, and the decoder of its answer.
 func (c *Claimer) request(ctx context.Context, a *attempt, lease clientv3.LeaseID) (nestedTxn, decoder) {
-	a.job, a.known = c.jobs.get(a.claim)
-	a.lease, a.outbox, a.size = lease, c.outbox, 0
 	claim := a.claim
-	compares := []request.Compare{request.Unchanged(common.JobKey(claim.Job), claim.Version)}
+	var compares []request.Compare
+	if claim.Definition != nil { // an inline step: its job has no key, and lives as long as its flow run
+		a.job, a.known = definition{created: claim.Record.Flow.Created, stored: *claim.Definition}, true
+		compares = []request.Compare{sameHead(claim.Record.Flow)}
+	} else {
+		a.job, a.known = c.jobs.get(claim)
+		compares = []request.Compare{request.Unchanged(common.JobKey(claim.Job), claim.Version)}
+	}
+	a.lease, a.outbox, a.size = lease, c.outbox, 0
 	if claim.Trigger != nil {
 		compares = append(compares, request.Unchanged(common.TriggerKey(claim.Job, claim.Trigger.ID),
 			claim.TriggerRevision))
@@ -190,9 +202,8 @@ func (c *Claimer) request(ctx context.Context, a *attempt, lease clientv3.LeaseI
 		compares = append(compares, request.Holds(common.CursorKey(claim.Job), common.TimeKey(claim.From)))
 	}
 	planned, stale := c.planned(a), c.stale(ctx, claim)
-	return nestedTxn{request.Txn(compares, planned.ops, stale.ops), a.size}, func(answer answer) common.ClaimResult {
-		return decodeEither(answer, planned, stale)
-	}
+	nested := nestedTxn{op: request.Txn(compares, planned.ops, stale.ops), size: a.size, depth: poolDepth(claim)}
+	return nested, func(answer answer) common.ClaimResult { return decodeEither(answer, planned, stale) }
 }
 
 // planned returns the part for the case that etcd has the planned state.
@@ -202,23 +213,35 @@ func (c *Claimer) planned(a *attempt) part {
 		return verdict(common.Passed, a.pass(), claim.Gap)
 	}
 	start := c.start(a)
+	if claim.Head != nil {
+		start = a.begin()
+	}
 	switch overlap := claim.Record.Policy.Overlap; {
 	case claim.Trigger != nil:
-		run := start.and(request.Delete(common.TriggerKey(claim.Job, claim.Trigger.ID)))
+		run := a.pooled(start.and(request.Delete(common.TriggerKey(claim.Job, claim.Trigger.ID))))
 		return either(a.alone(), run, verdict(common.Blocked, nil))
 	case !overlap.Forbids():
-		return start.and(a.pass()...)
+		return a.pooled(start.and(a.pass()...))
 	case claim.Patient:
-		return either(a.alone(), start.and(a.pass()...), verdict(common.Blocked, nil))
+		return either(a.alone(), a.pooled(start.and(a.pass()...)), verdict(common.Blocked, nil))
 	case overlap == common.OverlapQueue:
 		queue := verdict(common.Queued, []request.Op{a.queue()}, claim.Gap)
-		return either(a.alone(), start, either([]request.Compare{request.Absent(a.queueKey())}, queue, a.skip())).
-			and(a.pass()...)
+		return a.orElse(start, either([]request.Compare{request.Absent(a.queueKey())}, queue, a.skip()))
 	case overlap == common.OverlapReplace:
-		return either(a.alone(), start.and(a.pass()...), a.replace())
+		return either(a.alone(), a.pooled(start.and(a.pass()...)), a.replace())
 	default:
-		return either(a.alone(), start, a.skip()).and(a.pass()...)
+		return a.orElse(start, a.skip())
 	}
+}
+
+// orElse returns the part that starts the run if no other one forbids it; both move the cursor, unless the pool of the
+// job is full.
+func (a *attempt) orElse(start, otherwise part) part {
+	pass := a.pass()
+	if a.claim.Pool == nil {
+		return either(a.alone(), start, otherwise).and(pass...)
+	}
+	return either(a.alone(), a.pooled(start.and(pass...)), otherwise.and(pass...))
 }
 
 // alone returns compares that succeed if no run of the job is unresolved and no earlier attempt must start first. A job
@@ -227,7 +250,15 @@ func (a *attempt) alone() []request.Compare {
 	if !a.claim.Record.Policy.Overlap.Forbids() {
 		return nil
 	}
-	return append(a.earlier(), request.NoneUnder(common.RecordsOf(a.claim.Job)))
+	return append(a.earlier(), request.NoneUnder(a.runsOf()))
+}
+
+// runsOf returns the prefix of the unresolved runs of the job.
+func (a *attempt) runsOf() string {
+	if a.claim.Head != nil {
+		return common.FlowRunsOf(a.claim.Job)
+	}
+	return common.RecordsOf(a.claim.Job)
 }
 
 // earlier returns compares that succeed if no attempt of an earlier fire must start first: each due trigger is gone,
@@ -241,7 +272,7 @@ func (a *attempt) earlier() []request.Compare {
 	for _, id := range e.Due {
 		cmps = append(cmps, request.Absent(common.TriggerKey(a.claim.Job, id)))
 	}
-	first, end := common.PlannedFire(r.JobUID, time.Unix(0, 0)), common.PlannedFire(r.JobUID, r.PlannedAt)
+	first, end := common.PlannedFire(r.UID(), time.Unix(0, 0)), common.PlannedFire(r.UID(), r.PlannedAt)
 	return append(cmps, request.NoneNewerWithin(common.TriggerKey(a.claim.Job, first),
 		common.TriggerKey(a.claim.Job, end), e.Seen))
 }

@@ -41,7 +41,13 @@ func noClock() time.Duration { return 0 }
 type nestedTxn struct {
 	op   request.Op
 	size int
+	// depth is the number of operations on its deepest path, if it may have more than maxTxnOps leaves beside MaxBatch
+	// nested transactions; 0 otherwise.
+	depth int
 }
+
+// maxTxnOps is etcd's default limit of operations, counted along each path of nested transactions.
+const maxTxnOps = 128
 
 // answer is etcd's answer to one nested transaction. Lost reports that an earlier try was not answered and may have
 // been applied.
@@ -57,14 +63,14 @@ type answer struct {
 // commit sends nested transactions, in as few outer ones as their size allows, until etcd has answered. It repeats a
 // transaction whose answer was lost, so the transactions must be idempotent: their own writes make their compares fail.
 // The guard is called before each try; if one of its compares fails, nothing is written (errUnregistered). A batch that
-// etcd refuses permanently is split, so that one invalid member does not affect the others. The nested transactions
-// must concern different jobs: etcd evaluates all compares before the first write.
+// etcd refuses permanently is split, so that one invalid member does not affect the others. No nested
+// transaction may write what another one compares: etcd evaluates all compares before the first write.
 func (t txns) commit(ctx context.Context, nested []nestedTxn, guard guard) []answer {
 	answers := make([]answer, 0, len(nested))
 	for len(nested) > 0 {
-		n, size := 1, nested[0].size
-		for n < len(nested) && size+nested[n].size <= maxBytes {
-			size += nested[n].size
+		n, size, depth := 1, nested[0].size, nested[0].depth
+		for n < len(nested) && size+nested[n].size <= maxBytes && n+1+max(depth, nested[n].depth) <= maxTxnOps {
+			size, depth = size+nested[n].size, max(depth, nested[n].depth)
 			n++
 		}
 		answers = append(answers, t.commitBatch(ctx, nested[:n], guard)...)

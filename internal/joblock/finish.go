@@ -24,7 +24,7 @@ func NewFinisher(client *clientv3.Client, worker string, trouble func(error)) *F
 	return &Finisher{txns: newTxns(client, trouble, noClock), worker: worker}
 }
 
-// Finish commits up to MaxBatch outcomes of different jobs. It must be called only after all processes of the runs have
+// Finish commits up to MaxBatch outcomes of different runs. It must be called only after all processes of the runs have
 // ended. For each outcome it returns nil, common.ErrNotOurs, or why it could not be written; while etcd does not answer
 // it retries until the context ends. For a run that others have resolved it writes a late end.
 func (f *Finisher) Finish(ctx context.Context, outcomes []common.Outcome) []error {
@@ -77,33 +77,78 @@ func (f *Finisher) op(o *common.Outcome) (nestedTxn, error) {
 		request.Delete(common.RecordKey(job, run)),
 		request.Delete(common.KillKey(f.worker, run)),
 	}
+	resolve = append(resolve, freeSlots(o.Pool)...)
+	ended, more, err := endNode(&o.Run)
+	if err != nil {
+		return nestedTxn{}, err
+	}
+	size += more
 	if o.Next == nil || !o.Unbegun {
 		resolve = append(resolve, put)
 	}
-	if o.Next != nil {
-		var instead []request.Op
-		if o.Unbegun {
-			instead = []request.Op{put}
+	if o.Next == nil {
+		resolve = append(resolve, ended...)
+	}
+	if o.Success {
+		success, more, err := putSuccess(&o.Run)
+		if err != nil {
+			return nestedTxn{}, err
 		}
-		// There may be a kill request that was not received: a killed run has no further attempt.
-		follow, more, err := followOp(o.Next, o.Created, instead, request.Absent(common.KillKey(f.worker, run)))
+		resolve, size = append(resolve, success), size+more
+	}
+	if o.Next != nil {
+		instead := ended
+		if o.Unbegun {
+			instead = append(instead, put)
+		}
+		var unless []request.Compare
+		if o.Next.Replica() == "" {
+			// There may be a kill request that was not received: a killed run has no further attempt.
+			unless = append(unless, request.Absent(common.KillKey(f.worker, run)))
+		}
+		follow, more, err := followOp(o.Next, o.Created, instead, unless...)
 		if err != nil {
 			return nestedTxn{}, err
 		}
 		resolve, size = append(resolve, follow), size+more
 	}
-	return nestedTxn{request.Txn([]request.Compare{request.Same(common.RecordKey(job, run), o.Token)}, resolve,
-		[]request.Op{request.Get(common.OutboxKey(f.worker, run))}), size}, nil
+	depth := 0
+	if o.Pool != nil {
+		depth = finishDepth + len(o.Pool.Indexes)
+	}
+	return nestedTxn{
+		op: request.Txn([]request.Compare{request.Same(common.RecordKey(job, run), o.Token)}, resolve,
+			[]request.Op{request.Get(common.OutboxKey(f.worker, run))}),
+		size:  size,
+		depth: depth,
+	}, nil
 }
 
-// followOp puts the trigger for a next attempt if the job has the given CreateRevision and further compares succeed;
-// otherwise it executes instead. The compares are evaluated before any write of the transaction.
+// endNode returns the write that marks the node of a run as ended; none for a run that belongs to no flow run.
+func endNode(run *common.Run) (ops []request.Op, size int, err error) {
+	if run.Flow == nil {
+		return nil, 0, nil
+	}
+	data, err := json.Marshal(common.EndOf(*run.Flow, run))
+	if err != nil {
+		return nil, 0, fmt.Errorf("encode the node of %s: %w", run.ID, err)
+	}
+	return []request.Op{request.Put(common.FlowNodeKey(run.Flow.Run, run.Flow.Node), data)}, len(data), nil
+}
+
+// followOp puts the trigger for a next attempt if the job, or the flow run of an inline step, has the given
+// CreateRevision and further compares succeed; otherwise it executes instead. The compares are evaluated before any
+// write of the transaction.
 func followOp(next *common.Trigger, created int64, instead []request.Op, unless ...request.Compare) (op request.Op,
 	size int, err error) {
 	data, err := json.Marshal(next)
 	if err != nil {
 		return nil, 0, fmt.Errorf("encode trigger of %s: %w", next.RunID(), err)
 	}
-	return request.Txn(append(unless, request.Same(common.JobKey(next.Job), created)),
+	lives := request.Same(common.JobKey(next.Job), created)
+	if next.Flow != nil && next.Flow.Inline(next.Job) {
+		lives = sameHead(next.Flow)
+	}
+	return request.Txn(append(unless, lives),
 		[]request.Op{request.Put(common.TriggerKey(next.Job, next.ID), data)}, instead), len(data), nil
 }

@@ -23,8 +23,8 @@ func (f *Finisher) note(ctx context.Context, late []common.LateEnd) {
 			continue
 		}
 		key := common.LateKey(f.worker, late[i].Run)
-		nested = append(nested, nestedTxn{request.Txn([]request.Compare{request.Absent(key)},
-			[]request.Op{request.Put(key, data)}, nil), len(data)})
+		nested = append(nested, nestedTxn{op: request.Txn([]request.Compare{request.Absent(key)},
+			[]request.Op{request.Put(key, data)}, nil), size: len(data)})
 	}
 	for _, a := range f.commit(ctx, nested, unguarded) {
 		if a.err != nil {

@@ -28,6 +28,18 @@ func (c *Claimer) start(a *attempt) part {
 	}}
 }
 
+// begin returns the part that puts the head of a flow run, which has neither a lock nor a process.
+func (a *attempt) begin() part {
+	head := a.claim.Head
+	return verdict(common.Begun, []request.Op{request.Put(common.FlowRunKey(head.Job, head.Run), a.encode(head))},
+		a.claim.Gap)
+}
+
+// sameHead holds as long as the flow run of a node has not ended.
+func sameHead(of *common.FlowNode) request.Compare {
+	return request.Same(common.FlowRunKey(of.Job, of.Run), of.Created)
+}
+
 // claimed returns the result of a granted claim.
 func claimed(claim *common.Claim, fence int64, job definition) common.ClaimResult {
 	return common.ClaimResult{
@@ -57,17 +69,20 @@ func (c *Claimer) claimedWith(claim *common.Claim, fence int64, job *mvccpb.KeyV
 // claim was applied and its answer was lost.
 func (c *Claimer) stale(ctx context.Context, claim *common.Claim) part {
 	gets := []request.Op{request.Get(common.JobKey(claim.Job)), request.Get(common.CursorKey(claim.Job))}
-	if claim.Record.Run != "" {
+	switch {
+	case claim.Head != nil:
+		gets = append(gets, request.Get(common.FlowRunKey(claim.Job, claim.Head.Run)))
+	case claim.Record.Run != "":
 		gets = append(gets, request.Get(common.RecordKey(claim.Job, claim.Record.Run)))
 	}
 	return part{gets, func(a answer) common.ClaimResult {
 		job, cursor := first(a.responses[0]), first(a.responses[1])
 		if claim.Record.Run != "" {
-			if kv := first(a.responses[2]); kv != nil {
-				record, err := common.Decode[common.Record](kv.Value)
-				if err == nil && record.Nonce == claim.Record.Nonce {
-					return c.claimedBefore(ctx, claim, kv.CreateRevision, job)
+			if kv := first(a.responses[2]); kv != nil && nonceOf(claim, kv) == claim.Record.Nonce {
+				if claim.Head != nil {
+					return common.ClaimResult{Verdict: common.Begun, Written: list([]*common.Run{claim.Gap})}
 				}
+				return c.claimedBefore(ctx, claim, kv.CreateRevision, job)
 			}
 		}
 		result := common.ClaimResult{Verdict: common.Stale, Unsure: a.lost}
@@ -84,9 +99,28 @@ func (c *Claimer) stale(ctx context.Context, claim *common.Claim) part {
 	}}
 }
 
+// nonceOf returns the nonce of a record, or of a head; empty if it cannot be read.
+func nonceOf(claim *common.Claim, kv *mvccpb.KeyValue) string {
+	if claim.Head != nil {
+		head, err := common.Decode[common.Head](kv.Value)
+		if err != nil {
+			return ""
+		}
+		return head.Nonce
+	}
+	record, err := common.Decode[common.Record](kv.Value)
+	if err != nil {
+		return ""
+	}
+	return record.Nonce
+}
+
 // claimedBefore reads the definition at the revision of a claim, not the current one.
 func (c *Claimer) claimedBefore(ctx context.Context, claim *common.Claim, fence int64,
 	job *mvccpb.KeyValue) common.ClaimResult {
+	if claim.Definition != nil {
+		return claimed(claim, fence, definition{created: claim.Record.Flow.Created, stored: *claim.Definition})
+	}
 	if job == nil || job.ModRevision != claim.Version {
 		callCtx, cancel := context.WithTimeout(ctx, callLimit)
 		defer cancel()

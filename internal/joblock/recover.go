@@ -53,7 +53,8 @@ func (r *Recoverer) Unresolved(ctx context.Context) (runs []common.Orphan, bad [
 }
 
 // Resolve resolves an orphan with an outcome, and creates the trigger next if the job still exists and there is no kill
-// request. It returns false if the orphan has changed since, has a lock, or was resolved by another worker.
+// request; a replica of a daemon job is started again in spite of one, as long as the job wants it. It returns false if
+// the orphan has changed since, has a lock, or was resolved by another worker.
 func (r *Recoverer) Resolve(ctx context.Context, o common.Orphan, outcome common.Run,
 	next *common.Trigger) (bool, error) {
 	put, _, err := putOutcome(r.worker, &outcome)
@@ -64,21 +65,30 @@ func (r *Recoverer) Resolve(ctx context.Context, o common.Orphan, outcome common
 	record, lock, kill := common.RecordKey(job, run), common.LockKey(job, run),
 		common.KillKey(o.Record.Owner.Worker, run)
 	cmps := []request.Compare{request.Unchanged(record, o.ModRevision), request.Absent(lock)}
-	ops := []request.Op{request.Delete(record), request.Delete(kill), put}
+	ended, _, err := endNode(&outcome)
+	if err != nil {
+		return false, err
+	}
+	ops := append([]request.Op{request.Delete(record), request.Delete(kill), put}, freeSlots(o.Record.Pool)...)
 	ctx, cancel := context.WithTimeout(ctx, callLimit)
 	defer cancel()
+	var follow bool
+	var created int64
 	if next != nil {
-		follow, created, err := r.follow(ctx, o, next)
-		if err != nil {
+		if follow, created, err = r.follow(ctx, o, next); err != nil {
 			return false, fmt.Errorf("resolve %s: %w", run, err)
 		}
-		if follow {
-			op, _, err := followOp(next, created, nil)
-			if err != nil {
-				return false, err
-			}
-			cmps, ops = append(cmps, request.Absent(kill)), append(ops, op)
+	}
+	if follow {
+		op, _, err := followOp(next, created, ended)
+		if err != nil {
+			return false, err
 		}
+		if ops = append(ops, op); next.Replica() == "" {
+			cmps = append(cmps, request.Absent(kill))
+		}
+	} else {
+		ops = append(ops, ended...)
 	}
 	resp, err := request.Commit(ctx, request.Of(r.client), cmps, ops)
 	if err != nil {
@@ -91,24 +101,40 @@ func (r *Recoverer) Resolve(ctx context.Context, o common.Orphan, outcome common
 func (r *Recoverer) follow(ctx context.Context, o common.Orphan, next *common.Trigger) (follow bool, created int64,
 	err error) {
 	resp, err := r.client.Txn(ctx).Then(clientv3.OpGet(common.JobKey(next.Job)),
-		clientv3.OpGet(common.KillKey(o.Record.Owner.Worker, o.Record.Run), clientv3.WithKeysOnly())).Commit()
+		clientv3.OpGet(common.KillKey(o.Record.Owner.Worker, o.Record.Run))).Commit()
 	if err != nil {
 		return false, 0, err
 	}
 	job, kill := first(resp.Responses[0]), first(resp.Responses[1])
-	if job == nil || kill != nil {
+	if kill == nil && next.Flow != nil && next.Flow.Inline(next.Job) {
+		return true, next.Flow.Created, nil
+	}
+	if job == nil || kill != nil && (next.Replica() == "" || isScaledDown(kill.Value)) {
 		return false, 0, nil
 	}
 	stored, err := common.Decode[common.StoredJob](job.Value)
-	if err != nil || stored.UID != next.JobUID {
+	if err != nil || stored.UID != next.UID() {
 		return false, 0, nil // another job has the name, or the job cannot be decoded
 	}
+	if replica := next.Replica(); replica != "" { // the job may have fewer replicas by now
+		terms := stored.Job.Terms()
+		return terms.Daemon.Wants(replica), job.CreateRevision, nil
+	}
 	return true, job.CreateRevision, nil
+}
+
+// isScaledDown reports whether a kill request ends a replica that is no longer wanted.
+func isScaledDown(data []byte) bool {
+	kill, err := common.Decode[common.Kill](data)
+	return err == nil && kill.Code == common.ReasonScaledDown
 }
 
 // Created returns the revision at which the job of a record was created; 0 if it does not exist, or another job has its
 // name.
 func (r *Recoverer) Created(ctx context.Context, record *common.Record) (int64, error) {
+	if record.Flow != nil && record.Flow.Inline(record.Job) {
+		return record.Flow.Created, nil
+	}
 	ctx, cancel := context.WithTimeout(ctx, callLimit)
 	defer cancel()
 	resp, err := r.client.Get(ctx, common.JobKey(record.Job))
@@ -119,7 +145,7 @@ func (r *Recoverer) Created(ctx context.Context, record *common.Record) (int64, 
 		return 0, nil
 	}
 	stored, err := common.Decode[common.StoredJob](resp.Kvs[0].Value)
-	if err != nil || stored.UID != record.JobUID {
+	if err != nil || stored.UID != record.UID() {
 		return 0, nil // as in follow
 	}
 	return resp.Kvs[0].CreateRevision, nil

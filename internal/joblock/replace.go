@@ -18,7 +18,8 @@ type seenRecord struct {
 	key      string
 	revision int64
 	run      string
-	worker   string // empty if the record cannot be decoded
+	worker   string       // empty if the record cannot be decoded
+	head     *common.Head // of a flow run, in place of run and worker
 }
 
 // mostReplaced bounds the runs that one fire kills: a job that allowed overlap before may have any number.
@@ -44,6 +45,11 @@ func (a *attempt) replace() part {
 	unchanged := []request.Compare{request.Unchanged(a.queueKey(), a.blockers.revision)}
 	for _, r := range a.blockers.records {
 		unchanged = append(unchanged, request.Unchanged(r.key, r.revision))
+		if r.head != nil {
+			head := *r.head
+			head.Kill = &common.FlowKill{By: kill.By, Note: kill.Note, Code: kill.Code, At: kill.At}
+			ops = append(ops, request.Put(r.key, a.encode(&head)))
+		}
 		if r.worker != "" {
 			kill.Run = r.run
 			ops = append(ops, request.Put(common.KillKey(r.worker, r.run), a.encode(&kill)))
@@ -54,14 +60,21 @@ func (a *attempt) replace() part {
 
 // readBlockers returns the part that reads the unresolved runs and the queued fire.
 func (a *attempt) readBlockers() part {
-	job := a.claim.Job
 	return part{[]request.Op{
-		request.GetUnder(common.RecordsOf(job), mostReplaced),
+		request.GetUnder(a.runsOf(), mostReplaced),
 		request.Get(a.queueKey()),
 	}, func(answer answer) common.ClaimResult {
 		found := &blockers{}
 		for _, kv := range answer.responses[0].GetResponseRange().GetKvs() {
 			seen := seenRecord{key: string(kv.Key), revision: kv.ModRevision}
+			if a.claim.Head != nil {
+				head, err := decodeAt(kv, func(h *common.Head) string { return common.FlowRunKey(h.Job, h.Run) })
+				if err == nil && head.Kill == nil {
+					seen.head = &head
+				}
+				found.records = append(found.records, seen)
+				continue
+			}
 			record, err := decodeAt(kv, func(r *common.Record) string { return common.RecordKey(r.Job, r.Run) })
 			if err == nil {
 				seen.run, seen.worker = record.Run, record.Owner.Worker

@@ -24,10 +24,10 @@ func NewRetaker(client *clientv3.Client, session *Session, trouble func(error)) 
 	return &Retaker{txns: newTxns(client, trouble, noClock), session: session}
 }
 
-// Retake puts the locks of up to MaxBatch runs of different jobs under a lease. It also writes their records again, so
-// that workers that saw them as orphans restart their waiting time. It retries for a few seconds. For each run it
-// returns nil, common.ErrNotOurs if it was resolved meanwhile, or another error: then the outcome is unknown, and a
-// repetition does no harm.
+// Retake puts the locks of up to MaxBatch runs under a lease. It also writes their records again, so that workers that
+// saw them as orphans restart their waiting time. It retries for a few seconds. For each run it returns nil,
+// common.ErrNotOurs if it was resolved meanwhile, or another error: then the outcome is unknown, and a repetition does
+// no harm.
 func (r *Retaker) Retake(ctx context.Context, lease int64, runs []common.Retake) []error {
 	errs := make([]error, len(runs))
 	fail := func(err error) []error {
@@ -48,10 +48,10 @@ func (r *Retaker) Retake(ctx context.Context, lease int64, runs []common.Retake)
 			return fail(fmt.Errorf("encode record of %s: %w", record.Run, err))
 		}
 		key := common.RecordKey(record.Job, record.Run)
-		nested[i] = nestedTxn{request.Txn([]request.Compare{request.Same(key, runs[i].Token)}, []request.Op{
+		nested[i] = nestedTxn{op: request.Txn([]request.Compare{request.Same(key, runs[i].Token)}, []request.Op{
 			request.PutUnder(common.LockKey(record.Job, record.Run), owner, clientv3.LeaseID(lease)),
 			request.Put(key, data),
-		}, nil), len(data)}
+		}, nil), size: len(data)}
 	}
 	ctx, cancel := context.WithTimeout(ctx, callLimit)
 	defer cancel()

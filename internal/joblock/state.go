@@ -46,8 +46,12 @@ func (c *Claimer) readFires(ctx context.Context, queries []common.FireQuery) []c
 			}, common.CursorKey(q.Job))
 		}
 		if q.Runs {
+			runs := common.RecordsOf(q.Job)
+			if q.Flow {
+				runs = common.FlowRunsOf(q.Job)
+			}
 			get(func(kv *mvccpb.KeyValue) { s.Busy = kv != nil },
-				common.RecordsOf(q.Job), clientv3.WithPrefix(), clientv3.WithKeysOnly(), clientv3.WithLimit(1))
+				runs, clientv3.WithPrefix(), clientv3.WithKeysOnly(), clientv3.WithLimit(1))
 		}
 	}
 	callCtx, cancel := context.WithTimeout(ctx, callLimit)

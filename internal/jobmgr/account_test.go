@@ -45,6 +45,14 @@ func TestScheduleChange_AccountsForDueFires(t *testing.T) {
 			j.CronExpr = ""
 		}), true, 2, 14 * time.Minute},
 		{"schedule-added", "", 15 * time.Minute, edit(func(j *common.Job) { j.CronExpr = "* * * * *" }), true, 0, 0},
+		{"schedule-added-to-another", "*/5 * * * *", 11 * time.Minute, edit(func(j *common.Job) {
+			j.Schedules = []common.JobSchedule{{CronExpr: "*/5 * * * *", Timezone: "UTC"}, {CronExpr: "@daily"}}
+			j.CronExpr, j.Timezone = "", ""
+		}), true, 2, 10 * time.Minute},
+		{"schedules-of-one", "*/5 * * * *", 11 * time.Minute, edit(func(j *common.Job) {
+			j.Schedules = []common.JobSchedule{{CronExpr: "*/5 * * * *", Timezone: "UTC", Label: "the same"}}
+			j.CronExpr, j.Timezone = "", ""
+		}), false, 0, 0},
 		{"command-alone", "* * * * *", 10 * time.Minute, edit(func(j *common.Job) {
 			j.Command = "false"
 		}), false, 0, 0},

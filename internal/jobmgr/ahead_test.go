@@ -35,7 +35,7 @@ func TestClockAhead_MovesNoCursor(t *testing.T) {
 		"create": func() error { _, err := store.Create(t.Context(), actor, minutely("new")); return err },
 		"edit":   func() error { _, _, err := store.Put(t.Context(), actor, edited, any0); return err },
 		"resume": func() error { _, err := store.Resume(t.Context(), actor, "paused", any0); return err },
-		"delete": func() error { return store.Delete(t.Context(), actor, "j", any0, false) },
+		"delete": func() error { return store.Delete(t.Context(), actor, "j", any0, common.DeleteRequest{}) },
 	} {
 		if err := do(); !errors.Is(err, refusal) {
 			t.Errorf("%s: %v", what, err)
@@ -54,7 +54,7 @@ func TestClockAhead_MovesNoCursor(t *testing.T) {
 		!state.Cursor.Equal(noon) {
 		t.Errorf("a pause: %v, cursor %v", err, state.Cursor)
 	}
-	if err := store.Delete(t.Context(), actor, "yearly", any0, false); err != nil {
+	if err := store.Delete(t.Context(), actor, "yearly", any0, common.DeleteRequest{}); err != nil {
 		t.Errorf("the deletion of a job without due fires: %v", err)
 	}
 	if after := s.keys(common.OutboxPrefix); len(after) != len(before) {

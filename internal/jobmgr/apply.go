@@ -2,9 +2,11 @@ package jobmgr
 
 import (
 	"context"
+	"errors"
 
 	"carillon/internal/common"
 	"carillon/internal/etcdkit"
+	"carillon/internal/flow"
 )
 
 // Apply does what Put does, and also returns the previous state. A dry run checks the job in the same way and
@@ -18,6 +20,10 @@ func (s *Store) Apply(ctx context.Context, actor common.Actor, job common.Job, p
 	if refusedFor(faults) {
 		return common.Saved{}, refused(faults)
 	}
+	d, err := define(job)
+	if err != nil {
+		return common.Saved{}, err
+	}
 	// A job that is probably new is created without a read: if it exists, its creation fails.
 	isNew := !dry && len(faults) == 0 && pre.Version == 0 && (pre.Absent || !s.cfg.Catalog.Has(job.Name))
 	var saved common.Saved
@@ -25,7 +31,7 @@ func (s *Store) Apply(ctx context.Context, actor common.Actor, job common.Job, p
 		if isNew {
 			isNew = false
 			// The catalog may lag behind: if the creation is refused, which adds no writes to t, the job may exist.
-			if saved, err = s.save(ctx, t, actor, job, values{}, dry); err == nil {
+			if saved, err = s.save(ctx, t, actor, &d, values{}, dry); err == nil {
 				return saved.State, nil
 			}
 		}
@@ -39,7 +45,7 @@ func (s *Store) Apply(ctx context.Context, actor common.Actor, job common.Job, p
 		if err := was.check(job.Name, pre); err != nil {
 			return state, err
 		}
-		saved, err = s.save(ctx, t, actor, job, was, dry)
+		saved, err = s.save(ctx, t, actor, &d, was, dry)
 		return saved.State, err
 	})
 	if err != nil {
@@ -50,13 +56,13 @@ func (s *Store) Apply(ctx context.Context, actor common.Actor, job common.Job, p
 }
 
 // save adds the creation of a job, or its replacement as it was read.
-func (s *Store) save(ctx context.Context, t *etcdkit.Txn, actor common.Actor, job common.Job, was values,
+func (s *Store) save(ctx context.Context, t *etcdkit.Txn, actor common.Actor, d *definition, was values,
 	dry bool) (saved common.Saved, err error) {
-	wanted := common.JobState{StoredJob: common.StoredJob{Job: job}}
+	wanted := common.JobState{StoredJob: common.StoredJob{Job: d.whole()}}
 	if was.job == nil {
 		saved = common.Saved{Effect: common.EffectCreated, State: wanted}
 		if !dry {
-			saved.State, err = s.create(ctx, t, actor, job, nil)
+			saved.State, err = s.create(ctx, t, actor, d, nil)
 		}
 		return saved, err
 	}
@@ -64,8 +70,13 @@ func (s *Store) save(ctx context.Context, t *etcdkit.Txn, actor common.Actor, jo
 	if err != nil {
 		return saved, err
 	}
+	before := storedDefinition(&old.StoredJob)
+	intact, err := s.intact(ctx, &old.StoredJob)
+	if err != nil {
+		return saved, err
+	}
 	saved = common.Saved{Effect: common.EffectChanged, Before: &old.Job, State: old}
-	if same(&job, &old.Job) {
+	if intact && d.isSame(&before) {
 		saved.Effect = common.EffectUnchanged
 		return saved, nil
 	}
@@ -76,42 +87,65 @@ func (s *Store) save(ctx context.Context, t *etcdkit.Txn, actor common.Actor, jo
 	if err := s.room(); err != nil {
 		return saved, err
 	}
-	if err := s.within(&job, &old.Job); err != nil {
+	if err := s.within(d, &before); err != nil {
 		return saved, err
 	}
-	saved.State, err = s.replace(ctx, t, actor, "replace", job, was)
+	saved.State, err = s.replace(ctx, t, actor, "replace", d.over(&before, intact), was)
 	return saved, err
+}
+
+// intact adds the steps of a flow, and reports whether its body is stored as a whole.
+func (s *Store) intact(ctx context.Context, old *common.StoredJob) (bool, error) {
+	if old.Flow == nil && old.Job.IsFlow() {
+		return false, nil
+	}
+	err := s.Complete(ctx, old)
+	if errors.Is(err, flow.ErrDefinition) {
+		return false, nil // it is saved again
+	}
+	if err != nil || !old.HasBody() {
+		return err == nil, err
+	}
+	return s.cfg.Bodies.Has(ctx, old.UID, old.Flow.Digest, old.Flow.Parts)
 }
 
 // Change replaces an existing job by the result of change, which is validated as a whole. change is called
 // again after a conflict with another writer; if it returns an error, the job stays as it is.
 func (s *Store) Change(ctx context.Context, actor common.Actor, verb, name string, pre common.Precondition,
 	change func(common.Job) (common.Job, error)) (common.JobState, error) {
-	return s.edit(ctx, actor, verb, name, pre, func(old common.Job) (common.Job, error) {
-		job, err := change(old)
+	return s.edit(ctx, actor, verb, name, pre, func(old *common.StoredJob) (definition, error) {
+		before := storedDefinition(old)
+		if err := s.Complete(ctx, old); err != nil && verb != "rollback" {
+			return definition{}, err
+		}
+		job, err := change(old.Job)
 		if err != nil {
-			return job, err
+			return definition{}, err
 		}
 		job, faults, err := s.prepare(ctx, job)
 		if err != nil {
-			return job, err
+			return definition{}, err
 		}
 		if job.Name != name {
 			faults.Add("name", "mismatch", job.Name, "must not change: a job cannot be renamed")
 		}
-		if refusedFor(faults) || len(faults) > 0 && timetableChanged(&old, &job) {
-			return job, refused(faults)
+		if refusedFor(faults) || len(faults) > 0 && timetableChanged(&old.Job, &job) {
+			return definition{}, refused(faults)
 		}
 		if err := s.room(); err != nil {
-			return job, err
+			return definition{}, err
 		}
-		return job, s.within(&job, &old)
+		d, err := define(job)
+		if err != nil {
+			return d, err
+		}
+		return d, s.within(&d, &before)
 	})
 }
 
-// edit replaces an existing job by the result of change.
+// edit replaces an existing job by the result of change, which gets it without the steps of a flow.
 func (s *Store) edit(ctx context.Context, actor common.Actor, verb, name string, pre common.Precondition,
-	change func(common.Job) (common.Job, error)) (common.JobState, error) {
+	change func(*common.StoredJob) (definition, error)) (common.JobState, error) {
 	return s.update(ctx, name, func(t *etcdkit.Txn) (common.JobState, error) {
 		was, err := s.read(ctx, name)
 		if err != nil {
@@ -127,10 +161,20 @@ func (s *Store) edit(ctx context.Context, actor common.Actor, verb, name string,
 		if err != nil {
 			return common.JobState{}, err
 		}
-		job, err := change(old.Job)
+		before := storedDefinition(&old.StoredJob)
+		d, err := change(&old.StoredJob)
 		if err != nil {
 			return common.JobState{}, err
 		}
-		return s.replace(ctx, t, actor, verb, job, was)
+		intact := true
+		if len(d.parts) > 0 {
+			if intact, err = s.intact(ctx, &old.StoredJob); err != nil {
+				return common.JobState{}, err
+			}
+		}
+		if intact && d.isSame(&before) {
+			return old, nil
+		}
+		return s.replace(ctx, t, actor, verb, d.over(&before, intact), was)
 	})
 }

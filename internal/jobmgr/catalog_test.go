@@ -134,7 +134,7 @@ func TestPages_ConcurrentChanges_ListEachJobOnce(t *testing.T) {
 			if _, err := other.Create(t.Context(), actor, common.Job{Name: name, Command: "true"}); err != nil {
 				t.Error(err)
 			}
-			if err := other.Delete(t.Context(), actor, name, any0, false); err != nil {
+			if err := other.Delete(t.Context(), actor, name, any0, common.DeleteRequest{}); err != nil {
 				t.Error(err)
 			}
 		}

@@ -34,8 +34,9 @@ func (s *Store) update(ctx context.Context, name string,
 }
 
 // write adds the write or deletion of a job, if it is unchanged, with its audit entry; both contain the fields
-// that a newer version wrote.
-func write(t *etcdkit.Txn, actor common.Actor, verb string, before, after *common.StoredJob, was values) {
+// that a newer version wrote. That of a flow whose body changes has the steps as well, if they are small enough.
+func write(t *etcdkit.Txn, actor common.Actor, verb string, before, after *common.StoredJob, was values,
+	d *definition) {
 	var from any
 	if before != nil {
 		from = before
@@ -49,5 +50,9 @@ func write(t *etcdkit.Txn, actor common.Actor, verb string, before, after *commo
 		t.Audit(actor, verb, "job", before.Name, from, nil)
 		return
 	}
-	t.Audit(actor, verb, "job", after.Name, from, etcdkit.Swap(t, common.JobKey(after.Name), was.job, after))
+	to := etcdkit.Swap(t, common.JobKey(after.Name), was.job, after)
+	if len(d.parts) > 0 {
+		to = withSteps(to, d)
+	}
+	t.Audit(actor, verb, "job", after.Name, from, to)
 }

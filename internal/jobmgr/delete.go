@@ -13,15 +13,16 @@ import (
 
 // etcd bounds a transaction by 128 operations and as many compares.
 const (
-	// triggersPerTxn triggers are settled in one transaction.
-	triggersPerTxn = 50
+	// triggersPerTxn triggers are settled in one transaction, with three operations each.
+	triggersPerTxn = 40
 	// killsPerTxn kill requests are put in one transaction.
 	killsPerTxn = 100
 )
 
 // Delete removes a job with its cursor and its triggers, and accounts for the fires that were due. Its runs
-// continue unless kill requests their end; the ledger stays.
-func (s *Store) Delete(ctx context.Context, actor common.Actor, name string, pre common.Precondition, kill bool) error {
+// continue unless the request kills them; the ledger stays.
+func (s *Store) Delete(ctx context.Context, actor common.Actor, name string, pre common.Precondition,
+	r common.DeleteRequest) error {
 	_, err := s.update(ctx, name, func(t *etcdkit.Txn) (none common.JobState, err error) {
 		var was values
 		for {
@@ -41,27 +42,30 @@ func (s *Store) Delete(ctx context.Context, actor common.Actor, name string, pre
 				return none, err
 			}
 		}
-		if err := s.delete(t, actor, was); err != nil || !kill {
+		if err := s.delete(ctx, t, actor, was, r.Force); err != nil || !r.Kill {
 			return none, err
 		}
 		noneNewer, err := s.killAll(ctx, actor, name)
-		t.If(noneNewer)
+		t.If(noneNewer...)
 		return none, err
 	})
 	return err
 }
 
 // delete adds the deletion of a job as it was read.
-func (s *Store) delete(t *etcdkit.Txn, actor common.Actor, was values) error {
+func (s *Store) delete(ctx context.Context, t *etcdkit.Txn, actor common.Actor, was values, force bool) error {
 	name := string(was.job.Key[len(common.JobsPrefix):])
 	old, unreadable := was.state()
 	if unreadable != nil { // it can still be deleted
 		old = was.readable(name)
 	}
-	write(t, actor, "delete", &old.StoredJob, nil, was)
+	write(t, actor, "delete", &old.StoredJob, nil, was, nil)
 	t.If(was.sameCursor(name))
 	t.If(was.sameTriggers(name)...)
-	t.Delete(common.CursorKey(name))
+	t.Delete(common.CursorKey(name), common.AttemptsKey(name))
+	if err := s.leaveChildren(ctx, t, name, &old.StoredJob, force); err != nil {
+		return err
+	}
 	t.Then(clientv3.OpDelete(common.TriggersOf(name), clientv3.WithPrefix()))
 	if s.putMissed(t, old, unreadable) {
 		if err := s.mayMove(); err != nil {
@@ -95,7 +99,7 @@ func putSkipped(t *etcdkit.Txn, kv *mvccpb.KeyValue, reason common.Reason) {
 	}
 	run := trigger.AsRun()
 	run.Status, run.Reason, run.DueAt = common.StatusSkipped, &reason, nil
-	putOutcome(t, &run)
+	putEnd(t, &run)
 }
 
 // settleTriggers settles triggers of a job that is about to be deleted, as many as fit into one transaction,
@@ -114,15 +118,21 @@ func (s *Store) settleTriggers(ctx context.Context, was values, name string) err
 	return err
 }
 
-// killAll requests the end of a job's runs, each as long as it is unresolved. The compare that it returns
-// holds as long as no other run has begun.
-func (s *Store) killAll(ctx context.Context, actor common.Actor, name string) (noneNewer clientv3.Cmp, err error) {
+// killAll requests the end of a job's runs, each as long as it is unresolved. The compares that it returns hold as long
+// as no other run has begun.
+func (s *Store) killAll(ctx context.Context, actor common.Actor, name string) (noneNewer []clientv3.Cmp, err error) {
+	const note = "the job was deleted"
 	resp, err := etcdkit.Range(ctx, s.cfg.Client, common.RecordsOf(name), clientv3.WithPrefix())
 	if err != nil {
-		return clientv3.Cmp{}, err
+		return nil, err
 	}
-	_, err = s.putKills(ctx, actor, resp.Kvs, "the job was deleted", func(*common.Record) bool { return true })
-	return etcdkit.NoneNewer(common.RecordsOf(name), resp.Header.Revision), err
+	if _, err = s.putKills(ctx, actor, resp.Kvs, note, func(*common.Record) bool { return true }); err != nil {
+		return nil, err
+	}
+	kill := common.FlowKill{By: actor.Name, Note: note, At: s.cfg.Now().UTC()}
+	revision, err := s.killHeads(ctx, common.FlowRunsOf(name), kill)
+	return []clientv3.Cmp{etcdkit.NoneNewer(common.RecordsOf(name), resp.Header.Revision),
+		etcdkit.NoneNewer(common.FlowRunsOf(name), revision)}, err
 }
 
 // putKills requests the end of those runs that wanted accepts, each as long as it is unresolved. It returns the

@@ -38,6 +38,50 @@ func TestDue_ManyJobsADayBehind_CountsAllFires(t *testing.T) {
 	}
 }
 
+// Fires of several schedules at the same instant count once, also where they are not listed one by one.
+func TestDue_SeveralSchedules_CountsEachInstantOnce(t *testing.T) {
+	t.Parallel()
+	s := newStory(t)
+	job := minutely("several")
+	start := noon.Add(-24 * time.Hour)
+	job.CronExpr, job.Timezone = "", ""
+	job.Schedules = []common.JobSchedule{{CronExpr: "*/2 * * * *", Timezone: "UTC"},
+		{CronExpr: "*/3 * * * *", Timezone: "Europe/Berlin"}, {CronExpr: "@every 4m", Timezone: "UTC", StartAt: &start}}
+	s.put(job)
+	s.raw(common.CursorKey(job.Name), common.TimeKey(start))
+	eventually(s, "the catalog has the job", s.store.UpToDate)
+	fires, whole, err := s.store.Due(t.Context(), &runlog.FireQuery{Now: noon, To: noon.Add(1), Limit: 100})
+	if err != nil || !whole || len(fires) != 1 || fires[0].Gap == nil || fires[0].Gap.Count != 960 {
+		t.Fatalf("%+v, %v, %v, want one entry for 960 fires", fires, whole, err)
+	}
+}
+
+// Planned fires have the label of the schedule that they belong to.
+func TestPlanned_SeveralSchedules_HaveLabels(t *testing.T) {
+	t.Parallel()
+	s := newStory(t)
+	job := minutely("labelled")
+	job.CronExpr, job.Timezone = "", ""
+	job.Schedules = []common.JobSchedule{{CronExpr: "0 * * * *", Timezone: "UTC", Label: "hourly"},
+		{CronExpr: "*/30 * * * *", Timezone: "UTC", Label: "half past"}}
+	s.put(job)
+	eventually(s, "the catalog has the job", s.store.UpToDate)
+	fires, _, err := s.store.Planned(t.Context(), &runlog.FireQuery{Now: noon, To: noon.Add(2*time.Hour + 1),
+		Limit: 100})
+	if err != nil || len(fires) != 4 {
+		t.Fatalf("%+v, %v", fires, err)
+	}
+	for _, f := range fires {
+		want := "half past"
+		if f.PlannedAt.Minute() == 0 {
+			want = "hourly"
+		}
+		if f.Schedule != want {
+			t.Errorf("the fire at %v belongs to %q", f.PlannedAt, f.Schedule)
+		}
+	}
+}
+
 // Fires that take too much effort to count become one entry with a lower bound.
 func TestDue_TooManyHours_CountsAtLeast(t *testing.T) {
 	t.Parallel()

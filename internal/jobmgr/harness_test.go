@@ -17,10 +17,12 @@ import (
 	"carillon/internal/common"
 	"carillon/internal/common/schedule"
 	"carillon/internal/etcdkit/etcdtest"
+	flowetcd "carillon/internal/flow/etcd"
 	"carillon/internal/jobmgr"
 	"carillon/internal/jobmgr/catalog"
 	"carillon/internal/jobmgr/live"
 	"carillon/internal/jobmgr/plan"
+	"carillon/internal/maintenance"
 	"carillon/internal/runlog"
 )
 
@@ -129,9 +131,12 @@ func (s *story) with(cfg jobmgr.Config, outboxes *live.Outboxes) master {
 		watched: known,
 		Runs: live.New(live.Config{Client: cfg.Client, Catalog: known.Catalog, Outboxes: outboxes,
 			Unplaced: unplaced, Now: cfg.Now}),
-		Fires: plan.New(known, unplaced),
+		Fires: plan.New(known, unplaced, func() *maintenance.Set { return nil }),
 	}
 	cfg.Interner, cfg.Timezone, cfg.Catalog, cfg.Runs = schedule.NewInterner(), "UTC", known, m.Runs
+	if cfg.Bodies == nil {
+		cfg.Bodies = flowetcd.NewBodies(cfg.Client)
+	}
 	m.Store = jobmgr.NewStore(cfg)
 	return m
 }
@@ -152,7 +157,7 @@ func (s *story) put(job common.Job) common.JobState {
 
 func (s *story) remove(name string) {
 	s.Helper()
-	if err := s.store.Delete(s.Context(), actor, name, any0, false); err != nil {
+	if err := s.store.Delete(s.Context(), actor, name, any0, common.DeleteRequest{}); err != nil {
 		s.Fatalf("delete %s: %v", name, err)
 	}
 }

@@ -1,7 +1,6 @@
 package jobmgr
 
 import (
-	"encoding/json"
 	"fmt"
 
 	"carillon/internal/common"
@@ -16,39 +15,32 @@ type Limits struct {
 
 // within refuses a job that exceeds a limit; old is the job that it replaces, nil if none. It counts what
 // this master has received, so concurrent saves may exceed a limit by a little.
-func (s *Store) within(job, old *common.Job) error {
+func (s *Store) within(d, old *definition) error {
 	limits := s.cfg.Limits
 	if limits == (Limits{}) {
 		return nil
 	}
-	size := func(j *common.Job) int64 {
-		data, err := json.Marshal(j)
-		if err != nil {
-			return 0 // a job can always be encoded
-		}
-		return int64(len(data))
-	}
-	more, bytes := 1, size(job)
+	more, bytes := 1, d.size()
 	inGroup, bytesInGroup := more, bytes
 	if old != nil {
-		before := size(old)
+		before := old.size()
 		more, bytes = 0, bytes-before
-		if old.Group == job.Group {
+		if old.job.Group == d.job.Group {
 			inGroup, bytesInGroup = more, bytes
 		}
 	}
-	all, group := s.cfg.Catalog.Usage(job.Group)
+	all, group := s.cfg.Catalog.Usage(d.job.Group)
 	switch {
 	case limits.Jobs > 0 && more > 0 && all.Jobs+more > limits.Jobs:
 		return overLimit("jobs_limit", "jobs", "maxJobs", "", int64(limits.Jobs))
 	case limits.Bytes > 0 && bytes > 0 && all.Bytes+bytes > limits.Bytes:
 		return overLimit("job_bytes_limit", "bytes of jobs", "maxJobBytes", "", limits.Bytes)
-	case job.Group == "":
+	case d.job.Group == "":
 		return nil
 	case limits.GroupJobs > 0 && inGroup > 0 && group.Jobs+inGroup > limits.GroupJobs:
-		return overLimit("group_jobs_limit", "jobs", "maxGroupJobs", job.Group, int64(limits.GroupJobs))
+		return overLimit("group_jobs_limit", "jobs", "maxGroupJobs", d.job.Group, int64(limits.GroupJobs))
 	case limits.GroupBytes > 0 && bytesInGroup > 0 && group.Bytes+bytesInGroup > limits.GroupBytes:
-		return overLimit("group_job_bytes_limit", "bytes of jobs", "maxGroupJobBytes", job.Group, limits.GroupBytes)
+		return overLimit("group_job_bytes_limit", "bytes of jobs", "maxGroupJobBytes", d.job.Group, limits.GroupBytes)
 	}
 	return nil
 }

@@ -173,7 +173,7 @@ func TestUnreadableRunsBreakNoList(t *testing.T) {
 			t.Fatalf("run %s: %v, found %v", id, err, found)
 		}
 	}
-	if err := s.store.Delete(t.Context(), actor, "a", any0, true); err != nil {
+	if err := s.store.Delete(t.Context(), actor, "a", any0, common.DeleteRequest{Kill: true}); err != nil {
 		t.Fatal(err)
 	}
 	if left := s.keys(common.TriggersOf("a")); len(left) != 0 {

@@ -18,17 +18,19 @@ func (s *Store) Pause(ctx context.Context, actor common.Actor, name string, r co
 		return common.JobState{}, common.Invalid("the job cannot be paused", common.NewFault("until", "range",
 			r.Until.String(), "%s", common.TimeRange))
 	}
-	return s.edit(ctx, actor, "pause", name, pre, func(j common.Job) (common.Job, error) {
-		j.Paused, j.PauseNote, j.PauseUntil = true, r.Note, r.Until
-		return j, nil
+	return s.edit(ctx, actor, "pause", name, pre, func(old *common.StoredJob) (definition, error) {
+		d := storedDefinition(old)
+		d.job.Paused, d.job.PauseNote, d.job.PauseUntil = true, r.Note, r.Until
+		return d, nil
 	})
 }
 
 // Resume ends the pause of a job now; the fires of the pause are recorded as skipped.
 func (s *Store) Resume(ctx context.Context, actor common.Actor, name string,
 	pre common.Precondition) (common.JobState, error) {
-	return s.edit(ctx, actor, "resume", name, pre, func(j common.Job) (common.Job, error) {
-		j.Paused, j.PauseNote, j.PauseUntil = false, "", nil
-		return j, nil
+	return s.edit(ctx, actor, "resume", name, pre, func(old *common.StoredJob) (definition, error) {
+		d := storedDefinition(old)
+		d.job.Paused, d.job.PauseNote, d.job.PauseUntil = false, "", nil
+		return d, nil
 	})
 }

@@ -178,7 +178,7 @@ func TestPlannedIsWhatSteppingFinds(t *testing.T) {
 					Status:    common.StatusPlanned,
 					Attempts:  []string{},
 				}
-				if delay := terms.Delay(uids[job.Name], at); delay > 0 {
+				if delay := common.Delay(terms.Jitter, uids[job.Name], at); delay > 0 {
 					f.DueAt = new(at.Add(delay).UTC())
 				}
 				if q.Matches(&f) {

@@ -238,7 +238,7 @@ func TestDeleteRacingWithTriggers(t *testing.T) {
 			return len(accepted) > round%7
 		})
 		for {
-			err := s.store.Delete(t.Context(), actor, name, any0, kill)
+			err := s.store.Delete(t.Context(), actor, name, any0, common.DeleteRequest{Kill: kill})
 			if err == nil {
 				break
 			}

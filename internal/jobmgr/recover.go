@@ -13,6 +13,8 @@ import (
 	"carillon/internal/etcdkit"
 )
 
+const restoredNote = "etcd was restored from a backup"
+
 func restoredReason() common.Reason {
 	return common.Reason{Code: common.ReasonRestored, Data: map[string]string{"count": common.CountAtLeast},
 		Text: "etcd was restored from a backup; fires of this period that ran before have their own entries"}
@@ -31,9 +33,12 @@ func (s *Store) moveCursorBack(ctx context.Context, t *etcdkit.Txn, was values, 
 	if records, err := s.records(ctx, old.Name); err != nil || len(records) > 0 {
 		return false, err
 	}
+	if heads, err := etcdkit.Count(ctx, s.cfg.Client, common.FlowRunsOf(old.Name)); err != nil || heads > 0 {
+		return false, err
+	}
 	stored.UID = common.NewID()
 	t.If(was.sameTriggers(old.Name)...)
-	t.If(etcdkit.NoneUnder(common.RecordsOf(old.Name)))
+	t.If(etcdkit.NoneUnder(common.RecordsOf(old.Name)), etcdkit.NoneUnder(common.FlowRunsOf(old.Name)))
 	t.Then(clientv3.OpPut(common.CursorKey(old.Name), common.TimeKey(now)))
 	for _, kv := range was.triggers {
 		trigger, err := common.Decode[common.Trigger](kv.Value)
@@ -55,12 +60,22 @@ func (s *Store) Recover(ctx context.Context, actor common.Actor, r common.Recove
 	if err := s.mayRecover(); err != nil {
 		return out, err
 	}
+	begun, err := s.begunByFlow(ctx, r.Restored)
+	if err != nil {
+		return out, err
+	}
+	if r.Restored && !r.DryRun {
+		kill := common.FlowKill{By: actor.Name, Code: common.ReasonRestored, Note: restoredNote, At: out.At}
+		if _, err := s.killHeads(ctx, common.FlowRunsPrefix, kill); err != nil {
+			return out, err
+		}
+	}
 	names, err := s.names(ctx)
 	if err != nil {
 		return out, err
 	}
 	for _, name := range names {
-		if err := s.recoverJob(ctx, actor, name, r, &out); err != nil {
+		if err := s.recoverJob(ctx, actor, name, r, &out, begun[name]); err != nil {
 			return out, err
 		}
 	}
@@ -81,9 +96,31 @@ func (s *Store) names(ctx context.Context) (names []string, err error) {
 
 const namesPerPage = 5000
 
-// recoverJob recovers one job, and adds the result to out.
+// begunByFlow returns the ids of the flow runs and backfills of each job, and of the runs of its inline steps. They are
+// read before their end is requested: the keepers end them soon after.
+func (s *Store) begunByFlow(ctx context.Context, restored bool) (map[string][]string, error) {
+	begun := map[string][]string{}
+	if !restored {
+		return begun, nil
+	}
+	for _, prefix := range []string{common.FlowRunsPrefix, common.RunsPrefix} {
+		_, err := etcdkit.Each(ctx, s.cfg.Client, prefix, func(kv *mvccpb.KeyValue) error {
+			name, id, err := common.SplitKey(prefix, string(kv.Key))
+			if err == nil && (prefix == common.FlowRunsPrefix || common.OfStep(name)) {
+				begun[common.JobOf(name)] = append(begun[common.JobOf(name)], id)
+			}
+			return nil
+		}, clientv3.WithKeysOnly(), clientv3.WithLimit(namesPerPage))
+		if err != nil {
+			return nil, err
+		}
+	}
+	return begun, nil
+}
+
+// recoverJob recovers one job, and adds the result to out. begun are the runs of its flow runs.
 func (s *Store) recoverJob(ctx context.Context, actor common.Actor, name string, r common.RecoverRequest,
-	out *common.Recovered) error {
+	out *common.Recovered, begun []string) error {
 	for {
 		var done *common.RecoveredJob
 		if _, err := s.update(ctx, name, func(t *etcdkit.Txn) (none common.JobState, err error) {
@@ -93,6 +130,7 @@ func (s *Store) recoverJob(ctx context.Context, actor common.Actor, name string,
 			return err
 		}
 		if done.Triggers <= triggersPerTxn || r.DryRun {
+			done.Runs = append(done.Runs, begun...)
 			out.Jobs = append(out.Jobs, *done)
 			return nil
 		} // otherwise again, with the remaining ones
@@ -136,8 +174,11 @@ func (s *Store) recoverOnce(ctx context.Context, t *etcdkit.Txn, actor common.Ac
 	}
 	stored.UpdatedAt, stored.UpdatedBy = now, actor.Name
 	change.If(was.sameCursor(name))
-	write(change, actor, "recover", &old.StoredJob, &stored, was)
-	return done, nil
+	write(change, actor, "recover", &old.StoredJob, &stored, was, &definition{})
+	if !r.DryRun {
+		err = s.moveBody(ctx, change, &old.StoredJob, stored.UID)
+	}
+	return done, err
 }
 
 // restore passes the fires between the backup and now, and ends the triggers and runs of the backup: they may
@@ -152,7 +193,7 @@ func (s *Store) restore(ctx context.Context, t *etcdkit.Txn, actor common.Actor,
 	ends := func(run *common.Record) bool {
 		return !r.DryRun && (s.cfg.Lives == nil || !s.cfg.Lives(run.Owner))
 	}
-	if done.Runs, err = s.putKills(ctx, actor, records, "etcd was restored from a backup", ends); err != nil {
+	if done.Runs, err = s.putKills(ctx, actor, records, restoredNote, ends); err != nil {
 		return false, err
 	}
 	if now.After(old.Cursor) && !old.PausedAt(now) {

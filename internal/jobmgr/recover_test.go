@@ -104,6 +104,10 @@ func TestRecover_RestoredEtcd(t *testing.T) {
 		Owner:   common.Life{Worker: "w", Life: "l"},
 	}
 	s.raw(common.RecordKey("a", record.Run), encode(t, record))
+	flowRun := common.Head{Kind: common.KindFlow, Job: "a", Run: job.UID + ".t1.1", UID: job.UID}
+	s.raw(common.FlowRunKey("a", flowRun.Run), encode(t, flowRun))
+	node := common.Record{Job: "a:load", Run: job.UID + ".nload.1", Attempt: 1, Owner: record.Owner}
+	s.raw(common.RecordKey("a:load", node.Run), encode(t, node))
 	s.clock.forward(10 * time.Minute)
 
 	for _, dry := range []bool{true, false} {
@@ -111,7 +115,7 @@ func TestRecover_RestoredEtcd(t *testing.T) {
 		if err != nil || len(done.Jobs) != 1 {
 			t.Fatalf("%+v, %v", done, err)
 		}
-		if got := done.Jobs[0]; got.Effect != common.RecoverPassedOver || len(got.Runs) != 1 || got.Triggers != 1 ||
+		if got := done.Jobs[0]; got.Effect != common.RecoverPassedOver || len(got.Runs) != 3 || got.Triggers != 1 ||
 			!got.Cursor.Equal(noon) || !got.To.Equal(s.clock.now()) {
 			t.Errorf("dry %v: %+v", dry, got)
 		}

@@ -13,6 +13,7 @@ import (
 	"carillon/internal/common"
 	"carillon/internal/common/schedule"
 	"carillon/internal/etcdkit"
+	"carillon/internal/flow"
 	"carillon/internal/jobmgr/catalog"
 	"carillon/internal/jobmgr/live"
 	"carillon/internal/platform/bootclock"
@@ -21,7 +22,13 @@ import (
 // Catalog is the copy of all jobs.
 type Catalog interface {
 	Has(name string) bool
+	// IsParent reports whether other jobs name a job in after.
+	IsParent(name string) bool
 	Usage(group string) (all, of catalog.Usage)
+	// Job returns a job without the steps of a flow.
+	Job(name string) (common.JobState, bool)
+	// Sync waits until lists have received all that is expected of them, for a bounded time.
+	Sync(ctx context.Context) (revision int64)
 	// Expect makes lists wait until they have received a revision.
 	Expect(revision int64)
 }
@@ -43,6 +50,7 @@ type Config struct {
 	Clock   func() (time.Time, error)
 	Catalog Catalog
 	Runs    Runs
+	Bodies  Bodies
 	Changed func() // called after a change, which is then to be delivered; may be nil
 	// Room refuses to save jobs while too many changes are undelivered. May be nil.
 	Room func() error
@@ -59,6 +67,8 @@ type Config struct {
 	KeysOfOne int // different idempotency keys of one identity within a day; default 50,000
 	// Secrets lists the faults of a job's references to secrets. May be nil.
 	Secrets func(context.Context, *common.Job) ([]common.Fault, error)
+	// Types lists the faults of the settings of a job's type, and of those of its steps. May be nil.
+	Types func(context.Context, *common.Job) (common.Faults, error)
 }
 
 // Store is the masters' access to jobs, triggers and kill requests in etcd.
@@ -84,7 +94,8 @@ func NewStore(cfg Config) *Store {
 	}
 }
 
-// Get reads a job. With the error of a damaged job it returns the fields that can be read, and the version.
+// Get reads a job, without the steps of a flow (see Complete). With the error of a damaged job it returns the fields
+// that can be read, and the version.
 func (s *Store) Get(ctx context.Context, name string) (common.JobState, error) {
 	was, err := s.read(ctx, name)
 	if err != nil {
@@ -128,6 +139,10 @@ func (s *Store) CreateOnce(ctx context.Context, actor common.Actor, job common.J
 	if len(faults) > 0 {
 		return common.JobState{}, refused(faults)
 	}
+	d, err := define(job)
+	if err != nil {
+		return common.JobState{}, err
+	}
 	return s.update(ctx, job.Name, func(t *etcdkit.Txn) (common.JobState, error) {
 		was, err := s.read(ctx, job.Name, mark.ops()...)
 		if err != nil {
@@ -148,7 +163,7 @@ func (s *Store) CreateOnce(ctx context.Context, actor common.Actor, job common.J
 		if was.job != nil {
 			return common.JobState{}, exists(job.Name)
 		}
-		return s.create(ctx, t, actor, job, mark)
+		return s.create(ctx, t, actor, &d, mark)
 	})
 }
 
@@ -179,14 +194,30 @@ func (s *Store) Validate(ctx context.Context, job common.Job) (common.Job, []com
 	return s.prepare(ctx, job)
 }
 
-// prepare fills in the time zone and lists all faults, including those of the schedule and of the secrets.
+// prepare fills in the time zone and lists all faults, including those of the schedule, of the type's settings and
+// of the secrets.
 func (s *Store) prepare(ctx context.Context, job common.Job) (common.Job, common.Faults, error) {
-	if job.Timezone == "" {
-		job.Timezone = s.cfg.Timezone
+	job.DefaultTimezone(s.cfg.Timezone)
+	faults := slices.Concat(flow.Faults(&job), s.timetableFaults(&job), selectorFaults(&job))
+	if len(job.After) > 0 {
+		found, err := s.ancestors(ctx, &job)
+		if err != nil {
+			return job, faults, err
+		}
+		faults = append(faults, parentFaults(&job, found)...)
 	}
-	faults := slices.Concat(job.Faults(), s.timetableFaults(&job), selectorFaults(&job))
-	if s.cfg.Secrets == nil {
-		return job, faults, nil
+	pool, err := s.poolFaults(ctx, &job)
+	if faults = append(faults, pool...); err != nil {
+		return job, faults, err
+	}
+	loops, err := s.loopFaults(ctx, &job)
+	if faults = append(faults, loops...); err == nil && s.cfg.Types != nil {
+		var settings common.Faults
+		settings, err = s.cfg.Types(ctx, &job)
+		faults = append(faults, settings...)
+	}
+	if err != nil || s.cfg.Secrets == nil {
+		return job, faults, err
 	}
 	more, err := s.cfg.Secrets(ctx, &job)
 	return job, append(faults, more...), err
@@ -202,12 +233,12 @@ func (s *Store) room() error {
 }
 
 // create adds a new job; mark, which may be nil, is the tombstone of the request.
-func (s *Store) create(ctx context.Context, t *etcdkit.Txn, actor common.Actor, job common.Job,
+func (s *Store) create(ctx context.Context, t *etcdkit.Txn, actor common.Actor, d *definition,
 	mark *tombstone) (common.JobState, error) {
 	if err := s.room(); err != nil {
 		return common.JobState{}, err
 	}
-	if err := s.within(&job, nil); err != nil {
+	if err := s.within(d, nil); err != nil {
 		return common.JobState{}, err
 	}
 	if err := s.mayMove(); err != nil {
@@ -215,34 +246,53 @@ func (s *Store) create(ctx context.Context, t *etcdkit.Txn, actor common.Actor, 
 	}
 	now := s.cfg.Now().UTC()
 	stored := common.StoredJob{
-		Job:       job,
-		UID:       common.NewID(),
+		Job:       d.job,
+		Flow:      d.flow,
+		UID:       d.uid,
 		CreatedAt: now,
 		UpdatedAt: now,
 		UpdatedBy: actor.Name,
 		Number:    1,
 	}
 	stored.NoteNeeds(nil)
-	write(t, actor, "create", nil, &stored, values{})
-	t.Then(clientv3.OpPut(common.CursorKey(job.Name), common.TimeKey(now)))
+	if s.cfg.Catalog.IsParent(d.job.Name) { // of jobs that were left without it
+		stored.Needs = append(stored.Needs, common.FeatureSuccesses)
+	}
+	if err := s.setParents(ctx, t, actor, nil, &d.job); err != nil {
+		return common.JobState{}, err
+	}
+	setPool(t, nil, &d.job)
+	write(t, actor, "create", nil, &stored, values{}, d)
+	t.Then(clientv3.OpPut(common.CursorKey(d.job.Name), common.TimeKey(now)))
+	if err := s.putBody(ctx, t, d.job.Name, d.uid, d); err != nil {
+		return common.JobState{}, err
+	}
+	stored.Steps = d.steps
 	return common.JobState{StoredJob: stored, Cursor: now}, mark.put(ctx, t, s, &common.Trigger{JobUID: stored.UID})
 }
 
-// replace adds the replacement of a job as it was read, unless it would not change.
-func (s *Store) replace(ctx context.Context, t *etcdkit.Txn, actor common.Actor, verb string, job common.Job,
+// replace adds the replacement of a job as it was read. d differs from it.
+func (s *Store) replace(ctx context.Context, t *etcdkit.Txn, actor common.Actor, verb string, d *definition,
 	was values) (common.JobState, error) {
 	old, err := was.state()
-	if err != nil || same(&job, &old.Job) {
+	if err != nil {
 		return old, err
 	}
 	now := s.cfg.Now().UTC()
 	stored := common.StoredJob{
-		Job:       job,
+		Job:       d.job,
+		Flow:      d.flow,
 		UID:       old.UID,
 		CreatedAt: old.CreatedAt,
 		UpdatedAt: now,
 		UpdatedBy: actor.Name,
 		Number:    old.Number + 1,
+
+		Restarted: old.Restarted,
+		WasDaemon: d.job.Daemon == nil && (old.Daemon != nil || old.WasDaemon),
+	}
+	if d.restarted != nil { // the definition stays
+		stored.Restarted, stored.Number = d.restarted, old.Number
 	}
 	stored.NoteNeeds(old.Needs)
 	back := false
@@ -252,8 +302,12 @@ func (s *Store) replace(ctx context.Context, t *etcdkit.Txn, actor common.Actor,
 			return common.JobState{}, err
 		}
 	}
-	t.If(was.sameCursor(job.Name))
-	write(t, actor, verb, &old.StoredJob, &stored, was)
+	t.If(was.sameCursor(d.job.Name))
+	if err := s.setParents(ctx, t, actor, &old, &d.job); err != nil {
+		return common.JobState{}, err
+	}
+	setPool(t, &old.Job, &d.job)
+	write(t, actor, verb, &old.StoredJob, &stored, was, d)
 	cursor, err := s.passFires(t, old, &stored, now)
 	if err != nil {
 		return common.JobState{}, err
@@ -264,8 +318,17 @@ func (s *Store) replace(ctx context.Context, t *etcdkit.Txn, actor common.Actor,
 		if err := s.mayMove(); err != nil {
 			return common.JobState{}, err
 		}
-		t.Then(clientv3.OpPut(common.CursorKey(job.Name), common.TimeKey(cursor)))
+		t.Then(clientv3.OpPut(common.CursorKey(d.job.Name), common.TimeKey(cursor)))
 	}
+	if d.flow != nil && len(d.parts) == 0 {
+		err = s.moveBody(ctx, t, &old.StoredJob, stored.UID)
+	} else {
+		err = s.putBody(ctx, t, d.job.Name, stored.UID, d)
+	}
+	if err != nil {
+		return common.JobState{}, err
+	}
+	stored.Steps = d.steps
 	return common.JobState{StoredJob: stored, Version: old.Version, Created: old.Created, Cursor: cursor}, nil
 }
 

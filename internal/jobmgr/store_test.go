@@ -174,7 +174,7 @@ func TestPreconditions(t *testing.T) {
 		return err
 	}
 	remove := func(name string, version int64) error {
-		return s.store.Delete(t.Context(), actor, name, common.Precondition{Version: version}, false)
+		return s.store.Delete(t.Context(), actor, name, common.Precondition{Version: version}, common.DeleteRequest{})
 	}
 	wantCode(t, "put with a stale version", put(third, common.Precondition{Version: first.Version}), common.CodeStale)
 	wantCode(t, "put with a version yet to come", put(third, common.Precondition{Version: now.Version + 1}),

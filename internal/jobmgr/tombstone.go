@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"time"
 
+	"go.etcd.io/etcd/api/v3/mvccpb"
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"carillon/internal/common"
@@ -104,10 +105,10 @@ func (t *tombstone) answered(was values) (bool, common.Trigger, error) {
 		return false, common.Trigger{}, nil
 	}
 	t.kept = false
-	if len(was.more) == 0 {
+	if len(was.more[0]) == 0 {
 		return false, common.Trigger{}, nil
 	}
-	given, err := common.Decode[answer](was.more[0].Value)
+	given, err := common.Decode[answer](was.more[0][0].Value)
 	switch {
 	case err != nil:
 		return false, common.Trigger{}, fmt.Errorf("decode %s: %w", t.key, err)
@@ -174,7 +175,7 @@ func (s *Store) Once(ctx context.Context, actor common.Actor, key, asks string) 
 		if err != nil {
 			return err
 		}
-		if used, _, err := mark.answered(values{more: resp.Kvs}); used || err != nil {
+		if used, _, err := mark.answered(values{more: [][]*mvccpb.KeyValue{resp.Kvs}}); used || err != nil {
 			return err
 		}
 		return mark.put(ctx, t, s, &common.Trigger{})

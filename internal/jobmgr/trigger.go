@@ -9,11 +9,11 @@ import (
 	"carillon/internal/jobmgr/live"
 )
 
-// maxTriggers bounds the pending triggers of one job.
+// maxTriggers bounds the pending triggers of one job, apart from those of nodes of flow runs.
 const maxTriggers = 50
 
-// Trigger requests a fire outside the schedule. Repeated with the same key, it returns the same answer and
-// creates nothing.
+// Trigger requests a fire outside the schedule, or the next attempt of one that has ended. Repeated with the same key,
+// it returns the same answer and creates nothing.
 func (s *Store) Trigger(ctx context.Context, actor common.Actor, r common.TriggerRequest) (trigger common.Trigger,
 	err error) {
 	mark, err := newTombstone(actor, &r)
@@ -22,7 +22,7 @@ func (s *Store) Trigger(ctx context.Context, actor common.Actor, r common.Trigge
 	}
 	defer func() { mark.release(s, err) }()
 	_, err = s.etcd.Update(ctx, subject(r.Job), func(t *etcdkit.Txn) error {
-		was, err := s.read(ctx, r.Job, mark.ops()...)
+		was, err := s.read(ctx, r.Job, append(mark.ops(), againOps(&r)...)...)
 		if err != nil {
 			return err
 		}
@@ -37,13 +37,20 @@ func (s *Store) Trigger(ctx context.Context, actor common.Actor, r common.Trigge
 		if trigger, err = s.newTrigger(actor, &r, was); err != nil {
 			return err
 		}
+		if r.Again != nil {
+			if err := s.again(ctx, t, &r, was, &trigger); err != nil {
+				return err
+			}
+		}
 		key := common.TriggerKey(r.Job, trigger.ID)
 		// No other trigger may have been created since they were counted.
 		t.If(etcdkit.Unchanged(common.JobKey(r.Job), was.job.ModRevision), etcdkit.Absent(key),
 			etcdkit.NoneNewer(common.TriggersOf(r.Job), was.revision))
 		t.Put(key, trigger)
-		t.Audit(actor, "run", "job", r.Job, nil, trigger)
-		return mark.put(ctx, t, s, &trigger)
+		t.Audit(actor, "run", "job", r.Job, nil, audited(&r, &trigger))
+		small := trigger
+		small.Keep = nil // up to 384 KiB
+		return mark.put(ctx, t, s, &small)
 	})
 	if err != nil {
 		return common.Trigger{}, err
@@ -63,12 +70,17 @@ func (s *Store) newTrigger(actor common.Actor, r *common.TriggerRequest, was val
 	if err := was.check(r.Job, r.Pre); err != nil {
 		return common.Trigger{}, err
 	}
-	if faults := state.ParamFaults(r.Params); len(faults) > 0 {
+	if state.Daemon != nil {
+		return common.Trigger{}, common.Errorf(common.CodeConflict, "job %q is a daemon: it runs all the time", r.Job).
+			WithReason("daemon").WithHint("restart it with cronctl restart, or resume it if it is paused")
+	}
+	ofFlow := r.Again != nil && r.Again.Flow != nil // whose parameters are those of its definition
+	if faults := state.ParamFaults(r.Params); len(faults) > 0 && !ofFlow {
 		return common.Trigger{}, common.Invalid("the run cannot be requested", faults...)
 	}
-	if len(was.triggers) >= maxTriggers {
+	if pending := was.pending(); pending >= maxTriggers {
 		return common.Trigger{}, common.Errorf(common.CodeTooMany, "%d runs of job %q are pending already",
-			len(was.triggers), r.Job).WithReason("too_many_wait").With("count", len(was.triggers)).
+			pending, r.Job).WithReason("too_many_wait").With("count", pending).
 			WithHint("wait until they have ended, or kill them")
 	}
 	now, id := s.cfg.Now().UTC(), common.NewID()
@@ -86,10 +98,23 @@ func (s *Store) newTrigger(actor common.Actor, r *common.TriggerRequest, was val
 		NotBefore: now,
 		Params:    r.Params,
 		Worker:    r.Worker,
+
+		Traceparent: r.Traceparent,
 	}, nil
 }
 
-// Kill requests the end of a run, or deletes a pending one. The last request counts.
+// pending returns the number of triggers that were not put for nodes of flow runs.
+func (v values) pending() (n int) {
+	for _, kv := range v.triggers {
+		if trigger, err := common.Decode[common.Trigger](kv.Value); err != nil || trigger.Flow == nil {
+			n++
+		}
+	}
+	return n
+}
+
+// Kill requests the end of a run, or deletes a pending one. The last request counts. The request for a flow run is
+// stored in its head: its keeper ends the nodes.
 func (s *Store) Kill(ctx context.Context, actor common.Actor, id string, r common.KillRequest) error {
 	found, err := s.find(ctx, id)
 	if err != nil {
@@ -105,25 +130,36 @@ func (s *Store) Kill(ctx context.Context, actor common.Actor, id string, r commo
 		switch found.State {
 		case live.Active:
 			s.putKill(t, actor, found.Run, r)
-		case live.Pending:
-			now := s.cfg.Now().UTC()
+		case live.FlowRun:
+			err = s.killHead(t, found, common.FlowKill{By: actor.Name, Note: r.Note, At: s.cfg.Now().UTC()})
+		case live.Pending, live.Approval:
 			run := found.Run
-			run.Status, run.EndedAt, run.DueAt = common.StatusKilled, &now, nil
-			run.Reason = &common.Reason{
-				Code: "killed_before_start",
-				Data: map[string]string{"by": actor.Name, "note": r.Note},
-				Text: "it was cancelled before it started, by " + actor.Name,
+			if run.Cause == common.CauseDaemon {
+				return common.Errorf(common.CodeConflict, "run %q is pending: its daemon would be started again", id).
+					WithReason("daemon_pending").WithHint("pause the job, or lower its count")
 			}
+			s.killedBefore(&run, actor, r)
 			t.Delete(found.Key)
-			putOutcome(t, &run)
+			putEnd(t, &run)
 		default:
 			return common.Errorf(common.CodeConflict, "run %q has ended", id).WithReason("ended")
 		}
 		t.Audit(actor, "kill", "run", id, nil, killed(found, r))
 		found = nil
-		return nil
+		return err
 	})
 	return err
+}
+
+// killedBefore completes the outcome of a run that was killed before it started.
+func (s *Store) killedBefore(run *common.Run, actor common.Actor, r common.KillRequest) {
+	now := s.cfg.Now().UTC()
+	run.Status, run.EndedAt, run.DueAt = common.StatusKilled, &now, nil
+	run.Reason = &common.Reason{
+		Code: "killed_before_start",
+		Data: map[string]string{"by": actor.Name, "note": r.Note},
+		Text: "it was cancelled before it started, by " + actor.Name,
+	}
 }
 
 // find returns a run that etcd holds; CodeNotFound if there is none.

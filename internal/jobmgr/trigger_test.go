@@ -95,6 +95,7 @@ func TestIdempotencyKey(t *testing.T) {
 		t.Fatal(err)
 	}
 	revision := s.revision()
+	request.Traceparent = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01" // of another attempt to send it
 	again, err := ask(actor, request)
 	if err != nil || again.RunID() != first.RunID() || s.revision() != revision {
 		t.Fatalf("%+v after %+v, %v", again, first, err)
@@ -257,12 +258,14 @@ func TestDeleteOfMany(t *testing.T) {
 	}
 	s.raw(common.TriggerKey("a", "broken"), "{")
 	s.trigger("ab")
-	err := s.store.Delete(t.Context(), actor, "a", common.Precondition{Version: job.Version + 1}, true)
+	err := s.store.Delete(t.Context(), actor, "a", common.Precondition{Version: job.Version + 1},
+		common.DeleteRequest{Kill: true})
 	wantCode(t, "a stale version", err, common.CodeStale)
 	if n := len(s.keys(common.TriggersOf("a"))); n != 301 {
 		t.Fatalf("%d triggers are left by a refused delete", n)
 	}
-	if err := s.store.Delete(t.Context(), actor, "a", common.Precondition{Version: job.Version}, true); err != nil {
+	if err := s.store.Delete(t.Context(), actor, "a", common.Precondition{Version: job.Version},
+		common.DeleteRequest{Kill: true}); err != nil {
 		t.Fatal(err)
 	}
 	if left := slices.Concat(s.keys(common.TriggersOf("a")), s.keys(common.JobKey("a")+"/"),

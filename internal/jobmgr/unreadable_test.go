@@ -11,7 +11,7 @@ import (
 // newerSchedules are schedules of a newer version that this version cannot read.
 var newerSchedules = map[string]func(map[string]any){
 	"field": func(v map[string]any) {
-		v["cronExpr"], v["schedules"], v["needs"] = "", []any{"0 * * * *"}, []any{"schedules"}
+		v["cronExpr"], v["moons"], v["needs"] = "", []any{"0 * * * *"}, []any{"moons"}
 	},
 	"beside":     func(v map[string]any) { v["exclude"], v["needs"] = []any{"holidays"}, []any{"exclude"} },
 	"expression": func(v map[string]any) { v["cronExpr"] = "@after other" },

@@ -71,7 +71,7 @@ func TestChange_AnswerLost_IsLookedUp(t *testing.T) {
 		t.Errorf("a run: %+v, %v, %v", trigger, err, s.keys(common.TriggersOf("a")))
 	}
 	lose(true)
-	if err := store.Delete(t.Context(), actor, "a", any0, false); err != nil {
+	if err := store.Delete(t.Context(), actor, "a", any0, common.DeleteRequest{}); err != nil {
 		t.Errorf("a delete: %v", err)
 	}
 	lose(false)

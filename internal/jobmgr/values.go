@@ -26,7 +26,7 @@ func (v values) hasTimetable(job *common.Job) bool {
 type values struct {
 	job, cursor *mvccpb.KeyValue // nil where absent
 	triggers    []*mvccpb.KeyValue
-	more        []*mvccpb.KeyValue // results of further operations of look
+	more        [][]*mvccpb.KeyValue // results of further operations, in their order
 	revision    int64
 }
 
@@ -46,7 +46,7 @@ func (s *Store) read(ctx context.Context, name string, more ...clientv3.Op) (val
 		found.cursor = kvs[0]
 	}
 	for _, r := range results[3:] {
-		found.more = append(found.more, r.Kvs...)
+		found.more = append(found.more, r.Kvs)
 	}
 	return found, nil
 }

@@ -1,10 +1,11 @@
 package notify
 
 import (
+	"cmp"
 	"crypto/rand"
 	"encoding/base64"
+	"errors"
 	"fmt"
-	"net/mail"
 	"net/url"
 	"slices"
 	"strings"
@@ -13,23 +14,12 @@ import (
 	"carillon/internal/common"
 )
 
-// Kind is the transport of a channel.
-type Kind string
-
-// The kinds.
-const (
-	KindWebhook Kind = "webhook"
-	KindMail    Kind = "mail"
-)
-
-// Kinds lists all kinds.
-var Kinds = [...]Kind{KindWebhook, KindMail}
-
 // Bounds of channels.
 const (
 	MaxAddresses = 50
 	MaxURL       = 2048
 	MaxSecret    = 256
+	MaxChat      = 128
 	MaxChannels  = 1000
 )
 
@@ -37,9 +27,10 @@ const (
 type Channel struct {
 	Name      string    `json:"name"`
 	Kind      Kind      `json:"kind"`
-	Origin    string    `json:"origin,omitempty"` // scheme and host of a webhook; the rest may be a secret
+	Origin    string    `json:"origin,omitempty"` // scheme and host of the URL; the rest may be a secret
 	Sealed    string    `json:"sealed,omitempty"` // its Target, encrypted
 	To        []string  `json:"to,omitempty"`     // mail addresses
+	Language  Language  `json:"language,omitempty"`
 	Disabled  bool      `json:"disabled,omitempty"`
 	Why       string    `json:"why,omitempty"` // reason for being disabled
 	CreatedAt time.Time `json:"createdAt"`
@@ -49,18 +40,25 @@ type Channel struct {
 	Version int64 `json:"-"` // the etcd revision of its last change
 }
 
-// Target is the secret part of a webhook.
+// Target is the secret part of a channel. The URL is always set, since versions that know webhooks only take a target
+// without one for a value that they cannot decrypt.
 type Target struct {
 	URL    string `json:"url"`
 	Secret string `json:"secret"`
+	Key    string `json:"key,omitempty"`
+	Chat   string `json:"chat,omitempty"`
 }
 
-// ChannelDefinition is the desired state of a channel. Empty fields of an existing webhook keep their value.
+// ChannelDefinition is the desired state of a channel. Empty fields of an existing channel of the same kind keep their
+// value if they are part of its Target.
 type ChannelDefinition struct {
-	Kind      Kind     `json:"kind" enum:"webhook,mail"`
-	URL       string   `json:"url,omitempty" maxLength:"2048" doc:"URL of the webhook."`
-	Secret    string   `json:"secret,omitempty" maxLength:"256" doc:"Signs the calls of a webhook: whsec_ and 24 to 64 bytes in base64. Generated for a new webhook if not given." example:"whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD"`
-	NewSecret bool     `json:"newSecret,omitempty" doc:"Generate a new signing secret and return it."`
+	Kind      Kind     `json:"kind" enum:"webhook,mail,slack,pagerduty,teams,discord,mattermost,telegram,dingtalk,feishu,wecom,ntfy,opsgenie,ping"`
+	URL       string   `json:"url,omitempty" maxLength:"2048" doc:"URL that is called. Treated as a secret."`
+	Secret    string   `json:"secret,omitempty" maxLength:"256" doc:"Signs the calls. For a webhook, whsec_ and 24 to 64 bytes in base64, generated if not given." example:"whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD"`
+	NewSecret bool     `json:"newSecret,omitempty" doc:"Generate a new signing secret of a webhook and return it."`
+	Key       string   `json:"key,omitempty" maxLength:"256" doc:"Key or token that the receiver has issued. Treated as a secret."`
+	Chat      string   `json:"chat,omitempty" maxLength:"128" doc:"Chat that a bot writes to. Treated as a secret."`
+	Language  Language `json:"language,omitempty" enum:"en,zh" doc:"Language of messages; en if not given. Webhooks have none."`
 	To        []string `json:"to,omitempty" nullable:"false" maxItems:"50" doc:"Mail addresses."`
 	Disabled  bool     `json:"disabled,omitempty" doc:"Send nothing to the channel."`
 }
@@ -74,51 +72,83 @@ func NewSecret() string {
 	return secretPrefix + base64.StdEncoding.EncodeToString(key[:])
 }
 
+const secretRule = "must be " + secretPrefix + " and 24 to 64 bytes in base64"
+
 // SecretKey decodes a signing secret: 24 to 64 bytes, according to Standard Webhooks.
 func SecretKey(secret string) ([]byte, error) {
 	key, err := base64.StdEncoding.DecodeString(strings.TrimPrefix(secret, secretPrefix))
 	if err != nil || !strings.HasPrefix(secret, secretPrefix) || len(key) < 24 || len(key) > 64 {
-		return nil, fmt.Errorf("must be %s and 24 to 64 bytes in base64", secretPrefix)
+		return nil, errors.New(secretRule)
 	}
 	return key, nil
 }
 
+func isSecret(text string) bool {
+	_, err := SecretKey(text)
+	return err == nil
+}
+
 // Faults returns what is wrong with the change. exists reports whether a channel of that kind
-// exists.
+// exists. No fault shows a value that may be a secret.
 func (w *ChannelDefinition) Faults(exists bool) (faults common.Faults) {
-	switch w.Kind {
-	case KindWebhook:
-		if len(w.To) > 0 {
-			faults.Add("to", "exclusive", nil, "is for mail only")
-		}
-		if w.URL == "" && !exists {
-			faults.Add("url", "required", nil, "is required")
-		}
-		if w.URL != "" {
-			if _, err := OriginOf(w.URL); err != nil {
-				faults.Add("url", "url", nil, "%s", err) // without the URL, which may be a secret
-			}
-		}
-		if w.Secret != "" && w.NewSecret {
-			faults.Add("secret", "exclusive", nil, "cannot be combined with newSecret")
-		}
-		if w.Secret != "" {
-			if _, err := SecretKey(w.Secret); err != nil {
-				faults.Add("secret", "secret", nil, "%s", err)
-			}
-		}
-	case KindMail:
-		if w.URL != "" {
-			faults.Add("url", "exclusive", nil, "is for webhooks only")
-		}
-		if w.Secret != "" || w.NewSecret {
-			faults.Add("secret", "exclusive", nil, "is for webhooks only")
-		}
+	rules, known := rulesOf(w.Kind)
+	if !known {
+		faults.Add("kind", "enum", nil, "must be one of %s", kindNames())
+		return faults
+	}
+	if w.Kind == KindMail {
 		faults = append(faults, addressFaults(w.To)...)
-	default:
-		faults.Add("kind", "enum", nil, "must be webhook or mail")
+	} else if len(w.To) > 0 {
+		faults.Add("to", "exclusive", nil, "is for mail only")
+	}
+	if _, err := OriginOf(w.URL); err != nil && w.URL != "" && rules.url.need != never {
+		faults.Add("url", "url", nil, "%s", err)
+	} else {
+		rules.url.check(&faults, w.Kind, "url", w.URL, exists)
+	}
+	rules.secret.check(&faults, w.Kind, "secret", w.Secret, exists)
+	rules.key.check(&faults, w.Kind, "key", w.Key, exists)
+	rules.chat.check(&faults, w.Kind, "chat", w.Chat, exists)
+	switch {
+	case w.NewSecret && w.Kind != KindWebhook:
+		faults.Add("secret", "exclusive", nil, "is generated for webhooks only")
+	case w.NewSecret && w.Secret != "":
+		faults.Add("secret", "exclusive", nil, "cannot be combined with newSecret")
+	}
+	switch {
+	case w.Language == "":
+	case !rules.worded:
+		faults.Add("language", "exclusive", nil, "is not a field of channels of kind %s", w.Kind)
+	case w.Language != English && w.Language != Chinese:
+		faults.Add("language", "enum", nil, "must be %s or %s", English, Chinese)
 	}
 	return faults
+}
+
+// Retargets reports whether the change contains a part of the target.
+func (w *ChannelDefinition) Retargets() bool {
+	return w.URL != "" || w.Secret != "" || w.NewSecret || w.Key != "" || w.Chat != ""
+}
+
+// With returns the target after a change, before a signing secret is generated, and whether all that the receiver
+// needs is given, so that nothing of the old one is left.
+func (w *ChannelDefinition) With(t Target) (after Target, whole bool) {
+	rules, _ := rulesOf(w.Kind)
+	whole = true
+	for _, field := range []struct {
+		rule  rule
+		given string
+		to    *string
+	}{{rules.url, w.URL, &t.URL}, {rules.secret, w.Secret, &t.Secret}, {rules.key, w.Key, &t.Key},
+		{rules.chat, w.Chat, &t.Chat}} {
+		if field.given != "" {
+			*field.to = field.given
+		} else if field.rule.need != never && (field.to != &t.URL || rules.base == "") {
+			whole = whole && field.to == &t.Secret && w.NewSecret
+		}
+	}
+	t.URL = cmp.Or(t.URL, rules.base)
+	return t, whole
 }
 
 func addressFaults(to []string) (faults common.Faults) {
@@ -131,7 +161,7 @@ func addressFaults(to []string) (faults common.Faults) {
 	for i, address := range to {
 		location := fmt.Sprintf("to[%d]", i)
 		switch {
-		case !ValidAddress(address):
+		case !common.ValidAddress(address):
 			faults.Add(location, "address", address, "must be a plain address, such as ops@example.com")
 		case slices.Contains(to[:i], address):
 			faults.Add(location, "duplicate", address, "is a duplicate")
@@ -140,15 +170,7 @@ func addressFaults(to []string) (faults common.Faults) {
 	return faults
 }
 
-// ValidAddress reports whether a text is a plain mail address.
-func ValidAddress(s string) bool {
-	parsed, err := mail.ParseAddress(s)
-	return err == nil && parsed.Address == s && len(s) <= 254 && !strings.ContainsFunc(s, func(r rune) bool {
-		return r <= ' ' || r >= 0x7f || r == '<' || r == '"'
-	})
-}
-
-// OriginOf returns scheme and host of a webhook's URL.
+// OriginOf returns scheme and host of a channel's URL.
 func OriginOf(text string) (string, error) {
 	u, err := url.Parse(text)
 	switch {

@@ -1,7 +1,6 @@
 package notify
 
 import (
-	"net/netip"
 	"slices"
 	"strings"
 	"testing"
@@ -43,6 +42,25 @@ func gapOf(minute int, count int64) *Outcome {
 	return o
 }
 
+func backfilled(minute int, s common.Status) *Outcome {
+	o := outcome(minute, s)
+	o.Run.Flow = &common.FlowNode{Kind: common.KindBackfill, Background: true}
+	return o
+}
+
+// replica is an outcome of a replica, whose last so many runs were short.
+func replica(minute int, s common.Status, restarts int, reason ...string) *Outcome {
+	o := outcome(minute, s, reason...)
+	o.Run.Cause, o.Run.Restarts = common.CauseDaemon, restarts
+	return o
+}
+
+func steadySince(minute int) *Outcome {
+	o := replica(minute, "running", 0)
+	o.Steady = noon.Add(time.Hour)
+	return o
+}
+
 // Each line is a story: the outcomes of a job's fires, and the notifications.
 func TestOutcomes_DecideNotifications(t *testing.T) {
 	all := []common.Event{"failed", "missed", "lost", "late", "recovered"}
@@ -78,9 +96,19 @@ func TestOutcomes_DecideNotifications(t *testing.T) {
 		{"killed by a user", all, []*Outcome{outcome(0, "killed", "killed_by_user"), outcome(1, "killed", "replaced"),
 			outcome(2, "skipped", "overlap"), outcome(3, "killed"), outcome(4, "killed", "killed_before_start")},
 			"- - - - -", 0},
+		{"daemon restarts", all, []*Outcome{replica(0, "failed", 1), replica(1, "succeeded", 2),
+			replica(2, "failed", 0)}, "- - -", 0},
+		{"daemon in a crash loop", all, []*Outcome{replica(0, "failed", 1), replica(1, "failed", 2),
+			replica(2, "succeeded", 3), replica(3, "failed", 4), replica(63, "killed", 9), replica(64, "failed", 10)},
+			"- - failed - failed -", 4},
+		{"daemon keeps running", all, []*Outcome{replica(0, "failed", 3), replica(1, "killed", 0, "updated"),
+			replica(2, "killed", 0, "worker_stopping"), replica(3, "succeeded", 0), replica(4, "lost", 3),
+			steadySince(0)}, "failed - - - - recovered", 1},
 		{"killed with its worker", all, []*Outcome{outcome(0, "killed", "worker_stopping")}, "failed", 1},
 		{"all that is bad", all, []*Outcome{outcome(0, "timed_out")}, "failed", 1},
 		{"refused", all, []*Outcome{outcome(0, "refused")}, "failed", 1},
+		{"runs of a backfill", all, []*Outcome{backfilled(0, "failed"), backfilled(1, "lost"), outcome(2, "failed"),
+			backfilled(3, "succeeded")}, "- - failed -", 1},
 		{"lost", all, []*Outcome{outcome(0, "lost")}, "lost", 1},
 		{"only what is wanted", []common.Event{"lost"}, []*Outcome{outcome(0, "failed"), outcome(1, "lost"),
 			outcome(2, "succeeded"), outcome(3, "lost")}, "- lost - lost", 1},
@@ -136,42 +164,6 @@ func TestState_ManyOutcomes_RemembersBoundedNumber(t *testing.T) {
 	}
 }
 
-func TestCheckAddress_PublicOnly(t *testing.T) {
-	for _, c := range []struct {
-		addr  string
-		allow string
-		ok    bool
-	}{
-		{"93.184.216.34", "", true}, {"2606:2800:220:1::1", "", true}, {"64:ff9b::5db8:d822", "", true},
-		{"127.0.0.1", "", false}, {"127.8.8.8", "", false}, {"::1", "", false}, {"0.0.0.0", "", false},
-		{"::", "", false}, {"0.1.2.3", "", false},
-		{"10.1.2.3", "", false}, {"172.16.0.1", "", false}, {"192.168.1.1", "", false}, {"fd00::1", "", false},
-		{"fc00::1", "", false},
-		{"169.254.169.254", "", false}, {"fe80::1", "", false}, {"fe80::1%eth0", "", false},
-		{"fd00:ec2::254", "", false}, {"100.100.100.200", "", false},
-		{"168.63.129.16", "", false}, {"192.0.0.192", "", false}, {"100.64.0.1", "", false}, {"224.0.0.1", "", false},
-		{"ff02::1", "", false}, {"255.255.255.255", "", false}, {"240.0.0.1", "", false},
-		{"::ffff:127.0.0.1", "", false}, {"::ffff:10.0.0.1", "", false}, {"::127.0.0.1", "", false},
-		{"64:ff9b::7f00:1", "", false}, {"64:ff9b::a9fe:a9fe", "", false}, {"64:ff9b:1::a00:1", "", false},
-		{"2002:7f00:1::", "", false}, {"2001:0:1::", "", false}, {"2001:db8::1", "", false}, {"198.18.0.1", "", false},
-		{"203.0.113.7", "", false},
-		{"10.1.2.3", "10.0.0.0/8", true}, {"::ffff:10.1.2.3", "10.0.0.0/8", true},
-		{"64:ff9b::a01:203", "10.0.0.0/8", true}, {"10.1.2.3", "10.2.0.0/16", false},
-		{"fe80::1%eth0", "fe80::/10", true}, {"::1", "::1/128", true},
-	} {
-		var allow []netip.Prefix
-		if c.allow != "" {
-			allow = append(allow, netip.MustParsePrefix(c.allow))
-		}
-		if err := CheckAddress(netip.MustParseAddr(c.addr), allow); (err == nil) != c.ok {
-			t.Errorf("%s with %q: %v", c.addr, c.allow, err)
-		}
-	}
-	if CheckAddress(netip.Addr{}, nil) == nil {
-		t.Error("no address was taken")
-	}
-}
-
 func TestBackoff(t *testing.T) {
 	var least, most time.Duration
 	for attempt := 1; ; attempt++ {
@@ -211,7 +203,7 @@ func TestText(t *testing.T) {
 		},
 	}
 	m := messageOf(&n)
-	if m.Subject != "[Carillon] nightly-report failed (exit 1) on bell-1" || m.Type != "run.failed" || m.ID != "msg_1" {
+	if m.Subject != `[Carillon] x\r\nBcc: a@b (nightly-report) failed (exit 1) on bell-1` || m.Type != "run.failed" || m.ID != "msg_1" {
 		t.Errorf("%+v", m)
 	}
 	for _, want := range []string{"Title:     x  Bcc: a@b\n", "Planned:   2026-11-21T12:00:00Z\n", "a·[31mred\nb\n"} {
@@ -257,6 +249,59 @@ func TestChannelDefinition_Faults(t *testing.T) {
 			NewSecret: true,
 		}, false, []string{"url", "secret"}},
 		{"nothing", ChannelDefinition{}, false, []string{"kind"}},
+		{"chat", ChannelDefinition{Kind: KindSlack, URL: hook, Language: Chinese}, false, nil},
+		{"chat that keeps its URL", ChannelDefinition{Kind: KindSlack}, true, nil},
+		{"chat without a URL", ChannelDefinition{Kind: KindSlack}, false, []string{"url"}},
+		{"chat with the fields of others", ChannelDefinition{
+			Kind:   KindSlack,
+			URL:    hook,
+			Secret: NewSecret(),
+			Key:    "secret/",
+			Chat:   "secret/",
+			To:     []string{"a@b.c"},
+		}, false, []string{"to", "secret", "key", "chat"}},
+		{"chat with a generated secret", ChannelDefinition{Kind: KindSlack, URL: hook, NewSecret: true}, false,
+			[]string{"secret"}},
+		{"pagerduty", ChannelDefinition{Kind: KindPagerDuty, Key: strings.Repeat("aB3d", 8)}, false, nil},
+		{"pagerduty in another region", ChannelDefinition{
+			Kind: KindPagerDuty,
+			Key:  strings.Repeat("aB3d", 8),
+			URL:  "https://events.eu.pagerduty.com/v2/enqueue",
+		}, false, nil},
+		{"pagerduty without a key", ChannelDefinition{Kind: KindPagerDuty}, false, []string{"key"}},
+		{"pagerduty with another key", ChannelDefinition{Kind: KindPagerDuty, Key: "secret/"}, false, []string{"key"}},
+		{"discord with another URL", ChannelDefinition{Kind: KindDiscord, URL: hook}, false, []string{"url"}},
+		{"mattermost with another URL", ChannelDefinition{Kind: KindMattermost, URL: hook}, false, []string{"url"}},
+		{"telegram", ChannelDefinition{
+			Kind: KindTelegram,
+			Key:  "110201543:AAHdqTcvCH1vGWJxfSeofSAs0K5PALDsaw",
+			Chat: "-1001234567890",
+		}, false, nil},
+		{"telegram with other values", ChannelDefinition{Kind: KindTelegram, Key: "secret/", Chat: "ops"}, false,
+			[]string{"key", "chat"}},
+		{"dingtalk", ChannelDefinition{
+			Kind:   KindDingTalk,
+			URL:    "https://oapi.dingtalk.com/robot/send?access_token=x",
+			Secret: "SECx",
+		}, false, nil},
+		{"dingtalk with another URL", ChannelDefinition{Kind: KindDingTalk, URL: hook}, false, []string{"url"}},
+		{"feishu", ChannelDefinition{
+			Kind: KindFeishu,
+			URL:  "https://open.larksuite.com/open-apis/bot/v2/hook/x",
+		}, false, nil},
+		{"feishu with another URL", ChannelDefinition{Kind: KindFeishu, URL: hook, Secret: "two words"}, false,
+			[]string{"url", "secret"}},
+		{"wecom with another URL", ChannelDefinition{Kind: KindWeCom, URL: hook}, false, []string{"url"}},
+		{"ntfy", ChannelDefinition{Kind: KindNtfy, URL: "https://ntfy.sh/my-topic", Key: "tk_x"}, false, nil},
+		{"ntfy without a topic", ChannelDefinition{Kind: KindNtfy, URL: "https://ntfy.sh/"}, false, []string{"url"}},
+		{"ntfy with a line break", ChannelDefinition{Kind: KindNtfy, URL: "https://ntfy.sh/a", Key: "a\r\nb: c"}, false,
+			[]string{"key"}},
+		{"opsgenie without a key", ChannelDefinition{Kind: KindOpsgenie}, false, []string{"key"}},
+		{"ping without a URL", ChannelDefinition{Kind: KindPing}, false, []string{"url"}},
+		{"unknown language", ChannelDefinition{Kind: KindSlack, URL: hook, Language: "fr"}, false,
+			[]string{"language"}},
+		{"mail with a language", ChannelDefinition{Kind: KindMail, To: []string{"a@b.c"}, Language: Chinese}, false,
+			nil},
 		{"user in the URL", ChannelDefinition{Kind: KindWebhook, URL: "https://a:b@example.com/"},
 			false, []string{"url"}},
 		{"no host", ChannelDefinition{Kind: KindWebhook, URL: "https:///x"}, false, []string{"url"}},

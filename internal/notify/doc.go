@@ -10,6 +10,7 @@
 // minute, and a summary of the others.
 //
 // Notifier.Run is for the elected master. It waits for the goroutines that it starts: one follows
-// the outcomes, one does the periodic work, one sends, with a few more for the tries in progress.
+// the outcomes, one the approvals that wait, one does the periodic work, one sends, with a few more
+// for the tries in progress.
 // Two masters running at the same time do no harm: each write carries a compare.
 package notify

@@ -11,7 +11,7 @@ import (
 	"carillon/internal/common"
 )
 
-// maintain does the periodic work: late runs, summaries and pruning.
+// maintain does the periodic work: late runs, daemons that have recovered, summaries and pruning.
 func (n *Notifier) maintain(ctx context.Context) error {
 	var pruned time.Time
 	unknown := false
@@ -27,10 +27,17 @@ func (n *Notifier) maintain(ctx context.Context) error {
 			n.trouble(ctx, "late_runs_unknown", err)
 		}
 		unknown = err != nil
+		daemons := n.recoverDaemons(ctx, now.UTC())
+		n.trouble(ctx, "daemons_unknown", daemons)
+		n.askAgain(ctx)
+		escalated := n.escalateAll(ctx, now.UTC())
+		n.trouble(ctx, "troubles_not_escalated", escalated)
 		summary := n.summarize(ctx, now.UTC())
 		n.trouble(ctx, "summary_not_written", summary)
+		digest := n.digest(ctx, now.UTC())
+		n.trouble(ctx, "digest_not_written", digest)
 		if n.cfg.Report != nil {
-			n.cfg.Report(errors.Join(err, summary))
+			n.cfg.Report(errors.Join(err, daemons, escalated, summary, digest))
 		}
 		if !sleep(ctx, lateLook) {
 			return nil
@@ -74,7 +81,7 @@ func (n *Notifier) summarize(ctx context.Context, now time.Time) error {
 	all, known := n.cfg.Jobs.Notifying()
 	var channels []string
 	for _, s := range n.states {
-		for _, to := range s.Held {
+		for _, to := range slices.Concat(s.Held, s.Printed) {
 			if n.backlog.room(to) && !slices.Contains(channels, to) {
 				channels = append(channels, to)
 			}
@@ -103,7 +110,7 @@ func (n *Notifier) summarizeTo(ctx context.Context, channels []string, jobs map[
 	toOne := func(to string) bool { return slices.Contains(channels, to) }
 	var held []State
 	for _, s := range n.states {
-		if slices.ContainsFunc(s.Held, toOne) {
+		if slices.ContainsFunc(s.Held, toOne) || slices.ContainsFunc(s.Printed, toOne) {
 			held = append(held, s)
 		}
 	}
@@ -113,8 +120,14 @@ func (n *Notifier) summarizeTo(ctx context.Context, channels []string, jobs map[
 	notices := n.summaries(channels, held, jobs, now)
 	for i := range held {
 		held[i].Held = slices.DeleteFunc(slices.Clone(held[i].Held), toOne)
+		held[i].Printed = slices.DeleteFunc(slices.Clone(held[i].Printed), toOne)
 	}
 	n.cfg.Log.Warn("notifications_summarized", "jobs", len(held), "channels", channels)
+	return n.writeSummaries(ctx, held, notices)
+}
+
+// writeSummaries writes summaries, and the states without what they contain.
+func (n *Notifier) writeSummaries(ctx context.Context, held []State, notices []Notice) error {
 	// The notifications are written with the first states: after a failure, later states may be
 	// notified of twice, but never not at all.
 	for part := range slices.Chunk(held, perSummary) {
@@ -134,21 +147,21 @@ func (n *Notifier) summarizeTo(ctx context.Context, channels []string, jobs map[
 	return nil
 }
 
-// summaries returns one notification per channel for the jobs in trouble, and one for those that
-// have recovered: their number and the first names.
+// summaries returns one notification per channel for the jobs in trouble, one for those that have recovered, and one
+// for those that have printed something: their number and the first names.
 func (n *Notifier) summaries(channels []string, held []State, jobs map[string]common.JobState,
 	now time.Time) (notices []Notice) {
 	for _, to := range channels {
-		for _, subject := range [...]Subject{SubjectSummary, SubjectRecovered} {
+		for _, subject := range [...]Subject{SubjectSummary, SubjectRecovered, SubjectPrinted} {
 			data := Data{Event: subject}
 			for i := range held {
 				s := &held[i]
 				job, wanted := jobs[s.Job]
-				if s.Trouble != (subject == SubjectSummary) || !wanted || job.UID != s.UID ||
-					!slices.Contains(s.Held, to) || !slices.Contains(job.Notify.To, to) {
+				if !s.heldFor(subject, to) || !wanted || job.UID != s.UID || job.Notify == nil ||
+					!slices.Contains(job.Notify.To, to) && !slices.Contains(s.Raised, to) {
 					continue
 				}
-				if data.Count++; data.Count == 1 {
+				if data.Count++; data.Count == 1 && subject != SubjectPrinted {
 					data.FirstAt = new(s.FirstAt)
 				}
 				if len(data.Jobs) < maxNamed {
@@ -171,6 +184,17 @@ func (n *Notifier) summaries(channels []string, held []State, jobs map[string]co
 		}
 	}
 	return notices
+}
+
+// heldFor reports whether a channel is to get a job in its summary of a kind.
+func (s *State) heldFor(subject Subject, channel string) bool {
+	switch subject {
+	case SubjectPrinted:
+		return slices.Contains(s.Printed, channel)
+	case SubjectSummary:
+		return s.Trouble && slices.Contains(s.Held, channel)
+	}
+	return !s.Trouble && slices.Contains(s.Held, channel)
 }
 
 // reread reads states that have changed since they were read.

@@ -36,7 +36,9 @@ func messageOf(n *Notice) Message {
 	switch n.Subject {
 	case SubjectTest:
 		m.Type = "channel.test"
-	case SubjectSummary, SubjectRecovered:
+	case SubjectDigest:
+		m.Type = "cluster.digest"
+	case SubjectSummary, SubjectRecovered, SubjectPrinted:
 		m.Type = "cluster.summary"
 	}
 	m.Subject = "[Carillon] " + headline(&n.Data)
@@ -47,6 +49,13 @@ func messageOf(n *Notice) Message {
 // headline returns the subject, in one line.
 func headline(d *Data) string {
 	var text string
+	job := d.Job
+	if d.Title != "" {
+		job = fmt.Sprintf("%s (%s)", common.Excerpt(d.Title), d.Job)
+	}
+	if d.Backfill {
+		job = "backfill of " + job
+	}
 	switch d.Event {
 	case SubjectTest:
 		text = "test message"
@@ -54,31 +63,49 @@ func headline(d *Data) string {
 		text = common.Count(d.Count, "more job is", "more jobs are") + " in trouble"
 	case SubjectRecovered:
 		text = common.Count(d.Count, "more job has", "more jobs have") + " recovered"
+	case SubjectPrinted:
+		text = common.Count(d.Count, "more job has", "more jobs have") + " printed output"
+	case SubjectOutput:
+		text = job + " " + how(d) + " and printed output"
 	case "failed":
-		text = d.Job + " " + how(d)
+		if text = job + " " + how(d); d.Cause == common.CauseDaemon {
+			text = fmt.Sprintf("%s keeps restarting: %d short runs in a row", job, d.Restarts)
+		}
 	case "lost":
-		text = d.Job + " was lost with its worker"
+		text = job + " was lost with its worker"
 	case "missed":
-		text = d.Job + " was not run"
+		text = job + " was not run"
 	case "late":
-		text = d.Job + " is late"
+		text = job + " is late"
 		if d.Status == "running" {
-			text = d.Job + " is running longer than usual"
+			text = job + " is running longer than usual"
 		}
 	case "recovered":
-		text = d.Job + " has recovered"
+		text = job + " has recovered"
+	case SubjectPaused:
+		text = fmt.Sprintf("%s was paused: it failed %d times in a row", job, d.Failures)
+	case SubjectDigest:
+		text = digestLine(d)
+	case SubjectRaised:
+		text = job + " has been in trouble for " + d.Lasts
+	case SubjectApproval:
+		text = job + " waits for approval of step " + d.Step
 	default:
-		text = d.Job + ": " + string(d.Event)
+		text = job + ": " + string(d.Event)
 	}
-	if d.Worker != "" && d.Event != "recovered" && d.Event != SubjectTest {
+	if d.Worker != "" && d.Event != "recovered" && d.Event != SubjectPaused && d.Event != SubjectTest {
 		text += " on " + d.Worker
 	}
 	return Line(text)
 }
 
-// how describes how a run failed.
+// how describes how a run ended.
 func how(d *Data) string {
 	switch {
+	case d.Status == common.StatusSucceeded:
+		return "succeeded"
+	case d.Status == common.StatusLost:
+		return "was lost"
 	case d.Status == "timed_out":
 		return "timed out"
 	case d.Status == "refused":
@@ -111,12 +138,16 @@ func textOf(d *Data) string {
 	fact("Title", d.Title)
 	fact("Group", d.Group)
 	fact("Run", d.Run)
+	fact("Step", d.Step)
+	fact("Question", d.Text)
 	fact("Status", string(d.Status))
 	if d.Reason != nil {
 		fact("Reason", d.Reason.Text)
 	}
 	fact("Worker", d.Worker)
 	at("Planned", d.PlannedAt)
+	at("Waits", d.Since)
+	at("Deadline", d.Deadline)
 	at("Started", d.StartedAt)
 	at("Ended", d.EndedAt)
 	if d.Count > 1 && d.Job != "" {
@@ -128,9 +159,19 @@ func textOf(d *Data) string {
 	if len(d.Jobs) > 0 {
 		fact("Jobs", strings.Join(d.Jobs, ", "))
 	}
-	fact("Details", d.URL)
+	if g := d.Digest; g != nil {
+		fact("Recovered", strings.Join(g.RecoveredJob, ", "))
+		fact("Output", strings.Join(g.PrintedJob, ", "))
+	}
+	if fact("Details", d.URL); d.Event == SubjectRaised {
+		b.WriteString("\nTo stop the escalation, acknowledge a failure of the job: in the console, or cronctl ack.\n")
+	}
 	if d.Output != "" {
-		b.WriteString("\nEnd of the output:\n\n" + visible(d.Output) + "\n")
+		title := "End of the output"
+		if d.Whole() {
+			title = "Output"
+		}
+		b.WriteString("\n" + title + ":\n\n" + Visible(d.Output) + "\n")
 	}
 	return b.String()
 }
@@ -153,8 +194,8 @@ func Line(s string) string {
 	return strings.TrimSpace(s)
 }
 
-// visible replaces control characters other than newlines and tabs.
-func visible(s string) string {
+// Visible replaces control characters other than newlines and tabs.
+func Visible(s string) string {
 	s = strings.ReplaceAll(s, "\r\n", "\n")
 	return strings.Map(func(r rune) rune {
 		switch {

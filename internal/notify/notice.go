@@ -3,6 +3,7 @@ package notify
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -15,11 +16,20 @@ type Subject string
 
 // Subjects besides the events of jobs.
 const (
-	SubjectTest    Subject = "test"    // test of a channel
-	SubjectSummary Subject = "summary" // more jobs in trouble than are notified individually
+	SubjectTest     Subject = "test" // test of a channel
+	SubjectApproval         = Subject(common.EventApproval)
+	SubjectPaused           = Subject(common.EventPaused)
+	SubjectOutput           = Subject(common.EventOutput)
+	SubjectRaised   Subject = "escalated" // the trouble of a job lasts
+	SubjectSummary  Subject = "summary"   // more jobs in trouble than are notified individually
 	// SubjectRecovered is a summary of jobs that have recovered.
 	SubjectRecovered Subject = "summary_recovered"
+	// SubjectPrinted is a summary of jobs whose runs have printed something.
+	SubjectPrinted Subject = "summary_output"
 )
+
+// SubjectDigest is a summary of what waited for the end of quiet hours.
+const SubjectDigest Subject = "digest"
 
 // Status is the state of a delivery.
 type Status string
@@ -51,6 +61,7 @@ const (
 	maxBehind     = 200                // pending for one channel; above it, events go into a summary
 	alwaysWaiting = 20                 // pending for one channel that are always allowed
 	maxTail       = 2 << 10            // bytes of output
+	maxMailTail   = 32 << 10           // bytes of output in a mail of it
 	maxText       = 2000               // bytes of a reason or an error
 	maxNamed      = 20                 // jobs named in a summary
 )
@@ -84,25 +95,53 @@ type Data struct {
 	Job       string         `json:"job,omitempty"`
 	Group     string         `json:"group,omitempty"`
 	Title     string         `json:"title,omitempty"`
+	Backfill  bool           `json:"backfill,omitempty"` // the run is a backfill of the job
 	Fire      string         `json:"fire,omitempty"`
 	Run       string         `json:"run,omitempty"` // empty without one
 	Status    common.Status  `json:"status,omitempty"`
 	Cause     common.Cause   `json:"cause,omitempty"`
 	Reason    *common.Reason `json:"reason,omitempty"`
 	Attempt   int            `json:"attempt,omitempty"`
-	Worker    string         `json:"worker,omitempty"` // its name
+	Restarts  int            `json:"restarts,omitempty"` // of a replica: short runs in a row
+	Worker    string         `json:"worker,omitempty"`   // its name
 	PlannedAt *time.Time     `json:"plannedAt,omitempty"`
 	StartedAt *time.Time     `json:"startedAt,omitempty"`
 	EndedAt   *time.Time     `json:"endedAt,omitempty"`
 	ExitCode  *int           `json:"exitCode,omitempty"`
 	Signal    string         `json:"signal,omitempty"`
-	Count     int64          `json:"count,omitempty"`   // failed fires since FirstAt, including this one
-	FirstAt   *time.Time     `json:"firstAt,omitempty"` // begin of the trouble
-	Jobs      []string       `json:"jobs,omitempty"`    // of a summary: the first names
+	Count     int64          `json:"count,omitempty"`    // failed fires since FirstAt, including this one
+	FirstAt   *time.Time     `json:"firstAt,omitempty"`  // begin of the trouble
+	Failures  int64          `json:"failures,omitempty"` // consecutive ones, after which the job was paused
+	Lasts     string         `json:"lasts,omitempty"`    // after which the trouble was escalated
+	Jobs      []string       `json:"jobs,omitempty"`     // of a summary: the first names
+	Digest    *Digest        `json:"digest,omitempty"`
+	Step      string         `json:"step,omitempty"`  // that waits for an approval
+	Text      string         `json:"text,omitempty"`  // its question
+	Since     *time.Time     `json:"since,omitempty"` // when it began to wait
+	Deadline  *time.Time     `json:"deadline,omitempty"`
 	URL       string         `json:"url,omitempty"`     // in the console
 	Output    string         `json:"output,omitempty"`  // end of the output; not stored
 	Printed   int64          `json:"printed,omitempty"` // bytes of output
 }
+
+// Digest is the rest of a digest, besides the jobs that are in trouble: jobs by number and first names.
+type Digest struct {
+	Recovered    int64    `json:"recovered,omitempty"`
+	RecoveredJob []string `json:"recoveredJobs,omitempty"`
+	Printed      int64    `json:"printed,omitempty"` // jobs whose runs have printed something
+	PrintedJob   []string `json:"printedJobs,omitempty"`
+}
+
+// Trouble returns the id of the job's trouble, the same from the first failure to the recovery; "" without one.
+func (d *Data) Trouble() string {
+	if d.Job == "" || d.FirstAt == nil {
+		return ""
+	}
+	return fmt.Sprintf("trouble.%s.%d", d.Job, d.FirstAt.UnixNano())
+}
+
+// Whole reports whether the message has all of the output.
+func (d *Data) Whole() bool { return int64(len(d.Output)) >= d.Printed }
 
 // NoticeQuery filters a list of notifications. Zero fields do not filter.
 type NoticeQuery struct {
@@ -116,8 +155,14 @@ type NoticeQuery struct {
 // Matches reports whether a notification matches the filter, apart from the limit.
 func (q *NoticeQuery) Matches(n *Notice) bool {
 	return (q.Channel == "" || q.Channel == n.Channel) &&
-		(q.Job == "" || q.Job == n.Data.Job || slices.Contains(n.Data.Jobs, q.Job)) &&
+		(q.Job == "" || q.Job == n.Data.Job || n.Data.names(q.Job)) &&
 		(q.Status == "" || q.Status == n.Status) && (q.Before == "" || n.ID < q.Before)
+}
+
+// names reports whether a summary names a job.
+func (d *Data) names(job string) bool {
+	return slices.Contains(d.Jobs, job) || d.Digest != nil && (slices.Contains(d.Digest.RecoveredJob, job) ||
+		slices.Contains(d.Digest.PrintedJob, job))
 }
 
 // Again returns the notification as it is due now, at the request of a user: a failed one starts over, with all its
@@ -159,13 +204,15 @@ func noticeID(at time.Time, parts ...string) string {
 func dataOf(job *common.StoredJob, run *common.Run, event common.Event) Data {
 	d := Data{
 		Event:     Subject(event),
-		Job:       run.Job,
+		Job:       job.Name,
+		Backfill:  run.Job != job.Name,
 		Group:     run.Group,
 		Title:     job.Title,
 		Fire:      run.Fire,
 		Status:    run.Status,
 		Cause:     run.Cause,
 		Attempt:   run.Attempt,
+		Restarts:  run.Restarts,
 		Worker:    run.WorkerName,
 		PlannedAt: new(run.PlannedAt.UTC()),
 		StartedAt: run.StartedAt,

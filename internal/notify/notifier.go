@@ -48,14 +48,16 @@ type Notifier struct {
 	mu      sync.Mutex // held while a job's outcomes are processed
 	states  map[string]State
 	budget  budget
-	backlog backlog // pending notifications at the last read, plus those created since
+	backlog backlog         // pending notifications at the last read, plus those created since
+	waits   map[string]Wait // approvals that wait, by key
 
 	pulse pulse
 }
 
 // New returns a notifier.
 func New(cfg Config) *Notifier {
-	return &Notifier{cfg: cfg, wake: make(chan struct{}, 1), states: map[string]State{}, backlog: backlogOf(nil)}
+	return &Notifier{cfg: cfg, wake: make(chan struct{}, 1), states: map[string]State{}, backlog: backlogOf(nil),
+		waits: map[string]Wait{}}
 }
 
 // Run delivers notifications until the context ends or a temporary error occurs; the caller runs it
@@ -70,8 +72,8 @@ func (n *Notifier) Run(ctx context.Context) error {
 		return err
 	}
 	var all sync.WaitGroup
-	errs := make(chan error, 3)
-	for _, part := range []func(context.Context) error{n.follow, n.maintain, n.send} {
+	errs := make(chan error, 4)
+	for _, part := range []func(context.Context) error{n.follow, n.followWaits, n.maintain, n.send} {
 		all.Go(func() {
 			err := part(ctx)
 			if err != nil {
@@ -81,7 +83,7 @@ func (n *Notifier) Run(ctx context.Context) error {
 		})
 	}
 	all.Wait()
-	return cmp.Or(<-errs, <-errs, <-errs)
+	return cmp.Or(<-errs, <-errs, <-errs, <-errs)
 }
 
 // load reads the states from etcd, since another master may have changed them.

@@ -16,6 +16,7 @@ import (
 	"go.uber.org/goleak"
 
 	"carillon/internal/common"
+	"carillon/internal/platform/netguard"
 	"carillon/internal/platform/virtualtime"
 )
 
@@ -23,6 +24,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // world implements the ports of the notifier in memory.
 type world struct {
+	senders   map[Kind]Sender
 	tested    []string // by whom
 	mu        sync.Mutex
 	revision  int64
@@ -30,6 +32,8 @@ type world struct {
 	outcomes  []Outcome
 	news      chan struct{} // closed when there is more
 	place     Place
+	waits     map[string]Wait // approvals, by key
+	asked     chan struct{}   // closed when they have changed
 	states    map[string]State
 	waiting   map[string]Notice
 	done      map[string]Notice
@@ -37,21 +41,32 @@ type world struct {
 	jobs      map[string]common.JobState
 	runs      map[string]common.Run
 	late      []common.Run
+	replicas  []common.Run
 	sent      []Message
 	answer    func(c Channel, m Message) Result
 	moves     int
 	unknown   bool // the jobs have not been read yet
-	reads     int
-	refused   int   // commits that were too large
-	broken    error // of commits
-	deaf      error // of the watch
-	away      bool  // of the history, for every second page
-	pages     int   // pages of the history that were read
+	// unpausable: a pause of a job is refused.
+	unpausable bool
+	stale      bool // a job is known by its version before, unless a later one is required
+	reads      int
+	pauses     int   // requests to pause a job
+	refused    int   // commits that were too large
+	broken     error // of commits
+	deaf       error // of the watch
+	away       bool  // of the history, for every second page
+	pages      int   // pages of the history that were read
+	mute       bool  // runs print nothing
+	missing    int   // reads of output that find none yet
+	acks       map[string]Ack
 }
 
 func newWorld() *world {
 	w := &world{
+		senders:  map[Kind]Sender{},
 		news:     make(chan struct{}),
+		waits:    map[string]Wait{},
+		asked:    make(chan struct{}),
 		states:   map[string]State{},
 		waiting:  map[string]Notice{},
 		done:     map[string]Notice{},
@@ -60,6 +75,7 @@ func newWorld() *world {
 		runs:     map[string]common.Run{},
 		answer:   func(Channel, Message) Result { return Result{} },
 	}
+	w.senders[KindWebhook] = w
 	for _, name := range []string{"hook", "post"} {
 		w.channels[name] = Channel{Name: name, Kind: KindWebhook, Version: 1}
 	}
@@ -92,6 +108,9 @@ func (w *world) ended(job string, status common.Status, attempt int, planned tim
 		Status:      status,
 		EndedAt:     new(time.Now().UTC()),
 		OutputBytes: 10,
+	}
+	if w.mute {
+		run.OutputBytes = 0
 	}
 	w.runs[run.ID] = run
 	w.outcomes = append(w.outcomes, Outcome{Run: run, Revision: w.revision})
@@ -285,11 +304,30 @@ func (w *world) Notifying() ([]common.JobState, bool) {
 	return slices.Collect(maps.Values(w.jobs)), true
 }
 
-func (w *world) AtLeast(_ context.Context, name string, _ int64) (common.JobState, bool, error) {
+func (w *world) AtLeast(_ context.Context, name string, version int64) (common.JobState, bool, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	job, found := w.jobs[name]
+	if w.stale && version <= job.Version-1 {
+		job.Version--
+	}
 	return job, found, nil
+}
+
+func (w *world) Pause(_ context.Context, name string, version int64, note string) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	job := w.jobs[name]
+	if w.pauses++; w.unpausable {
+		return common.Errorf(common.CodeConflict, "job %q was saved by a newer version", name)
+	}
+	if job.Version != version {
+		return common.Errorf(common.CodeStale, "job %q has changed", name)
+	}
+	w.revision++
+	job.Paused, job.PauseNote, job.Version = true, note, w.revision
+	w.jobs[name] = job
+	return nil
 }
 
 func (w *world) Exists(_ context.Context, run string) (bool, error) {
@@ -321,12 +359,41 @@ func (w *world) Since(_ context.Context, job string, since time.Time, after Mark
 	return page[:2], Mark{PlannedAt: page[1].PlannedAt, Run: page[1].ID}, nil
 }
 
-func (w *world) Tail(context.Context, string, int64, int) (string, error) { return "the end", nil }
+func (w *world) Tail(context.Context, string, int64, int) (string, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.missing > 0 {
+		w.missing--
+		return "", nil
+	}
+	return "the end", nil
+}
+
+func (w *world) Acknowledged(_ context.Context, since time.Time) (map[string]Ack, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.away {
+		return nil, common.Errorf(common.CodeUnavailable, "the log store is away")
+	}
+	found := map[string]Ack{}
+	for job, ack := range w.acks {
+		if !ack.At.Before(since) {
+			found[job] = ack
+		}
+	}
+	return found, nil
+}
 
 func (w *world) Late(context.Context, []common.JobState, time.Time) ([]common.Run, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.late, nil
+}
+
+func (w *world) Replicas(context.Context, string, string) ([]common.Run, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return slices.Clone(w.replicas), nil
 }
 
 func (w *world) Send(ctx context.Context, c Channel, _ Target, m Message) Result {
@@ -363,7 +430,7 @@ func (w *world) notifier() *Notifier {
 		Channels:  w,
 		Jobs:      w,
 		History:   w,
-		Senders:   map[Kind]Sender{KindWebhook: w},
+		Senders:   w.senders,
 		PublicURL: "https://carillon.example.com/",
 		Now:       time.Now,
 		Log:       slog.New(slog.DiscardHandler),
@@ -466,7 +533,7 @@ func TestNotifier_ReElection_NothingTwice(t *testing.T) {
 		after(10 * time.Second)
 		one()
 		w.ended("a", "succeeded", 1, at.Add(2*time.Second))
-		after(time.Second)
+		after(200 * time.Millisecond)
 		two() // decided, but not sent
 		if got, want := w.told(), "a:failed@hook a:failed@post"; got != want {
 			t.Errorf("told %s, want %s", got, want)
@@ -601,7 +668,7 @@ func TestNotifier_DayOfFailures_GivenUp(t *testing.T) {
 		tries  int
 	}{
 		{"for a day", Result{Err: errors.New("away")}, CodeGaveUp, len(backoff) + 1},
-		{"an address that must not be called", Result{Err: ErrAddress, Final: true}, CodeRefused, 1},
+		{"an address that must not be called", Result{Err: netguard.ErrAddress, Final: true}, CodeRefused, 1},
 		{"gone", Result{Err: errors.New("410"), Gone: true, Answer: 410}, CodeGone, 1},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -710,6 +777,36 @@ func TestNotifier_MissingOrDisabledChannel_Fails(t *testing.T) {
 		}
 		if len(w.done) != 1 || len(w.waiting) != 1 || len(w.sent) != 0 {
 			t.Errorf("%d done, %d wait", len(w.done), len(w.waiting))
+		}
+	})
+}
+
+// A channel of a kind that the elected master does not know waits for one that does, which does not wait for the time
+// of the next try.
+func TestNotifier_UnknownKind_WaitsForMasterThatKnowsIt(t *testing.T) {
+	virtualtime.Test(t, func(t *testing.T) {
+		w := newWorld()
+		w.job("a", "failed")
+		w.channels["post"] = Channel{Name: "post", Kind: KindSlack, Version: 1}
+		stop := w.elected(t)
+		w.ended("a", "failed", 1, time.Now())
+		after(5 * time.Hour) // between the tries after about 3.7 and 7.7 hours
+		stop()
+		if len(w.sent) != 1 || len(w.waiting) != 1 {
+			t.Fatalf("without the kind: %d sent, %d wait", len(w.sent), len(w.waiting))
+		}
+		var next time.Duration
+		for _, n := range w.waiting {
+			if next = time.Until(n.NextAt); n.Code != CodeKind {
+				t.Errorf("waits for %s", n.Code)
+			}
+		}
+		w.senders[KindSlack] = w
+		stop = w.elected(t)
+		after(nextLook)
+		stop()
+		if len(w.sent) != 2 || len(w.waiting) != 0 || next < 10*time.Minute {
+			t.Errorf("with the kind: %d sent, %d wait, next try in %v", len(w.sent), len(w.waiting), next)
 		}
 	})
 }

@@ -54,6 +54,13 @@ type Store interface {
 	// states with their new versions; if one has changed, ok is false and nothing is written. An
 	// existing notification, pending or completed, stays as it is.
 	Commit(ctx context.Context, states []State, notices []Notice) (written []State, ok bool, err error)
+	// FollowWaits passes on the approvals that wait for an operator: with whole set all of them, and then those
+	// that were put and the keys of those that are gone. It returns the context's error or the receiver's.
+	FollowWaits(ctx context.Context,
+		take func(ctx context.Context, whole bool, put []Wait, gone []string) error) error
+	// Ask writes the channels that an approval is notified to, and its notifications, if the approval is unchanged.
+	// It returns it with its new version; if it has changed or is gone, ok is false and nothing is written.
+	Ask(ctx context.Context, w Wait, notices func(*common.FlowWait) []Notice) (written Wait, ok bool, err error)
 	// Drop deletes states that have not changed.
 	Drop(ctx context.Context, states []State) error
 	// Waiting returns the pending notifications, ordered by id.
@@ -82,10 +89,12 @@ var ErrSealed = errors.New("the channel's secret is encrypted with a key that th
 
 // Jobs returns definitions of jobs.
 type Jobs interface {
-	// Notifying returns the jobs with notifications; known is false until all jobs have been read.
+	// Notifying returns the jobs with notifications or autoPause; known is false until all jobs have been read.
 	Notifying() (jobs []common.JobState, known bool)
 	// AtLeast returns a job at the given version or a later one.
 	AtLeast(ctx context.Context, name string, version int64) (job common.JobState, found bool, err error)
+	// Pause pauses a job with a note. The error is common.CodeStale if the job has another version.
+	Pause(ctx context.Context, name string, version int64, note string) error
 }
 
 // History reads runs.
@@ -97,8 +106,19 @@ type History interface {
 	Since(ctx context.Context, job string, since time.Time, after Mark) ([]common.Run, Mark, error)
 	// Tail returns about the last bytes of a run's output.
 	Tail(ctx context.Context, run string, printed int64, bytes int) (string, error)
+	// Replicas returns the pending and running replicas of a daemon job.
+	Replicas(ctx context.Context, job, uid string) ([]common.Run, error)
+	// Acknowledged returns the latest acknowledgement of each job since a time, by the job's name. While the log store
+	// is away, the error is common.CodeUnavailable.
+	Acknowledged(ctx context.Context, since time.Time) (map[string]Ack, error)
 	// Late returns the fires and runs of jobs that should have started, or ended, by now.
 	Late(ctx context.Context, jobs []common.JobState, now time.Time) ([]common.Run, error)
+}
+
+// Ack is an acknowledgement of a failure.
+type Ack struct {
+	By string
+	At time.Time
 }
 
 // Sender delivers messages to channels of a kind.

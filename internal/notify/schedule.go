@@ -11,9 +11,12 @@ const (
 	testLimit  = 15 * time.Second // of a test, for which the client waits
 	claimFor   = time.Minute      // claim on a try; after that another master may try
 	giveUp     = 24 * time.Hour
-	maxRest    = time.Minute // longest pause of a failing channel
-	maxRetryIn = time.Hour   // longest Retry-After that is honoured
-	settleFor  = 2 * time.Second
+	maxRest    = time.Minute            // longest pause of a failing channel
+	maxRetryIn = time.Hour              // longest Retry-After that is honoured
+	firstTry   = 500 * time.Millisecond // after the event, since output takes a moment to reach the log store
+	settleFor  = 2 * time.Second        // for output that is not there at the first try; then without it
+	outputWait = 5 * time.Minute        // for output that the log store does not have yet; then without it
+	outputLook = 5 * time.Second
 )
 
 // backoff are the pauses between tries: about a day in total.
@@ -33,21 +36,27 @@ func pause(attempts int) (wait time.Duration, more bool) {
 // EventsPerMinute is how many events are notified individually.
 const EventsPerMinute = 100
 
-// budget counts events per minute.
+// budget counts events per minute, and apart from them those of output.
 type budget struct {
-	minute time.Time
-	used   int
+	minute  time.Time
+	used    int
+	outputs int
 }
 
 // take reports whether one more event may be notified now, and counts it.
-func (b *budget) take(now time.Time) bool {
+func (b *budget) take(now time.Time) bool { return b.count(&b.used, now) }
+
+// takeOutput does the same for an event of output.
+func (b *budget) takeOutput(now time.Time) bool { return b.count(&b.outputs, now) }
+
+func (b *budget) count(used *int, now time.Time) bool {
 	if m := now.Truncate(time.Minute); !m.Equal(b.minute) {
 		*b = budget{minute: m}
 	}
-	if b.used >= EventsPerMinute {
+	if *used >= EventsPerMinute {
 		return false
 	}
-	b.used++
+	*used++
 	return true
 }
 

@@ -93,7 +93,7 @@ func (n *Notifier) send(ctx context.Context) error {
 				}
 				continue
 			}
-			s.waiting, read = waiting, now
+			s.waiting, read = n.sendable(waiting, now), now
 		}
 		n.setBacklog(s.waiting)
 		due, wake := s.next(now)
@@ -122,6 +122,18 @@ func (n *Notifier) send(ctx context.Context) error {
 		}
 		timer.Stop()
 	}
+}
+
+// sendable makes the notifications due that another master could not send for lack of a sender, such as an older one
+// that did not know the kind of the channel, unless a try may be in progress.
+func (n *Notifier) sendable(waiting []Notice, now time.Time) []Notice {
+	for i := range waiting {
+		w := &waiting[i]
+		if w.Code == CodeKind && n.cfg.Senders[w.Kind] != nil && w.NextAt.Sub(now) > claimFor {
+			w.NextAt = now
+		}
+	}
+	return waiting
 }
 
 func (n *Notifier) setBacklog(waiting []Notice) {
@@ -165,6 +177,17 @@ func (n *Notifier) attempt(ctx context.Context, w Notice) tried {
 	}
 	now := n.cfg.Now().UTC()
 	w.Kind = channel.Kind
+	message := messageOf(&w)
+	if !n.tail(ctx, channel.Kind, &message) && ctx.Err() == nil {
+		wait, look := settleFor, firstTry
+		if w.Subject == SubjectOutput {
+			wait, look = outputWait, outputLook
+		}
+		if now = n.cfg.Now().UTC(); now.Sub(w.since()) < wait {
+			w.NextAt = now.Add(look)
+			return n.put(ctx, w, 0)
+		}
+	}
 	w.Attempts++
 	if w.TriedAt.IsZero() {
 		w.TriedAt = now
@@ -188,8 +211,6 @@ func (n *Notifier) attempt(ctx context.Context, w Notice) tried {
 	case sender == nil:
 		code, result = CodeKind, Result{Err: fmt.Errorf("this master cannot send to channels of kind %s", channel.Kind)}
 	default:
-		message := messageOf(&w)
-		n.tail(ctx, &message)
 		tryCtx, cancel := context.WithTimeout(ctx, tryLimit)
 		result = sender.Send(tryCtx, channel, target, message)
 		cancel()
@@ -255,16 +276,22 @@ func (n *Notifier) put(ctx context.Context, w Notice, rest time.Duration) tried 
 	return tried{notice: w, settled: err == nil && ok, rest: rest}
 }
 
-// tail adds the end of a run's output to a message, if it is available in time.
-func (n *Notifier) tail(ctx context.Context, m *Message) {
+// tail adds the end of a run's output to a message. found is false if there is one that could not be read in time.
+func (n *Notifier) tail(ctx context.Context, kind Kind, m *Message) (found bool) {
+	found = true
 	if m.Data.Run != "" && m.Data.Printed > 0 && m.Type != "run.recovered" {
 		ctx, cancel := context.WithTimeout(ctx, settleFor)
 		defer cancel()
-		output, err := n.cfg.History.Tail(ctx, m.Data.Run, m.Data.Printed, maxTail)
+		most := maxTail
+		if kind == KindMail && m.Data.Event == SubjectOutput {
+			most = maxMailTail
+		}
+		output, err := n.cfg.History.Tail(ctx, m.Data.Run, m.Data.Printed, most)
 		n.trouble(ctx, "output_tail_unreadable", err)
-		m.Data.Output = output
+		m.Data.Output, found = output, output != ""
 	}
 	m.Text = textOf(&m.Data)
+	return found
 }
 
 // Test sends a test message to a channel, once, and stores the result as a notification. The request is recorded in
@@ -335,7 +362,7 @@ func (n *Notifier) Retry(ctx context.Context, actor common.Actor, id string) (No
 func testError(err error) error {
 	if errors.Is(err, ErrSealed) {
 		return &common.Error{Code: common.CodeConflict, Message: "the channel's secret cannot be decrypted", Err: err,
-			Hint: "add the secretsKey that the channel was saved with to this master, or save URL and secret again"}
+			Hint: "add the secretsKey that the channel was saved with to this master, or save all its fields again"}
 	}
 	return err
 }

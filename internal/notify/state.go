@@ -22,11 +22,18 @@ type Outcome struct {
 	Run      common.Run
 	Revision int64
 	Late     bool
+	Steady   time.Time // when all runs of a daemon job had lasted steadyAfter; zero for all other events
 }
+
+// crashLoopFrom is the number of consecutive short runs of a replica with which it counts as failing.
+const crashLoopFrom = 3
 
 // at returns when it happened; for a gap entry, the time of its last fire.
 func (o *Outcome) at() time.Time {
-	if !o.Late && o.Run.EndedAt != nil {
+	switch {
+	case !o.Steady.IsZero():
+		return o.Steady.UTC()
+	case !o.Late && o.Run.EndedAt != nil:
 		return o.Run.EndedAt.UTC()
 	}
 	return o.Run.PlannedAt.UTC()
@@ -34,17 +41,33 @@ func (o *Outcome) at() time.Time {
 
 // name identifies an outcome.
 func (o *Outcome) name() string {
-	if o.Late {
+	switch {
+	case o.Late:
 		return "late:" + o.Run.Fire
+	case !o.Steady.IsZero():
+		return "steady:" + common.TimeKey(o.Steady)
 	}
 	return o.Run.ID
 }
 
 // event returns the event of an outcome; good reports success. Outcomes that were intended
-// (skipped, ended by a user or replaced) are neither.
+// (skipped, ended by a user or replaced) are neither, and those of a
+// backfill's runs, which is notified itself. Runs of a daemon job are an event once a replica's
+// runs keep being short.
 func (o *Outcome) event() (event common.Event, good bool) {
-	if o.Late {
+	if o.Run.Flow.OfBackfill() {
+		return "", false
+	}
+	switch {
+	case !o.Steady.IsZero():
+		return "", true
+	case o.Late:
 		return common.EventLate, false
+	case o.Run.Cause == common.CauseDaemon && o.Run.Attempt > 0: // the next start follows, however it ended
+		if o.Run.Restarts >= crashLoopFrom && o.Run.Status != common.StatusLost {
+			return common.EventFailed, false
+		}
+		return "", false
 	}
 	switch o.Run.Status {
 	case common.StatusSucceeded:
@@ -63,6 +86,14 @@ func (o *Outcome) event() (event common.Event, good bool) {
 	return "", false
 }
 
+// printed reports whether a run has ended that printed something. A backfill's run is not notified.
+func (o *Outcome) printed() bool {
+	return !o.Late && o.Steady.IsZero() && o.Run.OutputBytes > 0 && !o.Run.Flow.OfBackfill()
+}
+
+// job returns the name of the job that is notified of it.
+func (o *Outcome) job() string { return common.BackfilledJob(o.Run.Job) }
+
 // weight returns the number of fires of the outcome; at least 1, even if they could not be counted.
 func (o *Outcome) weight() int64 {
 	if o.Run.Gap != nil {
@@ -77,14 +108,21 @@ type State struct {
 	Job      string       `json:"job"`
 	UID      string       `json:"uid"`
 	Trouble  bool         `json:"trouble,omitempty"`
-	Event    common.Event `json:"event,omitempty"`   // the worst one notified or held
-	FirstAt  time.Time    `json:"firstAt,omitzero"`  // begin of the trouble
-	LastAt   time.Time    `json:"lastAt,omitzero"`   // planned time of the last failed fire
-	Count    int64        `json:"count,omitempty"`   // failed fires
-	ToldAt   time.Time    `json:"toldAt,omitzero"`   // last notified or held
-	Held     []string     `json:"held,omitempty"`    // channels that get it in their next summary
-	Revision int64        `json:"revision,omitzero"` // outcomes up to it are counted
-	Recent   []string     `json:"recent,omitempty"`  // last counted outcomes
+	Event    common.Event `json:"event,omitempty"`    // the worst one notified or held
+	FirstAt  time.Time    `json:"firstAt,omitzero"`   // begin of the trouble
+	LastAt   time.Time    `json:"lastAt,omitzero"`    // planned time of the last failed fire
+	Failures int64        `json:"failures,omitempty"` // consecutive failed fires of a job with autoPause
+	Count    int64        `json:"count,omitempty"`    // failed fires
+	ToldAt   time.Time    `json:"toldAt,omitzero"`    // last notified or held
+	Held     []string     `json:"held,omitempty"`     // channels that get it in their next summary
+	Printed  []string     `json:"printed,omitempty"`  // channels that get a summary of its output
+	Quiet    []string     `json:"quiet,omitempty"`    // channels that get it in their digest after quiet hours
+	Muted    []string     `json:"muted,omitempty"`    // channels that get its output in that digest
+	Run      string       `json:"run,omitempty"`      // last failed run of the trouble; empty if it did not run
+	Raised   []string     `json:"raised,omitempty"`   // channels that an escalation has notified of the trouble
+	Acked    string       `json:"acked,omitempty"`    // who has acknowledged the trouble
+	Revision int64        `json:"revision,omitzero"`  // outcomes up to it are counted
+	Recent   []string     `json:"recent,omitempty"`   // last counted outcomes
 
 	Version int64 `json:"-"` // the etcd revision of its last change
 }
@@ -98,10 +136,10 @@ func (s *State) counted(o *Outcome) bool {
 // changed. Held events of a trouble stay held when it ends, since they must be notified.
 func (s *State) take(o *Outcome, notify *common.Notify, now time.Time) (tell common.Event, changed bool) {
 	event, good := o.event()
-	if good && s.Trouble && !o.Run.PlannedAt.Before(s.LastAt) {
+	if good && s.Trouble && (!o.Steady.IsZero() || !o.Run.PlannedAt.Before(s.LastAt)) {
 		s.Trouble = false
 		s.remember(o)
-		if !notify.Wants(common.EventRecovered) {
+		if !notify.Wants(common.EventRecovered) && len(s.Raised) == 0 {
 			return "", true
 		}
 		return common.EventRecovered, true
@@ -116,12 +154,18 @@ func (s *State) take(o *Outcome, notify *common.Notify, now time.Time) (tell com
 			UID:      s.UID,
 			Trouble:  true,
 			FirstAt:  o.at(),
+			Failures: s.Failures,
+			Printed:  s.Printed,
+			Quiet:    s.Quiet,
+			Muted:    s.Muted,
 			Revision: s.Revision,
 			Recent:   s.Recent,
 			Version:  s.Version,
 		}
 	}
-	s.Count += o.weight()
+	if s.Count += o.weight(); o.Run.Attempt > 0 {
+		s.Run = o.Run.ID
+	}
 	if o.Run.PlannedAt.After(s.LastAt) {
 		s.LastAt = o.Run.PlannedAt.UTC()
 	}
@@ -134,6 +178,23 @@ func (s *State) take(o *Outcome, notify *common.Notify, now time.Time) (tell com
 	}
 	s.ToldAt = now
 	return event, true
+}
+
+// tally counts consecutive failed fires, and reports whether the state has changed. Fires that did not run are none.
+func (s *State) tally(o *Outcome) (changed bool) {
+	event, good := o.event()
+	switch {
+	case good && s.Failures > 0 && !o.Run.PlannedAt.Before(s.LastAt):
+		s.Failures = 0
+	case event == common.EventFailed || event == common.EventLost:
+		s.Failures++
+		if o.Run.PlannedAt.After(s.LastAt) {
+			s.LastAt = o.Run.PlannedAt.UTC()
+		}
+	default:
+		return false
+	}
+	return true
 }
 
 func (s *State) remember(o *Outcome) {

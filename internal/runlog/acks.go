@@ -56,8 +56,50 @@ func (a *Acks) Mark(ctx context.Context, fires []common.Fire) (partial bool, err
 	if err != nil && !away {
 		return false, err
 	}
+	newest := newestByFire(changes, stored)
+	for i := range fires {
+		if c := newest[fires[i].ID]; c != nil {
+			fires[i].Acknowledged = ackOf(c, &fires[i])
+		}
+	}
+	return partial || away, nil
+}
+
+// maxAcks bounds the acknowledgements that Since reads.
+const maxAcks = 5000
+
+// Since returns the latest acknowledgement of each job that was made since a time and not withdrawn, by the job's name.
+// A backfill counts as its job. partial is set while the store is unavailable.
+func (a *Acks) Since(ctx context.Context, since time.Time) (by map[string]common.Acknowledgement, partial bool,
+	err error) {
+	q := ChangeQuery{Kind: AckKind, From: since, Limit: maxAcks}
+	changes, partial, err := a.undelivered(ctx, q)
+	if err != nil {
+		return nil, false, err
+	}
+	stored, err := a.store.Changes(ctx, q)
+	away := isAway(ctx, err)
+	if err != nil && !away {
+		return nil, false, err
+	}
+	by = map[string]common.Acknowledgement{}
+	for _, c := range newestByFire(changes, stored) {
+		var state AckState
+		if c.Verb != AckVerb || json.Unmarshal(c.After, &state) != nil {
+			continue
+		}
+		job := common.BackfilledJob(state.Job)
+		if known, found := by[job]; !found || c.At.After(known.At) {
+			by[job] = common.Acknowledgement{By: c.Actor.Name, At: c.At, Note: state.Note}
+		}
+	}
+	return by, partial || away, nil
+}
+
+// newestByFire returns the newest change of each fire.
+func newestByFire(lists ...[]common.Change) map[string]*common.Change {
 	newest := map[string]*common.Change{}
-	for _, list := range [][]common.Change{changes, stored} {
+	for _, list := range lists {
 		for i := range list {
 			c := &list[i]
 			if known := newest[c.Name]; known == nil || known.ID < c.ID {
@@ -65,12 +107,7 @@ func (a *Acks) Mark(ctx context.Context, fires []common.Fire) (partial bool, err
 			}
 		}
 	}
-	for i := range fires {
-		if c := newest[fires[i].ID]; c != nil {
-			fires[i].Acknowledged = ackOf(c, &fires[i])
-		}
-	}
-	return partial || away, nil
+	return newest
 }
 
 // ackPatience bounds the search among undelivered changes: there are few, unless the log store has been away for long,

@@ -110,3 +110,34 @@ func TestAcks_ManyUndeliveredChanges_DoNotDelayTheList(t *testing.T) {
 		t.Errorf("partial %t, error %v, %+v", partial, err, fires[0].Acknowledged)
 	}
 }
+
+// What was acknowledged lately, by job; withdrawn and earlier ones do not count.
+func TestAcks_Since_LatestOfEachJob(t *testing.T) {
+	log := &ackLog{stored: []common.Change{acked(t, 1, runlog.AckVerb, "u.1", "u.1.1"),
+		acked(t, 3, runlog.AckVerb, "u.3", "u.3.1"), acked(t, 4, runlog.AckVerb, "u.4", "u.4.1")}}
+	since := func(n int64) (at int64, partial bool) {
+		t.Helper()
+		by, partial, err := runlog.NewAcks(log, log).Since(t.Context(), time.Unix(n, 0))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if ack, found := by["a"]; found {
+			return ack.At.Unix(), partial
+		}
+		return 0, partial
+	}
+	if at, _ := since(2); at != 4 {
+		t.Errorf("the latest is of %d, want 4", at)
+	}
+	log.live = []common.Change{acked(t, 5, runlog.AckUndo, "u.4", "u.4.1")}
+	if at, _ := since(2); at != 3 {
+		t.Errorf("after one was withdrawn, the latest is of %d, want 3", at)
+	}
+	if at, _ := since(4); at != 0 {
+		t.Errorf("found one of %d since 4", at)
+	}
+	log.away = common.Errorf(common.CodeUnavailable, "the log store is away")
+	if _, partial := since(4); !partial {
+		t.Error("not marked as partial while the store is away")
+	}
+}

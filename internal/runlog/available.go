@@ -13,7 +13,8 @@ type Available struct {
 	Reader
 	Statistics
 	Chained
-	Away func() bool
+	Definitions Definitions
+	Away        func() bool
 }
 
 func ifThere[T any](a *Available, read func() (T, error)) (found T, err error) {

@@ -38,6 +38,9 @@ func (b *buffer) add(c common.Chunk) (bytes, dropped int, first bool) {
 	if lossy {
 		need += cost(&gap)
 	}
+	if b.bytes+need > b.limit && c.RecordsStart() {
+		return b.bytes, 0, false // no output is missing
+	}
 	if b.bytes+need > b.limit {
 		if !lossy {
 			gap = common.Chunk{Run: c.Run, Offset: c.Offset, At: c.At}

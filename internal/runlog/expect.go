@@ -40,9 +40,10 @@ func (e Expectation) LateAfter() time.Duration {
 	return max(Grace, 2*e.Delay)
 }
 
-// Late reports whether a run should have started by now and has not.
+// Late reports whether a run should have started by now and has not. One that waits for the end of a pause is not late.
 func (e Expectation) Late(r *common.Run, now time.Time) bool {
-	return r.Status == common.StatusWaiting && now.Sub(dueOf(r)) > e.LateAfter()
+	paused := r.Reason != nil && r.Reason.Code == common.ReasonPaused
+	return r.Status == common.StatusWaiting && !paused && now.Sub(dueOf(r)) > e.LateAfter()
 }
 
 func dueOf(r *common.Run) time.Time {
@@ -78,10 +79,11 @@ func (e Expectation) End(r *common.Run, now time.Time) (end time.Time, known boo
 	return end, true
 }
 
-// startOf returns when an active run was started, or claimed, which happens just before.
+// startOf returns when an active run was started, or claimed, which happens just before. Runs of daemons do not count:
+// they are to last.
 func startOf(r *common.Run) (start time.Time, running bool) {
 	switch {
-	case r.Status != common.StatusRunning:
+	case r.Status != common.StatusRunning, r.Cause == common.CauseDaemon:
 		return time.Time{}, false
 	case r.StartedAt != nil:
 		return *r.StartedAt, true

@@ -27,6 +27,8 @@ func TestExpectation_Late(t *testing.T) {
 	put.DueAt = new(nine.Add(time.Hour)) // jitter, or the backoff of a retry
 	running := waiting
 	running.Status = common.StatusRunning
+	paused := waiting
+	paused.Reason = &common.Reason{Code: common.ReasonPaused}
 	for _, c := range []struct {
 		name string
 		of   Expectation
@@ -39,6 +41,7 @@ func TestExpectation_Late(t *testing.T) {
 		{"not due yet", Expectation{}, put, time.Hour, false},
 		{"due, and a minute over", Expectation{}, put, time.Hour + time.Minute + 1, true},
 		{"has started", Expectation{}, running, time.Hour, false},
+		{"its job is paused", Expectation{}, paused, time.Hour, false},
 		{"the job is used to it", recently(10, 10*time.Minute, time.Second), waiting, 15 * time.Minute, false},
 		{"later than it is used to", recently(10, 10*time.Minute, time.Second), waiting, 22 * time.Minute, true},
 		{"too few to be used to it", recently(9, 10*time.Minute, time.Second), waiting, 2 * time.Minute, true},
@@ -61,6 +64,8 @@ func TestExpectation_Slow(t *testing.T) {
 	claimed.StartedAt = nil
 	ended := running
 	ended.Status = common.StatusSucceeded
+	daemon := running
+	daemon.Cause = common.CauseDaemon
 	for _, c := range []struct {
 		name string
 		of   Expectation
@@ -76,6 +81,7 @@ func TestExpectation_Slow(t *testing.T) {
 		{"a long one, beyond it", recently(10, 0, time.Hour), running, 130 * time.Minute, true},
 		{"only its claim is known", recently(10, 0, time.Second), claimed, 62 * time.Second, true},
 		{"has ended", recently(10, 0, time.Second), ended, 24 * time.Hour, false},
+		{"is to last", recently(10, 0, time.Second), daemon, 24 * time.Hour, false},
 	} {
 		if slow := c.of.Slow(&c.run, nine.Add(c.age)); slow != c.slow {
 			t.Errorf("%s: slow %v", c.name, slow)

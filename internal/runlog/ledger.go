@@ -22,6 +22,9 @@ type Plan interface {
 type FireQuery struct {
 	Job      string
 	Group    string
+	FlowRun  string          // the fires of its nodes, which are listed only so, or by their job
+	Step     string          // of the flow run
+	Cause    common.Cause    // of the first attempt; CauseFlow also lists the fires of nodes
 	Statuses []common.Status // of the fire, which is that of its last attempt
 	From, To time.Time       // PlannedAt: From inclusive, To exclusive
 	// Unacknowledged leaves out acknowledged failures; only Ledger knows them.
@@ -61,6 +64,9 @@ func (q *FireQuery) Matches(f *common.Fire) bool {
 	return q.wants(f.Status) && q.spans(f)
 }
 
+// nodes reports whether fires of nodes are listed beside others.
+func (q *FireQuery) nodes() bool { return q.Cause == common.CauseFlow }
+
 // wants reports whether fires of a status belong to the list.
 func (q *FireQuery) wants(s common.Status) bool {
 	return len(q.Statuses) == 0 || slices.Contains(q.Statuses, s)
@@ -69,6 +75,7 @@ func (q *FireQuery) wants(s common.Status) bool {
 // spans reports whether a fire is in the range of the list, whatever its status.
 func (q *FireQuery) spans(f *common.Fire) bool {
 	return (q.Job == "" || q.Job == f.Job) && (q.Group == "" || q.Group == f.Group) &&
+		(q.Cause == "" || q.Cause == f.Cause) &&
 		(q.From.IsZero() || !f.PlannedAt.Before(q.From)) && f.PlannedAt.Before(q.To) &&
 		(q.Before == nil || q.Before.Compare(PositionOfFire(f)) < 0)
 }
@@ -88,22 +95,14 @@ func (v *View) Fires(ctx context.Context, q FireQuery) (FirePage, error) {
 	if err != nil {
 		return FirePage{}, err
 	}
-	wanted := Query{
-		Job:      q.Job,
-		Group:    q.Group,
-		Statuses: q.Statuses,
-		From:     q.From,
-		To:       q.To,
-		Before:   q.Before,
-		Limit:    q.Limit + 1,
-	}
+	wanted := q.rows(q.Before, q.Limit+1)
 	live, err := v.live.LiveRuns(ctx, &LiveQuery{Query: wanted, Fires: true})
 	if err != nil {
 		return FirePage{}, err
 	}
 	var planned []common.Fire
 	plannedWhole := true
-	if q.wants(common.StatusPlanned) && q.To.After(q.Now) {
+	if q.wants(common.StatusPlanned) && q.To.After(q.Now) && q.FlowRun == "" {
 		if planned, plannedWhole, err = v.plan.Planned(ctx, &q); err != nil {
 			return FirePage{}, err
 		}
@@ -119,15 +118,19 @@ func (v *View) Fires(ctx context.Context, q FireQuery) (FirePage, error) {
 			return FirePage{}, err
 		}
 		for _, fire := range m.take(rows) {
-			// A filter by status applies to rows: a later attempt of the same fire may not be among them.
-			if len(q.Statuses) > 0 && followed(fire.Status) {
+			// A filter by status applies to rows: a later attempt of the same fire may not be among them. Any outcome
+			// may be followed by one: fires are run again on request.
+			if len(q.Statuses) > 0 && fire.Status.Terminal() {
 				if fire, err = v.last(ctx, fire, m.live[fire.ID], live.Narrowed); isAway(ctx, err) {
 					partial = true
 				} else if err != nil {
 					return FirePage{}, err
 				}
 			}
-			m.add(fire)
+			if m.add(fire); m.count > q.Limit { // the others are for the next page
+				m.from, m.ended = new(PositionOfFire(&fire)), false
+				break
+			}
 		}
 	}
 	m.rest(m.lives(), true)
@@ -152,15 +155,11 @@ func (v *View) Fires(ctx context.Context, q FireQuery) (FirePage, error) {
 
 // due reads the plan if due fires may belong to the page. Fires that are delayed by jitter are still planned.
 func (v *View) due(ctx context.Context, q *FireQuery) (fires []common.Fire, whole bool, err error) {
-	if q.Settled || q.From.After(q.Now) || !q.wants(common.StatusWaiting) && !q.wants(common.StatusPlanned) {
+	if q.Settled || q.FlowRun != "" || q.From.After(q.Now) ||
+		!q.wants(common.StatusWaiting) && !q.wants(common.StatusPlanned) {
 		return nil, true, nil
 	}
 	return v.plan.Due(ctx, q)
-}
-
-// followed reports whether an attempt with this status may be followed by another one.
-func followed(s common.Status) bool {
-	return s != common.StatusSucceeded && s != common.StatusMissed && s.Terminal()
 }
 
 // last returns the fire as all of its attempts show it; narrowed indicates that there may be live ones beside
@@ -198,6 +197,7 @@ func FireOf(attempts []common.Run) common.Fire {
 		Group:     last.Group,
 		PlannedAt: last.PlannedAt,
 		DueAt:     last.DueAt,
+		Schedule:  last.Schedule,
 		Cause:     first.Cause,
 		Status:    last.Status,
 		Reason:    last.Reason,
@@ -208,6 +208,8 @@ func FireOf(attempts []common.Run) common.Fire {
 		f.Cause = common.CauseCron
 		if strings.HasPrefix(f.ID, f.JobUID+".t") {
 			f.Cause = common.CauseManual
+		} else if common.OfNode(f.ID) {
+			f.Cause = common.CauseFlow
 		}
 	}
 	// Attempts are numbered from one, without a gap; the store may have deleted old ones.
@@ -233,8 +235,11 @@ type merge struct {
 
 func newMerge(q *FireQuery, live []common.Run) *merge {
 	m := &merge{q: q, live: map[string][]common.Run{}, found: map[string]common.Fire{}, from: q.Before}
+	shown := Query{Job: q.Job, FlowRun: q.FlowRun, Step: q.Step, Nodes: q.nodes()}
 	for i := range live {
-		m.live[live[i].Fire] = append(m.live[live[i].Fire], live[i])
+		if shown.Matches(&live[i]) {
+			m.live[live[i].Fire] = append(m.live[live[i].Fire], live[i])
+		}
 	}
 	return m
 }
@@ -245,14 +250,22 @@ func (m *merge) complete() bool { return m.ended || m.enough || m.count > m.q.Li
 // next returns the next read for the page.
 func (m *merge) next() Query {
 	q := m.q
+	return q.rows(m.from, m.rows())
+}
+
+// rows returns the query for the runs of the fires after a position.
+func (q *FireQuery) rows(before *Position, limit int) Query {
 	return Query{
 		Job:      q.Job,
 		Group:    q.Group,
+		FlowRun:  q.FlowRun,
+		Step:     q.Step,
+		Nodes:    q.nodes(),
 		Statuses: q.Statuses,
 		From:     q.From,
 		To:       q.To,
-		Before:   m.from,
-		Limit:    m.rows(),
+		Before:   before,
+		Limit:    limit,
 	}
 }
 

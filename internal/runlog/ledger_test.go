@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"reflect"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -279,8 +280,8 @@ func TestLedger_Pages_EqualTheList(t *testing.T) {
 			n := rapid.IntRange(1, 4).Draw(t, "attempts")
 			statuses := make([]common.Status, n)
 			for k := range n {
-				statuses[k] = rapid.SampledFrom([]common.Status{common.StatusFailed, common.StatusLost}).Draw(t,
-					"status")
+				statuses[k] = rapid.SampledFrom([]common.Status{common.StatusFailed, common.StatusLost,
+					common.StatusSucceeded}).Draw(t, "status")
 			}
 			switch rapid.IntRange(0, 3).Draw(t, "place") {
 			case 0: // all stored
@@ -357,5 +358,98 @@ func TestLedger_RareFires_FewReads(t *testing.T) {
 	}
 	if all := pagesOf(t, w, q); len(all) != 1 || all[0].ID != "u.f0000" || len(all[0].Attempts) != 2 {
 		t.Fatalf("found %+v", all)
+	}
+}
+
+// A missed fire and one that succeeded may be run again on request: their entries have the status of that attempt.
+func TestLedger_OfFiresRunAgain_IsFilteredByTheLastAttempt(t *testing.T) {
+	w := &shelf{stored: []common.Run{
+		attempt("u.f1", dawn, 0, common.StatusMissed), attempt("u.f1", dawn, 1, common.StatusSucceeded),
+		attempt("u.f2", dawn, 1, common.StatusSucceeded), attempt("u.f2", dawn, 2, common.StatusFailed),
+		attempt("u.f3", dawn, 0, common.StatusMissed),
+		attempt("u.f4", dawn, 1, common.StatusSucceeded),
+	}}
+	for status, want := range map[common.Status][]string{
+		common.StatusMissed:    {"u.f3"},
+		common.StatusSucceeded: {"u.f4", "u.f1"},
+		common.StatusFailed:    {"u.f2"},
+	} {
+		q := FireQuery{To: dawn.Add(1), Now: dawn, Statuses: []common.Status{status}, Limit: 10}
+		var got []string
+		for _, f := range pagesOf(t, w, q) {
+			got = append(got, f.ID)
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("%s: %q, want %q", status, got, want)
+		}
+	}
+}
+
+func TestLedger_NodesOfFlowRuns_AreListedByTheirFlowRun(t *testing.T) {
+	node := func(name, job string, n int, status common.Status) common.Run {
+		run := attempt(common.NodeFire("u", "u.f1.1", name), dawn, n, status)
+		run.Job, run.Flow = job, &common.FlowNode{Job: "a", Run: "u.f1.1", Node: name}
+		return run
+	}
+	load, report := node("load@00001", "a:load", 2, common.StatusFailed), node("report", "b", 1, common.StatusRunning)
+	flow := attempt("u.f1", dawn, 1, common.StatusRunning)
+	w := &shelf{stored: []common.Run{load}, live: []common.Run{flow, report},
+		due: []common.Fire{planFire("u.f2", dawn.Add(time.Minute), common.StatusWaiting)}}
+	for name, c := range map[string]struct {
+		q    FireQuery
+		want []string
+	}{
+		"all":                {FireQuery{}, []string{"u.f2 cron", "u.f1 cron"}},
+		"the flow":           {FireQuery{Job: "a"}, []string{"u.f2 cron", "u.f1 cron"}},
+		"job of a step":      {FireQuery{Job: "b"}, []string{report.Fire + " cron"}},
+		"inline step":        {FireQuery{Job: "a:load"}, []string{load.Fire + " flow"}},
+		"flow run":           {FireQuery{FlowRun: "u.f1.1"}, []string{load.Fire + " flow", report.Fire + " cron"}},
+		"step of a flow run": {FireQuery{FlowRun: "u.f1.1", Step: "load"}, []string{load.Fire + " flow"}},
+		"another flow run":   {FireQuery{FlowRun: "u.f9.1"}, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c.q.Now, c.q.To, c.q.Limit = dawn.Add(time.Hour), dawn.Add(time.Hour), 10
+			var got []string
+			for _, f := range pagesOf(t, w, c.q) {
+				got = append(got, f.ID+" "+string(f.Cause))
+			}
+			slices.SortFunc(c.want, func(a, b string) int { return strings.Compare(b, a) })
+			if !slices.Equal(got, c.want) {
+				t.Errorf("got  %q\nwant %q", got, c.want)
+			}
+		})
+	}
+}
+
+func TestLedger_Cause_SelectsFires(t *testing.T) {
+	now := dawn.Add(time.Hour)
+	with := func(fire string, cause common.Cause) common.Run {
+		run := attempt(fire, dawn, 1, common.StatusSucceeded)
+		run.Cause = cause
+		return run
+	}
+	w := &shelf{
+		stored: []common.Run{with("u.nx", common.CauseFlow), with("u.f2", common.CauseBackfill),
+			with("u.f1", common.CauseCron)},
+		live: []common.Run{with("u.ny", common.CauseFlow), with("u.f3", common.CauseAfter)},
+		due:  []common.Fire{planFire("u.f4", dawn, common.StatusWaiting)},
+	}
+	for cause, want := range map[common.Cause][]string{
+		"":                   {"u.f4", "u.f3", "u.f2", "u.f1"},
+		common.CauseCron:     {"u.f4", "u.f1"},
+		common.CauseBackfill: {"u.f2"},
+		common.CauseAfter:    {"u.f3"},
+		common.CauseFlow:     {"u.ny", "u.nx"},
+		common.CauseManual:   nil,
+	} {
+		for _, limit := range []int{1, 50} {
+			var got []string
+			for _, f := range pagesOf(t, w, FireQuery{Cause: cause, To: now, Now: now, Limit: limit}) {
+				got = append(got, f.ID)
+			}
+			if !slices.Equal(got, want) {
+				t.Errorf("cause %q, %d at a time: %q, want %q", cause, limit, got, want)
+			}
+		}
 	}
 }

@@ -34,7 +34,7 @@ func (t *tally) remove(n int) {
 // roughSize estimates the size of an outcome in the source, with its key, without encoding it.
 func roughSize(r *common.Run) int64 {
 	const frame = 700
-	size := frame + len(r.Job) + len(r.ID)*2 + len(r.Note) + len(r.TriggeredBy)
+	size := frame + len(r.Job) + len(r.ID)*2 + len(r.Note) + len(r.TriggeredBy) + len(r.Schedule)
 	if r.Reason != nil {
 		size += 64 + len(r.Reason.Text)
 	}

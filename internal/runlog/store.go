@@ -71,7 +71,7 @@ type Reader interface {
 	// entry.
 	Last(ctx context.Context, jobs []string, n int) (map[string][]common.Run, error)
 	// Output returns the chunks of a run that end after offset, in order of offset, as many as fit into limit
-	// bytes, but at least one if there is any.
+	// bytes, but at least one if there is any. From offset -1 on, the first one may record the start of the command.
 	Output(ctx context.Context, run string, offset int64, limit int) ([]common.Chunk, error)
 	// Changes lists the newest first, by id descending.
 	Changes(ctx context.Context, q ChangeQuery) ([]common.Change, error)
@@ -94,6 +94,11 @@ type Query struct {
 	Worker   string
 	Cause    common.Cause
 	ExitCode *int
+	FlowRun  string // the runs of its nodes
+	Step     string // the runs of nodes of the step, or of its items
+	// Nodes lists runs of nodes beside others. Without it they are listed only if the query names their job, fire, flow
+	// run, step or cause.
+	Nodes    bool
 	Text     string    // in the result of FoundBy, ignoring case
 	From, To time.Time // PlannedAt: From inclusive, To exclusive
 	Before   *Position // only runs after this position of the list: before it in time, or after it if Oldest
@@ -154,9 +159,17 @@ func (q *Query) Compare(a, b Position) int {
 // CompareRuns orders runs as Compare orders their positions.
 func (q *Query) CompareRuns(a, b common.Run) int { return q.Compare(PositionOf(&a), PositionOf(&b)) }
 
+// TopLevel reports whether the list leaves out runs of nodes of flow runs.
+func (q *Query) TopLevel() bool {
+	return !q.Nodes && q.Job == "" && q.Fire == "" && q.FlowRun == "" && q.Step == "" && q.Cause != common.CauseFlow
+}
+
 // Matches reports whether a run belongs to the list, apart from the limit.
 func (q *Query) Matches(r *common.Run) bool {
-	return (q.Job == "" || q.Job == r.Job) &&
+	return (!q.TopLevel() || !common.OfNode(r.ID)) &&
+		(q.FlowRun == "" || r.Flow != nil && q.FlowRun == r.Flow.Run) &&
+		(q.Step == "" || q.Step == r.Step()) &&
+		(q.Job == "" || q.Job == r.Job) &&
 		(q.JobUID == "" || q.JobUID == r.JobUID) &&
 		(q.Group == "" || q.Group == r.Group) &&
 		(q.Fire == "" || q.Fire == r.Fire) &&
@@ -221,16 +234,18 @@ type RollupQuery struct {
 // Upkeep is executed by the elected master. Each call does a bounded amount of work, in parts so small that
 // no writer waits for long, and may be repeated, or interrupted.
 type Upkeep interface {
-	// Kept lists the jobs that have runs, in order of their names after the given one.
+	// Kept lists the jobs that have runs, in order of their names after the given one. Runs of nodes do not count:
+	// they are deleted with their flow run.
 	Kept(ctx context.Context, after string, limit int) ([]Kept, error)
-	// Expire deletes runs with their output, the oldest first.
+	// Expire deletes runs with their output, the oldest first. A flow run is deleted with the runs of its nodes;
+	// these are neither counted nor deleted otherwise.
 	Expire(ctx context.Context, e Expiry) (Expired, error)
 	// Tidy does all other upkeep: roll-ups are brought up to date and, if an hour was counted wrongly,
 	// repaired; expired roll-ups and changes are deleted; free space is returned to the disk.
 	Tidy(ctx context.Context, t Tidy) (Tidied, error)
 }
 
-// Kept is the number and age of the stored runs of a job.
+// Kept is the number and age of the stored runs of a job, without those of nodes of flow runs.
 type Kept struct {
 	Job    string
 	Runs   int64
@@ -238,7 +253,7 @@ type Kept struct {
 }
 
 // Expiry selects the runs of a job to delete: those planned before Before, and all but the Keep newest if
-// Keep is not zero. Newest keeps the newest one of all, however old.
+// Keep is not zero. Newest keeps the newest one of all, however old. Runs of nodes are not selected.
 type Expiry struct {
 	Job    string
 	Before time.Time
@@ -246,7 +261,7 @@ type Expiry struct {
 	Newest bool
 	// Ended protects runs that ended after it, or were planned after it and have no end; zero protects none.
 	Ended time.Time
-	Limit int // of runs deleted at once
+	Limit int // of runs deleted at once, those of nodes included
 }
 
 // Spares reports whether an old run stays because it has only just ended.
@@ -259,7 +274,9 @@ func (e *Expiry) Spares(r *common.Run) bool {
 }
 
 // Boundary returns a position: older runs are deleted, the others stay; nil if all stay. nth returns the position of
-// the nth newest run of the job; nil if there are fewer.
+// the nth newest run of the job; nil if there are fewer. With it, all attempts of its fire stay: attempt 10 comes
+// before attempt 2 in the order of ids, and the last one is the outcome of the fire, from which a further attempt has
+// its number.
 func (e *Expiry) Boundary(nth func(n int) (*Position, error)) (stays *Position, err error) {
 	if !e.Before.IsZero() {
 		stays = &Position{PlannedAt: e.Before}
@@ -269,7 +286,7 @@ func (e *Expiry) Boundary(nth func(n int) (*Position, error)) (stays *Position, 
 		if err != nil {
 			return nil, err
 		}
-		if kept != nil && (stays == nil || kept.Compare(*stays) < 0) {
+		if kept = kept.ofFire(); kept != nil && (stays == nil || kept.Compare(*stays) < 0) {
 			stays = kept
 		}
 	}
@@ -278,11 +295,19 @@ func (e *Expiry) Boundary(nth func(n int) (*Position, error)) (stays *Position, 
 		if err != nil {
 			return nil, err
 		}
-		if newest != nil && newest.Compare(*stays) > 0 {
+		if newest = newest.ofFire(); newest != nil && newest.Compare(*stays) > 0 {
 			stays = newest
 		}
 	}
 	return stays, nil
+}
+
+// ofFire returns the position before all attempts of the fire of a run.
+func (p *Position) ofFire() *Position {
+	if p == nil {
+		return nil
+	}
+	return &Position{PlannedAt: p.PlannedAt, ID: p.ID[:max(0, strings.LastIndexByte(p.ID, '.'))]}
 }
 
 // Expired is the result of Expire.

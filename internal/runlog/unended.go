@@ -16,7 +16,8 @@ type Open interface {
 
 // Unended returns statistics that do not count a fire before its last attempt has ended, as the ledger does: a
 // failed attempt whose retry waits or runs is not the outcome of its fire. While open cannot be read, such a fire
-// counts by its last attempt that ended. Rows of single workers are not changed: they count attempts.
+// counts by its last attempt that ended. Rows of all jobs leave out nodes of flow runs, as the ledger of all jobs does.
+// Rows of single workers are not changed: they count attempts.
 func Unended(counted Statistics, open Open) Statistics { return unended{counted, open} }
 
 type unended struct {
@@ -42,6 +43,11 @@ func (u unended) Rollups(ctx context.Context, q RollupQuery) ([]rollup.Row, erro
 	if err != nil || q.Workers {
 		return rows, err
 	}
+	for i := range rows {
+		if q.Job == "" {
+			rows[i].Cell = rows[i].Cell.WithoutNodes()
+		}
+	}
 	bucket := func(r *common.Run) time.Time {
 		if q.Days {
 			return rollup.DayOf(r.PlannedAt)
@@ -50,7 +56,7 @@ func (u unended) Rollups(ctx context.Context, q RollupQuery) ([]rollup.Row, erro
 	}
 	retries, err := u.retries(ctx, func(r *common.Run, _ time.Time) bool {
 		at := bucket(r)
-		return (q.Job == "" || r.Job == q.Job) && !at.Before(q.From) && at.Before(q.To)
+		return (q.Job == "" && !common.OfNode(r.ID) || r.Job == q.Job) && !at.Before(q.From) && at.Before(q.To)
 	})
 	if err != nil || len(retries) == 0 {
 		return rows, err

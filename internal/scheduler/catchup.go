@@ -18,7 +18,8 @@ type Decision struct {
 
 	Passed     int64 // number of fires after the cursor that pass without running
 	LastPassed time.Time
-	Paused     bool // they passed because of a pause; otherwise they are past their deadline
+	Paused     bool // they passed because of a pause
+	Maintained bool // they passed because of the fire's maintenance window; otherwise they are past their deadline
 }
 
 func run(at time.Time, cause common.Cause) Decision { return Decision{Run: true, Cause: cause, To: at} }
@@ -39,6 +40,9 @@ func Decide(f Fire, now time.Time) (Decision, error) {
 	if d, err := f.paused(now); err != nil || d.Passed > 0 {
 		return d, err
 	}
+	if d, decided, err := f.maintained(now); err != nil || decided {
+		return d, err
+	}
 	if !now.After(f.Deadline()) {
 		return run(f.At, common.CauseCron), nil
 	}
@@ -56,6 +60,10 @@ func Decide(f Fire, now time.Time) (Decision, error) {
 // Expire passes the fires that are past their deadlines because no eligible worker claimed them. If the fire was found
 // after its deadline (inTime is false), fires that the catch-up policy would still run are left to an eligible worker.
 func Expire(f Fire, now time.Time, inTime bool) (Decision, error) {
+	if f.skipped() {
+		d, _, err := f.maintained(now)
+		return d, err
+	}
 	if !now.After(f.Deadline()) {
 		return Decision{}, nil
 	}
@@ -118,7 +126,7 @@ func (f *Fire) latest(now time.Time) (Decision, error) {
 		count, last = 1, f.At
 	}
 	decision := run(last, common.CauseCatchUp)
-	if due := last.Add(f.Terms.Delay(f.UID, last)); now.Sub(due) <= f.Terms.StartDeadline {
+	if due := last.Add(f.Schedule.Delay(f.Terms, f.UID, last)); now.Sub(due) <= f.Terms.StartDeadline {
 		decision.Cause = common.CauseCron
 	} else if now.Sub(last) > f.Terms.Window {
 		return pass(count, last), nil

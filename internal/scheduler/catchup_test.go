@@ -41,7 +41,7 @@ func fireAt(t *testing.T, expr string, cursor time.Time, terms *common.Terms) Fi
 		UID:      "u",
 		Cursor:   cursor,
 		At:       at.UTC(),
-		Due:      at.Add(terms.Delay("u", at)).UTC(),
+		Due:      at.Add(common.Delay(terms.Jitter, "u", at)).UTC(),
 		Schedule: timetable,
 		Terms:    terms,
 	}

@@ -171,7 +171,7 @@ func TestCatchUp_WithJitter_AccountsForEveryFire(t *testing.T) {
 						if err != nil || d.Nothing() {
 							r.Fatalf("decided %+v, %v", d, err)
 						}
-						if due := d.To.Add(f.Terms.Delay(f.UID, d.To)); due.After(r.wall()) {
+						if due := d.To.Add(common.Delay(f.Terms.Jitter, f.UID, d.To)); due.After(r.wall()) {
 							r.Fatalf("%v is decided at %v, but due at %v", d.To, r.wall(), due)
 						}
 						cursor = d.To

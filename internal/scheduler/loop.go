@@ -5,6 +5,7 @@ import (
 	"context"
 	"log/slog"
 	"slices"
+	"sync/atomic"
 	"time"
 )
 
@@ -60,12 +61,15 @@ type Loop struct {
 	triggers chan Triggers
 	settled  chan Settled
 	ended    chan Execution
+	pooled   chan poolNews
 	ask      chan chan<- []Execution
 	fires    chan Fire
 	retry    chan struct{}
+	next     atomic.Int64 // when the next fire of a job is due; 0: none is planned. Written by Run only
 
 	// Owned by Run.
 	plan      *plan
+	pools     *poolQueues
 	backlog   Jobs                 // changes that are being applied
 	taking    bool                 // there is a backlog
 	whole     bool                 // a complete list is being received; more parts may follow
@@ -88,10 +92,12 @@ func New(log *slog.Logger, metrics Metrics, wall func() time.Time, timer Timer,
 		triggers:  make(chan Triggers),
 		settled:   make(chan Settled),
 		ended:     make(chan Execution),
+		pooled:    make(chan poolNews),
 		ask:       make(chan chan<- []Execution),
 		fires:     make(chan Fire),
 		retry:     make(chan struct{}, 1),
 		executing: map[string]Execution{},
+		pools:     newPoolQueues(),
 	}
 	l.plan = newPlan(func(job string, err error) { log.Error("job_unplannable", "job", job, "error", err) })
 	return l
@@ -103,6 +109,14 @@ func (l *Loop) Jobs(ctx context.Context, u Jobs) error { return send(ctx, l.jobs
 // Triggers sends changes of triggers to the loop.
 func (l *Loop) Triggers(ctx context.Context, u Triggers) error { return send(ctx, l.triggers, u) }
 
+// Pools returns the view of the pools, whose slots the receiver of the fires picks.
+func (l *Loop) Pools() *Pools { return l.pools.view }
+
+// PoolChanges applies changes of pools, and makes the fires due that may start then.
+func (l *Loop) PoolChanges(ctx context.Context, u PoolChanges) error {
+	return send(ctx, l.pooled, poolNews{changed: l.pools.view.Apply(u), taken: u.Used})
+}
+
 // Settle reports the result of a fire to the loop.
 func (l *Loop) Settle(ctx context.Context, s Settled) error { return send(ctx, l.settled, s) }
 
@@ -113,6 +127,15 @@ func (l *Loop) Ended(ctx context.Context, run, job string) error {
 
 // Fires returns the channel of due fires.
 func (l *Loop) Fires() <-chan Fire { return l.fires }
+
+// NextDue returns when the next fire of the plan is due; zero if there is none. Fires that are due already, and
+// triggers, are left out.
+func (l *Loop) NextDue() time.Time {
+	if next := l.next.Load(); next != 0 {
+		return time.Unix(0, next)
+	}
+	return time.Time{}
+}
 
 // Retry makes postponed fires due again, and so ranks them again. It never blocks.
 func (l *Loop) Retry() {
@@ -148,7 +171,9 @@ func (l *Loop) Run(ctx context.Context) error {
 	for {
 		now := l.wall()
 		l.noticeJump(now)
+		l.pools.sweep(l.plan, now.UnixNano())
 		more := l.work(now.UnixNano())
+		l.publishNext()
 
 		var jobs chan Jobs // changes wait while a backlog is being applied
 		if !l.taking {
@@ -171,8 +196,11 @@ func (l *Loop) Run(ctx context.Context) error {
 			l.begin(u)
 		case u := <-l.triggers:
 			l.plan.applyTriggers(u)
+			l.pools.touch(l.plan, l.wall().UnixNano())
 		case s := <-l.settled:
-			l.settle(s)
+			l.settle(s, l.wall())
+		case u := <-l.pooled:
+			l.pools.changed(l.plan, u, l.wall().UnixNano())
 		case e := <-l.ended:
 			delete(l.executing, e.Run)
 			l.plan.release(e.Job)
@@ -211,9 +239,19 @@ func (l *Loop) work(now int64) (more bool) {
 	slices.SortStableFunc(l.queue[first:], func(a, b *item) int {
 		return cmp.Or(cmp.Compare(a.due, b.due), cmp.Compare(a.what.job(), b.what.job()))
 	})
+	l.pools.arrive(l.plan, l.queue[first:])
 	l.metrics.Planned(len(l.plan.jobs))
 	l.metrics.QueueDepth("ready", len(l.queue))
 	return more || n == stride
+}
+
+// publishNext stores when the next fire of a job is due, for other goroutines.
+func (l *Loop) publishNext() {
+	if first := l.plan.agenda.first(); first != nil {
+		l.next.Store(first.due)
+	} else {
+		l.next.Store(0)
+	}
 }
 
 // begin starts to apply changes of jobs.
@@ -261,7 +299,13 @@ func (l *Loop) head(now time.Time) (Fire, bool) {
 		}
 		first := l.queue[0]
 		if fire, ready := first.what.offer(l.plan); ready {
-			if fire.Action = l.action(&fire, now); fire.Action.HoldUntil.IsZero() {
+			l.pools.enter(l.plan, first, &fire, now.UnixNano())
+			fire.Action = l.action(&fire, now)
+			if fire.Action.Maintained {
+				l.pools.leave(l.pools.of[first])
+			}
+			l.pools.ranked(first, fire.Action.Nowhere)
+			if fire.Action.HoldUntil.IsZero() {
 				return fire, true
 			}
 			l.plan.hold(first, fire.Action.HoldUntil)
@@ -278,15 +322,20 @@ func (l *Loop) shift() {
 	l.queue = l.queue[1:]
 }
 
-func (l *Loop) settle(s Settled) {
+func (l *Loop) settle(s Settled, now time.Time) {
 	if s.Run != "" {
-		l.executing[s.Run] = Execution{Run: s.Run, Job: s.Fire.Job, Since: l.wall()}
+		l.executing[s.Run] = Execution{Run: s.Run, Job: s.Fire.Job, Since: now}
 	}
+	it := l.plan.itemOf(&s.Fire)
 	if s.Fire.Trigger != nil {
 		l.plan.settleTrigger(s)
-		return
+	} else {
+		l.plan.settleJob(s)
 	}
-	l.plan.settleJob(s)
+	if w := l.pools.of[it]; w != nil {
+		l.pools.settled(w, &s)
+		l.pools.wake(l.plan, []string{w.pool}, now.UnixNano())
+	}
 }
 
 // nap returns the time until there is something to do, at most maxSleep.
@@ -294,11 +343,15 @@ func (l *Loop) nap(now time.Time, more bool) time.Duration {
 	if more {
 		return 0
 	}
-	first := l.plan.agenda.first()
-	if first == nil {
-		return maxSleep
+	longest := maxSleep
+	if len(l.pools.queues) > 0 {
+		longest = poolSweep
 	}
-	return min(maxSleep, max(0, time.Duration(first.due-now.UnixNano())))
+	first := l.plan.first()
+	if first == nil {
+		return longest
+	}
+	return min(longest, max(0, time.Duration(first.due-now.UnixNano())))
 }
 
 // noticeJump compares the progress of the wall clock with the elapsed time, and plans all jobs anew after a jump.

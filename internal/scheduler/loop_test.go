@@ -421,3 +421,29 @@ func TestCompleteListInParts_DropsMissingJobsAtTheEnd(t *testing.T) {
 		planned(2)
 	})
 }
+
+// The next due time is that of a job, whatever triggers there are.
+func TestNextDue_IsThatOfTheNextFireOfThePlan(t *testing.T) {
+	bubble(t, func(r *rig) {
+		expect := func(want time.Time) {
+			r.Helper()
+			if virtualtime.Wait(); !r.loop.NextDue().Equal(want) {
+				r.Fatalf("next due %v, want %v", r.loop.NextDue(), want)
+			}
+		}
+		start := r.wall()
+		expect(time.Time{})
+		r.put(r.job("hourly", "0 0 * * * * *", start), r.job("minutely", "0 * * * * * *", start))
+		r.trigger(Trigger{Trigger: trigger("hourly", "t", start.Add(10*time.Second)), Revision: 9})
+		expect(start.Add(time.Minute))
+		r.expectTrigger(r.within(10*time.Second), "t")
+		expect(start.Add(time.Minute))
+		f := r.within(time.Minute)
+		expect(start.Add(time.Hour)) // its own fire is due, and not settled
+		r.done(f)
+		expect(start.Add(2 * time.Minute))
+		r.gone("minutely")
+		r.gone("hourly")
+		expect(time.Time{})
+	})
+}

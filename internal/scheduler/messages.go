@@ -5,6 +5,7 @@ import (
 
 	"carillon/internal/common"
 	"carillon/internal/common/schedule"
+	"carillon/internal/maintenance"
 )
 
 // Job is a job as the plan needs it.
@@ -12,16 +13,34 @@ type Job struct {
 	Name     string
 	UID      string
 	Group    string
+	Labels   maintenance.Labels
 	Version  int64
 	Cursor   time.Time
 	Schedule schedule.Schedule
 	Terms    *common.Terms // shared by jobs with equal terms
+	Flow     *Flow         // nil for a job that is not a flow
+	RunsAs   string        // of a daemon job: StoredJob.RunsAs; empty for others
+}
+
+// Flow is what a fire of a flow, or of a job that runs on several workers, needs: it begins a flow run, which has no
+// process and uses no slots.
+type Flow struct {
+	Digest  string        // of the definition of the steps
+	Timeout time.Duration // of a flow run; 0: none
+	RunOn   *common.RunOn // of a job whose fires run on several workers; nil for one with steps
 }
 
 // Trigger is a fire outside the plan.
 type Trigger struct {
 	common.Trigger
-	Revision int64 // ModRevision: a queued fire may be replaced by a later one under the same key
+	Revision int64   // ModRevision: a queued fire may be replaced by a later one under the same key
+	Inline   *Inline // of an inline step of a flow, which is no job of the plan; nil for other triggers
+}
+
+// Inline is the definition of an inline step as a job.
+type Inline struct {
+	Job   common.StoredJob // must not be modified
+	Terms *common.Terms
 }
 
 // Jobs is a set of changes of jobs. With Whole set, Put is the complete list, or its first part if More is set.
@@ -48,20 +67,32 @@ type Fire struct {
 	Job     string
 	UID     string
 	Group   string
+	Labels  maintenance.Labels
 	Version int64
 	Cursor  time.Time // of the plan
 	At      time.Time // the planned time: the first fire after Cursor
 	Due     time.Time // due time: planned time plus jitter, not before the end of a pause
 	Since   time.Time // when it was found to be due; unchanged when it is sent again
 	Terms   *common.Terms
-	// Schedule lets the receiver compute fires after At, where At is long past.
+	// Schedule lets the receiver compute fires after At, where At is long past, and before it.
 	Schedule schedule.Schedule
+	Flow     *Flow    // nil for a job that is not a flow
 	Trigger  *Trigger // nil for a fire of the plan
-	Action   Action
+	// Window is the maintenance window within which a fire of the plan was planned; nil if there is none. A fire that
+	// waited for its end is due then.
+	Window *maintenance.Opening
+	Action Action
 	// Earlier are the next attempts of earlier fires of a job with the overlap policy queue, due or not, as of the etcd
 	// revision Seen.
 	Earlier []Attempt
 	Seen    int64
+	// Replicas are the pending replicas of a daemon job, if the fire is one of them and not bound to a worker.
+	Replicas *Replicas
+	RunsAs   string // of a replica: that of its job
+	// PoolFull reports that the fire waits for slots of its pool, and PoolMissing that there is no such pool; otherwise
+	// it may start since Admitted, if it has a pool.
+	PoolFull, PoolMissing bool
+	Admitted              time.Time
 }
 
 // Key identifies a planned fire by its job, and another one by its trigger.
@@ -74,10 +105,13 @@ func (f *Fire) Key() string {
 
 // Action is what a worker does with a due fire, by its rank.
 type Action struct {
-	HoldUntil time.Time     // nothing until then, when it is ranked again; zero: act now
-	Expire    bool          // no worker was eligible: record its outcome; otherwise claim it
-	Read      bool          // only after a read that shows that it is unclaimed
-	Reason    common.Reason // of the outcome; empty: it is late
+	HoldUntil time.Time // nothing until then, when it is ranked again; zero: act now
+	// Maintained reports that it is held because a maintenance window is open: it keeps no slots of a pool for itself.
+	Maintained bool
+	Expire     bool          // no worker was eligible: record its outcome; otherwise claim it
+	Read       bool          // only after a read that shows that it is unclaimed
+	Reason     common.Reason // of the outcome; empty: it is late
+	Nowhere    bool          // no worker is eligible
 }
 
 // Attempt is the trigger for a further attempt of a fire.

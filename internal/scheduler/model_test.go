@@ -106,7 +106,7 @@ func (j *naiveJob) plan() (due time.Time, ok bool) {
 	if !next.Equal(j.next) {
 		j.next, j.since = next, time.Time{}
 	}
-	due = next.Add(j.Terms.Delay(j.UID, next))
+	due = next.Add(common.Delay(j.Terms.Jitter, j.UID, next))
 	if until := time.Unix(0, j.Terms.PausedUntil); j.Terms.Paused && until.After(due) {
 		due = until
 	}

@@ -5,18 +5,22 @@ import (
 
 	"carillon/internal/common"
 	"carillon/internal/common/schedule"
+	"carillon/internal/maintenance"
 )
 
 // plan stores when each job and trigger is due. It does no I/O, and is owned by Loop.Run.
 type plan struct {
-	agenda   agenda
-	jobs     map[string]*jobEntry
-	dense    []*jobEntry // all jobs, for passes over all of them in small steps
-	triggers map[TriggerKey]*triggerEntry
-	ofJob    map[string][]*triggerEntry // triggers by job
-	seen     int64                      // triggers are complete up to this revision of etcd
-	failed   func(job string, err error)
+	agenda    agenda // of jobs
+	triggered agenda // of triggers
+	jobs      map[string]*jobEntry
+	dense     []*jobEntry // all jobs, for passes over all of them in small steps
+	triggers  map[TriggerKey]*triggerEntry
+	ofJob     map[string][]*triggerEntry // triggers by job
+	seen      int64                      // triggers are complete up to this revision of etcd
+	failed    func(job string, err error)
 
+	pending    map[string]*Replicas // pending replicas of daemon jobs, until their triggers change
+	runsAs     map[string]string    // of daemon jobs, by name
 	generation uint32
 	// Passes over all jobs go from the end of dense to its start, so that the job that is moved to the place of a
 	// dropped one has been processed already.
@@ -31,12 +35,14 @@ type jobEntry struct {
 	name       string
 	uid        string
 	group      string
+	labels     maintenance.Labels
 	version    int64
 	cursor     int64
 	next       int64 // the first fire after cursor
 	awaited    int64 // a newer version in etcd that has not arrived yet; 0: none
 	schedule   schedule.Schedule
 	terms      *common.Terms
+	flow       *Flow
 	generation uint32
 	denseIndex int32 // index in dense
 }
@@ -46,6 +52,8 @@ func newPlan(failed func(job string, err error)) *plan {
 		jobs:     map[string]*jobEntry{},
 		triggers: map[TriggerKey]*triggerEntry{},
 		ofJob:    map[string][]*triggerEntry{},
+		pending:  map[string]*Replicas{},
+		runsAs:   map[string]string{},
 		failed:   failed,
 	}
 }
@@ -56,7 +64,7 @@ func (e *jobEntry) job() string { return e.name }
 func (e *jobEntry) dueAt() int64 {
 	due := e.next
 	if e.terms.Jitter > 0 {
-		due += int64(e.terms.Delay(e.uid, time.Unix(0, e.next)))
+		due += int64(e.schedule.Delay(e.terms, e.uid, time.Unix(0, e.next)))
 	}
 	return max(due, e.terms.PausedUntil)
 }
@@ -69,6 +77,7 @@ func (e *jobEntry) offer(p *plan) (Fire, bool) {
 		Job:      e.name,
 		UID:      e.uid,
 		Group:    e.group,
+		Labels:   e.labels,
 		Version:  e.version,
 		Cursor:   time.Unix(0, e.cursor).UTC(),
 		At:       time.Unix(0, e.next).UTC(),
@@ -76,6 +85,7 @@ func (e *jobEntry) offer(p *plan) (Fire, bool) {
 		Since:    time.Unix(0, e.since).UTC(),
 		Terms:    e.terms,
 		Schedule: e.schedule,
+		Flow:     e.flow,
 	}), true
 }
 
@@ -89,6 +99,7 @@ func (p *plan) putJob(j Job) {
 		p.jobs[j.Name] = e
 	}
 	e.generation = p.generation
+	delete(p.pending, j.Name)
 	if known && j.Version < e.version {
 		return // a list that is older than a change that arrived before
 	}
@@ -99,8 +110,11 @@ func (p *plan) putJob(j Job) {
 	if e.uid != j.UID {
 		e.state, e.since = idle, 0 // a fire that was sent belongs to the deleted job
 	}
-	e.name, e.uid, e.group, e.version, e.cursor = j.Name, j.UID, j.Group, j.Version, cursor
-	e.schedule, e.terms = j.Schedule, j.Terms
+	e.name, e.uid, e.group, e.labels, e.version, e.cursor = j.Name, j.UID, j.Group, j.Labels, j.Version, cursor
+	e.schedule, e.terms, e.flow = j.Schedule, j.Terms, j.Flow
+	if delete(p.runsAs, j.Name); j.RunsAs != "" {
+		p.runsAs[j.Name] = j.RunsAs
+	}
 	if j.Version >= e.awaited {
 		e.awaited = 0
 	}
@@ -159,6 +173,7 @@ func (p *plan) dropJob(name string) {
 	p.agenda.remove(&e.item)
 	e.state = idle
 	delete(p.jobs, name)
+	delete(p.runsAs, name)
 	last := len(p.dense) - 1
 	moved := p.dense[last]
 	p.dense[e.denseIndex], moved.denseIndex = moved, e.denseIndex
@@ -223,23 +238,52 @@ func (p *plan) step(n int) bool {
 	return true
 }
 
-// due removes the earliest due item from the agenda and returns it, or nil.
+// first returns the earliest item of both agendas, or nil.
+func (p *plan) first() *item {
+	a, b := p.agenda.first(), p.triggered.first()
+	if a == nil || b != nil && b.due < a.due {
+		return b
+	}
+	return a
+}
+
+// due removes the earliest due item from its agenda and returns it, or nil.
 func (p *plan) due(now int64) *item {
-	first := p.agenda.first()
+	first := p.first()
 	if first == nil || first.due > now {
 		return nil
 	}
-	p.agenda.remove(first)
+	p.agendaOf(first).remove(first)
 	if first.state = ready; first.since == 0 {
 		first.since = now
 	}
 	return first
 }
 
-// hold returns a due item to the agenda until a time.
+// itemOf returns the item of a fire, or nil.
+func (p *plan) itemOf(f *Fire) *item {
+	if t := f.Trigger; t != nil {
+		if e, known := p.triggers[TriggerKey{t.Job, t.ID}]; known {
+			return &e.item
+		}
+	} else if e, known := p.jobs[f.Job]; known {
+		return &e.item
+	}
+	return nil
+}
+
+// agendaOf returns the agenda of an item.
+func (p *plan) agendaOf(it *item) *agenda {
+	if _, trigger := it.what.(*triggerEntry); trigger {
+		return &p.triggered
+	}
+	return &p.agenda
+}
+
+// hold returns a due item to its agenda until a time.
 func (p *plan) hold(it *item, until time.Time) {
 	it.state = idle
-	p.agenda.set(it, until.UnixNano())
+	p.agendaOf(it).set(it, until.UnixNano())
 }
 
 func nanos(t time.Time) int64 {

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"carillon/internal/common"
+	"carillon/internal/maintenance"
 	"carillon/internal/scheduler/placement"
 )
 
@@ -33,6 +34,8 @@ type Cluster interface {
 	Latest(now time.Time) time.Time
 	// Trouble returns why this worker must not claim; "" if it may.
 	Trouble() string
+	// Windows returns the maintenance windows.
+	Windows() *maintenance.Set
 	// Full reports whether the outboxes are full. Then this worker writes no outcomes of unclaimed fires: they wait at
 	// their cursors.
 	Full() bool
@@ -55,11 +58,18 @@ type Ranking struct {
 	candidates   []placement.Candidate
 	requirements map[*common.Terms]placement.Requirements // few, since terms are shared
 	shares       shares
+	own          func() OwnReplicas
+	replicas     map[string]replicaRanks // by job
+	registered   registered
+	created      map[string]int             // numbers of replicas that have been created, by uid of the job
+	claiming     map[string]map[string]bool // ids of triggers of replicas that this worker is claiming, by job
 }
 
-// NewRanking returns the ranking of a worker.
-func NewRanking(self common.Life, cluster Cluster) *Ranking {
-	return &Ranking{self: self, cluster: cluster, requirements: map[*common.Terms]placement.Requirements{}}
+// NewRanking returns the ranking of a worker. own returns what this worker runs of daemon jobs.
+func NewRanking(self common.Life, cluster Cluster, own func() OwnReplicas) *Ranking {
+	return &Ranking{self: self, cluster: cluster, requirements: map[*common.Terms]placement.Requirements{}, own: own,
+		replicas: map[string]replicaRanks{}, claiming: map[string]map[string]bool{},
+		created: map[string]int{}}
 }
 
 // mostRequirements bounds the cache.
@@ -75,46 +85,80 @@ func (r *Ranking) Action(f *Fire, now time.Time) Action {
 		// the live workers are not known yet, or this one is not registered
 		return Action{HoldUntil: now.Add(RetryIneligible)}
 	}
+	if left := r.maintain(f, now); left > 0 {
+		return Action{HoldUntil: now.Add(left), Maintained: true}
+	}
 	req := r.requirementsOf(f)
 	rank, ok := r.rank(&req, f)
 	base := f.base()
-	if ok && r.wanted(f.Trigger) {
+	if ok && r.wanted(f.Trigger) && !f.PoolFull {
 		if f.Trigger != nil && f.Trigger.Worker != "" {
 			rank = 0 // only this worker may claim it
 		}
 		if at := base.Add(time.Duration(rank) * stagger); now.Before(at) {
+			if f.Replicas != nil {
+				at = now.Add(min(rerank, at.Sub(now)))
+			}
 			return Action{HoldUntil: at}
 		}
+		r.claims(f)
 		return Action{Read: rank > 0 || now.Sub(base) > Fresh && r.contested(f)}
 	}
+	// Only a fire with a pool keeps others waiting.
+	nowhere := !ok && f.Terms.Pool != "" && placement.First(&req, r.candidates) < 0
 	switch {
+	case f.Replicas != nil:
+		return Action{HoldUntil: now.Add(rerank)}
 	case f.Trigger != nil: // it has no deadline
-		return Action{HoldUntil: now.Add(RetryIneligible)}
+		return Action{HoldUntil: now.Add(RetryIneligible), Nowhere: nowhere}
 	case r.cluster.Full(): // each expired fire would be one more outcome
-		return Action{HoldUntil: now.Add(retryFull)}
+		return Action{HoldUntil: now.Add(retryFull), Nowhere: nowhere}
 	case r.defers(&req):
-		return Action{HoldUntil: now.Add(RetryIneligible)}
+		return Action{HoldUntil: now.Add(RetryIneligible), Nowhere: nowhere}
 	}
+	return r.expire(f, &req, now, base, nowhere)
+}
+
+// expire returns the action for a fire of the plan that no worker may claim now: it is held until its deadline.
+func (r *Ranking) expire(f *Fire, req *placement.Requirements, now, base time.Time, nowhere bool) Action {
 	if deadline := f.Deadline(); base.Before(deadline) {
 		base = deadline
 	}
 	at := base.Add(placement.SettleDelay(f.Job, r.candidates, r.self.Worker))
 	if left := at.Sub(Agreed(r.cluster, now)); left >= 0 {
-		return Action{HoldUntil: now.Add(min(left, RetryIneligible) + 1)}
+		return Action{HoldUntil: now.Add(min(left, RetryIneligible) + 1), Nowhere: nowhere}
 	}
-	action := Action{Expire: true, Read: true, Reason: placement.Why(&req, r.candidates)}
+	action := Action{Expire: true, Read: true, Reason: placement.Why(req, r.candidates), Nowhere: nowhere}
 	if action.Reason.Code == common.ReasonStarting { // a worker was eligible, but did not claim it
-		action.Reason = common.Reason{}
+		switch {
+		case f.PoolMissing:
+			action.Reason = common.PoolMissing(f.Terms.Pool)
+		case f.PoolFull:
+			action.Reason = common.PoolFull(f.Terms.Pool, 0)
+		default:
+			action.Reason = common.Reason{}
+		}
 	}
 	return action
 }
 
 // Recheck reports about a fire that has waited since it was ranked: whether this worker may still claim it, and whether
 // its state must be read again before.
-func (r *Ranking) Recheck(f *Fire) (eligible, read bool) {
+func (r *Ranking) Recheck(f *Fire, now time.Time) (eligible, read bool) {
 	alive, req := r.refresh(), r.requirementsOf(f)
 	_, eligible = placement.Rank(&req, r.candidates, r.self.Worker)
-	return alive && eligible && r.wanted(f.Trigger), r.contested(f)
+	return alive && eligible && r.wanted(f.Trigger) && r.maintain(f, now) == 0, r.contested(f)
+}
+
+// maintain applies the maintenance windows to a fire, and returns for how long it has to wait; 0 if it need not. It
+// goes by the agreed time, so that a clock that is ahead does not end a window early.
+func (r *Ranking) maintain(f *Fire, now time.Time) time.Duration {
+	agreed := Agreed(r.cluster, now)
+	until, closed := f.maintain(r.cluster.Windows(), agreed)
+	if !closed {
+		return 0
+	}
+	return until.Sub(agreed)
 }
 
 // defers reports whether this worker lacks a feature that the job needs and another live worker has it: that worker
@@ -141,10 +185,14 @@ func (r *Ranking) contested(f *Fire) bool {
 
 // base returns the time at which rank 0 may claim the fire.
 func (f *Fire) base() time.Time {
+	base := f.Due
 	if f.Since.Sub(f.Due) > foundLate {
-		return f.Since
+		base = f.Since
 	}
-	return f.Due
+	if f.Admitted.After(base) {
+		return f.Admitted
+	}
+	return base
 }
 
 // refresh updates the candidates, and reports whether this worker is one of them. Its own slots are checked by the
@@ -154,6 +202,7 @@ func (r *Ranking) refresh() (alive bool) {
 	if generation != r.generation {
 		r.generation, r.candidates = generation, placement.Candidates(members)
 		r.shares.renew(members)
+		r.registered.renew(members)
 		for i := range r.candidates {
 			r.candidates[i].Running += len(r.shares.taken[r.candidates[i].ID])
 		}
@@ -173,7 +222,8 @@ func (r *Ranking) requirementsOf(f *Fire) placement.Requirements {
 		if len(r.requirements) >= mostRequirements {
 			clear(r.requirements)
 		}
-		req = placement.Requirements{Slots: f.Terms.Slots, Strategy: f.Terms.Strategy}
+		req = placement.Requirements{Slots: f.Terms.Slots, NoSlots: f.Terms.Slots == 0, Busy: f.Terms.Spread,
+			Strategy: f.Terms.Strategy}
 		selector, err := placement.ParseSelector(f.Terms.Selector)
 		if err != nil { // validated when it was saved; a selector that cannot be parsed matches no worker
 			req.Workers = []string{""}
@@ -188,8 +238,9 @@ func (r *Ranking) requirementsOf(f *Fire) placement.Requirements {
 		r.requirements[f.Terms] = req
 	}
 	req.Job = f.Job
-	if f.Trigger != nil {
-		req.Avoid = f.Trigger.Avoid
+	if t := f.Trigger; t != nil {
+		req.Avoid = t.Avoid
+		req.Job += common.RankKey(t.Flow)
 	}
 	return req
 }
@@ -198,4 +249,17 @@ func (r *Ranking) requirementsOf(f *Fire) placement.Requirements {
 func (r *Ranking) wanted(trigger *Trigger) bool {
 	return trigger == nil || trigger.Worker == "" || slices.Contains([]string{r.self.Worker, r.self.Name},
 		trigger.Worker)
+}
+
+// Eligible returns the workers that may run a fire, in the order of their ranks, at most common.MaxSpread.
+func (r *Ranking) Eligible(f *Fire) []common.SpreadWorker {
+	r.refresh()
+	req := r.requirementsOf(f)
+	var workers []common.SpreadWorker
+	for _, v := range placement.Explain(&req, r.candidates) {
+		if v.Eligible && len(workers) < common.MaxSpread {
+			workers = append(workers, common.SpreadWorker{ID: v.ID, Name: v.Name})
+		}
+	}
+	return workers
 }

@@ -44,6 +44,9 @@ func (s *shares) owner(fire string, all []placement.Candidate) int {
 
 // rank returns placement's rank. Under the strategy least, a fire counts as a run of the worker of rank 0.
 func (r *Ranking) rank(req *placement.Requirements, f *Fire) (rank int, ok bool) {
+	if f.Replicas != nil {
+		return r.rankReplica(req, f)
+	}
 	if req.Strategy != common.StrategyLeast {
 		return placement.Rank(req, r.candidates, r.self.Worker)
 	}

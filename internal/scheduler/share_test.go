@@ -6,12 +6,15 @@ import (
 	"time"
 
 	"carillon/internal/common"
+	"carillon/internal/maintenance"
 )
 
 // fakeCluster has the members of a test.
 type fakeCluster struct {
 	members    []common.Member
 	generation uint64
+	windows    *maintenance.Set
+	behind     time.Duration // of the cluster's clock behind ours
 }
 
 func (c *fakeCluster) alive(members ...common.Member) {
@@ -20,8 +23,9 @@ func (c *fakeCluster) alive(members ...common.Member) {
 }
 
 func (c *fakeCluster) Members() ([]common.Member, uint64) { return c.members, c.generation }
-func (c *fakeCluster) Latest(now time.Time) time.Time     { return now }
+func (c *fakeCluster) Latest(now time.Time) time.Time     { return now.Add(-c.behind) }
 func (c *fakeCluster) Trouble() string                    { return "" }
+func (c *fakeCluster) Windows() *maintenance.Set          { return c.windows }
 func (c *fakeCluster) Full() bool                         { return false }
 
 // member is a worker with slots and no more.
@@ -40,8 +44,8 @@ func TestLeast_FiresOfOneInstant_AreShared(t *testing.T) {
 	}
 	cluster := &fakeCluster{}
 	cluster.alive(member("v", busy(10)), member("w", busy(12)))
-	v := NewRanking(common.Life{Worker: "v"}, cluster)
-	w := NewRanking(common.Life{Worker: "w"}, cluster)
+	v := NewRanking(common.Life{Worker: "v"}, cluster, noReplicas)
+	w := NewRanking(common.Life{Worker: "w"}, cluster, noReplicas)
 	deal := func(from, n int) (first map[string]int) {
 		t.Helper()
 		first = map[string]int{}
@@ -70,3 +74,5 @@ func TestLeast_FiresOfOneInstant_AreShared(t *testing.T) {
 		t.Fatalf("first: %v", first)
 	}
 }
+
+func noReplicas() OwnReplicas { return OwnReplicas{} }

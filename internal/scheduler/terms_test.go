@@ -36,7 +36,7 @@ func TestJitter_DelaysFiresInOrder(t *testing.T) {
 		last := start
 		for i := range 60 {
 			at := start.Add(time.Duration(i+1) * time.Minute)
-			delay := j.Terms.Delay(j.UID, at)
+			delay := common.Delay(j.Terms.Jitter, j.UID, at)
 			f := r.within(10 * time.Minute)
 			r.expect(f, "a", at)
 			want := at.Add(delay)
@@ -144,7 +144,7 @@ func TestRetry_SendsPostponedFires(t *testing.T) {
 			with(r.job("paused", "0 * * * * * *", start), paused(time.Time{})),
 			with(r.job("paused for a while", "0 * * * * * *", start), paused(start.Add(time.Hour))),
 			r.parked("triggered"))
-		due := start.Add(terms(jitter(time.Hour)).Delay("uid-jittered", start))
+		due := start.Add(common.Delay(time.Hour, "uid-jittered", start))
 		r.trigger(Trigger{Trigger: trigger("triggered", "off", time.Time{})},
 			Trigger{Trigger: trigger("triggered", "early", start.Add(time.Hour))})
 		shot := r.now()

@@ -16,28 +16,51 @@ type triggerEntry struct {
 func (e *triggerEntry) job() string { return e.trigger.Job }
 
 // offer returns the trigger's fire. It needs the job, since a claim compares the job's version: a trigger whose job is
-// unknown or has another uid is blocked until the job changes.
+// unknown or has another uid is blocked until the job changes. An inline step of a flow brings its definition.
 func (e *triggerEntry) offer(p *plan) (Fire, bool) {
-	job, known := p.jobs[e.trigger.Job]
 	if e.state != ready {
 		return Fire{}, false
 	}
-	if !known || job.uid != e.trigger.JobUID {
+	t := e.trigger
+	if in := t.Inline; in != nil {
+		return Fire{Job: t.Job, UID: in.Job.UID, Group: in.Job.Group, At: t.PlannedAt, Due: t.NotBefore,
+			Since: time.Unix(0, e.since).UTC(), Terms: in.Terms, Trigger: &t}, true
+	}
+	job, known := p.jobs[t.Job]
+	if !known || job.uid != t.UID() {
 		e.state = idle
 		return Fire{}, false
 	}
-	t := e.trigger
-	return p.ordered(job, Fire{
-		Job:     t.Job,
-		UID:     t.JobUID,
-		Group:   job.group,
-		Version: job.version,
-		At:      t.PlannedAt,
-		Due:     t.NotBefore,
-		Since:   time.Unix(0, e.since).UTC(),
-		Terms:   job.terms,
-		Trigger: &t,
-	}), true
+	if t.Cause == common.CauseDaemon && !job.terms.Daemon.Wants(t.Replica()) { // its keeper removes it
+		e.state = idle
+		return Fire{}, false
+	}
+	if e.renewed(p) {
+		t.Restarts, t.NotBefore = 0, time.Unix(0, min(t.NotBefore.UnixNano(), e.since)).UTC()
+	}
+	if until, paused := e.pausedUntil(p); paused { // the job was paused since
+		p.arrangeTrigger(e, until)
+		return Fire{}, false
+	}
+	fire := p.ordered(job, Fire{
+		Job:      t.Job,
+		UID:      job.uid,
+		Group:    job.group,
+		Labels:   job.labels,
+		Version:  job.version,
+		At:       t.PlannedAt,
+		Due:      t.NotBefore,
+		Since:    time.Unix(0, e.since).UTC(),
+		Terms:    job.terms,
+		Schedule: job.schedule,
+		Flow:     job.flow,
+		Trigger:  &t,
+		RunsAs:   p.runsAs[t.Job],
+	})
+	if t.Cause == common.CauseDaemon && t.Worker == "" {
+		fire.Replicas = p.replicas(job)
+	}
+	return fire, true
 }
 
 // isAttempt reports whether the trigger requests a further attempt of a fire, or the same attempt again.
@@ -54,7 +77,7 @@ func (p *plan) ordered(job *jobEntry, f Fire) Fire {
 	}
 	f.Seen = p.seen
 	for _, e := range p.ofJob[f.Job] {
-		if t := &e.trigger; e.isAttempt() && t.JobUID == f.UID && t.Worker == "" && t.PlannedAt.Before(f.At) &&
+		if t := &e.trigger; e.isAttempt() && t.UID() == f.UID && t.Worker == "" && t.PlannedAt.Before(f.At) &&
 			len(f.Earlier) < mostEarlier {
 			f.Earlier = append(f.Earlier, Attempt{Trigger: t.ID, NotBefore: t.NotBefore})
 		}
@@ -90,6 +113,7 @@ func (p *plan) applyTriggers(u Triggers) {
 			e.since = 0 // another fire has replaced it
 		}
 		e.trigger = t
+		delete(p.pending, t.Job)
 		p.arrangeTrigger(e, 0)
 	}
 	for _, key := range u.Gone {
@@ -97,12 +121,39 @@ func (p *plan) applyTriggers(u Triggers) {
 	}
 }
 
+// pausedUntil reports whether the trigger waits for the end of its job's pause, and returns that end in Unix
+// nanoseconds; 0: the pause has none. A pause that has an end is over once the trigger is due.
+func (e *triggerEntry) pausedUntil(p *plan) (until int64, paused bool) {
+	job, known := p.jobs[e.trigger.Job]
+	if !known || !job.terms.Paused || !e.trigger.Cause.WaitsForPause() {
+		return 0, false
+	}
+	until = job.terms.PausedUntil
+	return until, until == 0 || until > e.item.due
+}
+
+// renewed reports whether the job runs its replicas in another way than the runs after which this one waits: it does
+// not wait for the rest of their backoff.
+func (e *triggerEntry) renewed(p *plan) bool {
+	as := p.runsAs[e.trigger.Job]
+	return e.trigger.RunsAs != "" && as != "" && as != e.trigger.RunsAs
+}
+
 func (p *plan) arrangeTrigger(e *triggerEntry, notBefore int64) {
 	if e.state == sent {
 		return
 	}
 	e.state = idle
-	p.agenda.set(&e.item, max(e.trigger.NotBefore.UnixNano(), notBefore))
+	if e.item.due = max(e.trigger.NotBefore.UnixNano(), notBefore); e.renewed(p) {
+		e.item.due = notBefore
+	}
+	if until, paused := e.pausedUntil(p); paused && until == 0 {
+		p.triggered.remove(&e.item) // until the job changes
+		return
+	} else if paused {
+		e.item.due = until
+	}
+	p.triggered.set(&e.item, e.item.due)
 }
 
 // settleTrigger applies the result of a trigger's fire.
@@ -137,9 +188,10 @@ func (p *plan) dropTrigger(key TriggerKey) {
 	if !known {
 		return
 	}
-	p.agenda.remove(&e.item)
+	p.triggered.remove(&e.item)
 	e.state = idle
 	delete(p.triggers, key)
+	delete(p.pending, key.Job)
 	list := slices.DeleteFunc(p.ofJob[key.Job], func(one *triggerEntry) bool { return one == e })
 	if p.ofJob[key.Job] = list; len(list) == 0 {
 		delete(p.ofJob, key.Job)

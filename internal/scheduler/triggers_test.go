@@ -149,8 +149,8 @@ func TestBlockedTrigger_ClaimedElsewhere_LeavesNothing(t *testing.T) {
 		p.settleTrigger(Settled{Fire: fire, RetryAt: time.Now().Add(time.Second)})
 		p.applyTriggers(Triggers{Gone: []TriggerKey{{"a", id}}})
 	}
-	if len(p.ofJob)+len(p.triggers)+p.agenda.len() != 0 {
-		t.Fatalf("left: %d jobs, %d triggers, %d in the agenda", len(p.ofJob), len(p.triggers), p.agenda.len())
+	if len(p.ofJob)+len(p.triggers)+p.triggered.len() != 0 {
+		t.Fatalf("left: %d jobs, %d triggers, %d in the agenda", len(p.ofJob), len(p.triggers), p.triggered.len())
 	}
 }
 
@@ -214,5 +214,81 @@ func TestQueuedFire_ListsEarlierAttempts(t *testing.T) {
 		if len(r.loop.plan.ofJob["queue"]) != 4 {
 			t.Errorf("%d triggers are kept", len(r.loop.plan.ofJob["queue"]))
 		}
+	})
+}
+
+// A trigger that no user has requested waits while its job is paused, also if the job is paused when it is due already.
+func TestTrigger_JobIsPaused_WaitsByItsCause(t *testing.T) {
+	for _, c := range []struct {
+		cause common.Cause
+		waits bool
+	}{
+		{common.CauseAfter, true}, {common.CauseFlow, true}, {common.CauseBackfill, true},
+		{common.CauseManual, false}, {common.CauseRetry, false}, {common.CauseRerun, false},
+	} {
+		t.Run(string(c.cause), func(t *testing.T) {
+			bubble(t, func(r *rig) {
+				one := Trigger{Trigger: trigger("a", "t", r.wall().Add(time.Hour))}
+				one.Cause = c.cause
+				job := r.parked("a")
+				paused, running := *job.Terms, job.Terms
+				paused.Paused = true
+				job.Terms, job.Version = &paused, 2
+				r.put(job)
+				r.trigger(one)
+				r.quiet(time.Hour - time.Second)
+				if !c.waits {
+					r.expectTrigger(r.within(2*time.Second), "t")
+					return
+				}
+				r.quiet(24 * time.Hour)
+				job.Terms, job.Version = running, 3
+				r.put(job)
+				f := r.now()
+				r.expectTrigger(f, "t")
+
+				until := paused
+				until.PausedUntil = r.wall().Add(time.Hour).UnixNano()
+				job.Terms, job.Version = &until, 4
+				r.put(job)
+				r.settle(Settled{Fire: f, RetryAt: r.wall().Add(time.Second)}) // the claim was outdated
+				r.quiet(time.Hour - time.Second)
+				r.expectTrigger(r.within(2*time.Second), "t")
+			})
+		})
+	}
+}
+
+// A replica waits for the rest of its backoff only as long as its job runs it as before.
+func TestReplica_JobRunsItInAnotherWay_IsSentAtOnce(t *testing.T) {
+	bubble(t, func(r *rig) {
+		r.terms.Daemon = common.DaemonPolicy{Count: 2}
+		waiting := func(replica string) Trigger {
+			old := trigger("a", replica, r.wall().Add(5*time.Minute))
+			old.Fire = common.ReplicaFire("uid-a", replica, r.wall())
+			old.Cause, old.Restarts, old.RunsAs = common.CauseDaemon, 7, "before"
+			return Trigger{Trigger: old}
+		}
+		j := r.parked("a")
+		j.RunsAs = "before"
+		r.put(j)
+		r.trigger(waiting("000"))
+		r.quiet(time.Minute)
+		j.Version++ // another title
+		r.put(j)
+		r.quiet(time.Minute)
+		j.Version, j.RunsAs = j.Version+1, "now"
+		r.put(j)
+		expect := func(replica string) {
+			t.Helper()
+			f := r.now()
+			r.expectTrigger(f, replica)
+			if f.RunsAs != "now" || f.Trigger.Restarts != 0 || f.Trigger.NotBefore.After(r.wall()) {
+				t.Fatalf("sent %+v, %+v", f, f.Trigger)
+			}
+		}
+		expect("000")
+		r.trigger(waiting("001")) // a run of the version before has ended since
+		expect("001")
 	})
 }

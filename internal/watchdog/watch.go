@@ -5,6 +5,7 @@ import (
 
 	"carillon/internal/common"
 	"carillon/internal/common/schedule"
+	"carillon/internal/maintenance"
 )
 
 // watch is the state of one job.
@@ -23,7 +24,8 @@ type watch struct {
 
 // firstDue evaluates the first fire after a cursor. If it is not overdue, again is the time at which it would be;
 // zero if no fire could be. Fires of a job are claimed in order, so the first one decides.
-func firstDue(job *common.JobState, timetable schedule.Schedule, cursor, now time.Time) (first, due, again time.Time) {
+func firstDue(job *common.JobState, timetable schedule.Schedule, windows *maintenance.Set, cursor,
+	now time.Time) (first, due, again time.Time) {
 	if job.Paused {
 		if job.PauseUntil == nil {
 			return time.Time{}, time.Time{}, time.Time{}
@@ -38,18 +40,25 @@ func firstDue(job *common.JobState, timetable schedule.Schedule, cursor, now tim
 		return time.Time{}, time.Time{}, time.Time{}
 	}
 	terms := job.Terms()
-	due = at.Add(terms.Delay(job.UID, at))
+	due = at.Add(timetable.Delay(&terms, job.UID, at))
+	subject := maintenance.Job{Group: job.Group, Labels: maintenance.LabelsOf(job.Labels)}
+	if o, within := windows.Open(subject, at); within && o.Holds() {
+		due = common.Later(due, o.End)
+	}
 	if again = due.Add(common.OverdueAfter); now.Before(again) {
 		return time.Time{}, time.Time{}, again
+	}
+	if _, closed := windows.Closed(subject, now); closed {
+		return time.Time{}, time.Time{}, now.Add(common.OverdueAfter) // the window may be ended at any time
 	}
 	return at, due, now
 }
 
 // plan updates the watch from the catalog, and reports whether the cursor should be read.
-func (w *watch) plan(job *common.JobState, timetable schedule.Schedule, now time.Time) bool {
+func (w *watch) plan(job *common.JobState, timetable schedule.Schedule, windows *maintenance.Set, now time.Time) bool {
 	if w.version != job.Version || w.uid != job.UID {
 		*w = watch{version: job.Version, uid: job.UID, seen: w.seen}
-		if _, _, w.again = firstDue(job, timetable, job.Cursor, now); common.CursorAhead(job.Cursor, now) {
+		if _, _, w.again = firstDue(job, timetable, windows, job.Cursor, now); common.CursorAhead(job.Cursor, now) {
 			w.again = now
 		}
 	}
@@ -57,8 +66,9 @@ func (w *watch) plan(job *common.JobState, timetable schedule.Schedule, now time
 }
 
 // update processes the job's cursor.
-func (w *watch) update(job *common.JobState, timetable schedule.Schedule, cursor, now time.Time) {
-	first, due, again := firstDue(job, timetable, cursor, now)
+func (w *watch) update(job *common.JobState, timetable schedule.Schedule, windows *maintenance.Set, cursor,
+	now time.Time) {
+	first, due, again := firstDue(job, timetable, windows, cursor, now)
 	w.cursor, w.again = cursor, again
 	if ahead := common.CursorAhead(cursor, now); ahead {
 		if !w.ahead {

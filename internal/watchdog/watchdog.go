@@ -13,6 +13,7 @@ import (
 
 	"carillon/internal/common"
 	"carillon/internal/common/schedule"
+	"carillon/internal/maintenance"
 	"carillon/internal/runlog"
 )
 
@@ -52,6 +53,8 @@ type Config struct {
 	Ledger  Ledger
 	// Why returns why no worker may run a job, as far as is known; nil if one may.
 	Why func(job *common.StoredJob) *common.Reason
+	// Windows returns the maintenance windows, which delay fires or skip them.
+	Windows func() *maintenance.Set
 	// Now returns the time that determines lateness, or why it is unknown now: the clock is wrong, or the jobs
 	// are unknown.
 	Now func() (time.Time, error)
@@ -143,6 +146,7 @@ type planned struct {
 // plan updates the watches from the catalog, and returns the jobs whose cursors should be read.
 func (a *Watchdog) plan(now time.Time) (jobs []planned) {
 	a.round++
+	windows := a.cfg.Windows()
 	seen := 0
 	for job, timetable := range a.cfg.Catalog.Plans() {
 		w := a.watches[job.Name]
@@ -152,7 +156,7 @@ func (a *Watchdog) plan(now time.Time) (jobs []planned) {
 		}
 		w.seen = a.round
 		seen++
-		if w.plan(job, timetable, now) {
+		if w.plan(job, timetable, windows, now) {
 			jobs = append(jobs, planned{job, timetable})
 		}
 	}
@@ -168,6 +172,7 @@ func (a *Watchdog) plan(now time.Time) (jobs []planned) {
 
 // take processes the cursors. A job without one is being deleted, or unreadable and reported elsewhere.
 func (a *Watchdog) take(jobs []planned, cursors map[string]time.Time, now time.Time) {
+	windows := a.cfg.Windows()
 	for _, job := range jobs {
 		w := a.watches[job.state.Name]
 		cursor, there := cursors[job.state.Name]
@@ -178,7 +183,7 @@ func (a *Watchdog) take(jobs []planned, cursors map[string]time.Time, now time.T
 		if !w.cursor.IsZero() {
 			a.entries.passed(job, w.cursor, cursor, now)
 		}
-		w.update(job.state, job.timetable, cursor, now)
+		w.update(job.state, job.timetable, windows, cursor, now)
 	}
 }
 

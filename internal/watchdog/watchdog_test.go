@@ -14,6 +14,7 @@ import (
 
 	"carillon/internal/common"
 	"carillon/internal/common/schedule"
+	"carillon/internal/maintenance"
 	"carillon/internal/platform/virtualtime"
 	"carillon/internal/runlog"
 )
@@ -47,7 +48,7 @@ func TestJudge(t *testing.T) {
 	}
 	jittered := with(func(j *common.Job) { j.Jitter = "10m" })
 	terms := jittered.Terms()
-	delay := terms.Delay("uid-a", at(time.Hour))
+	delay := common.Delay(terms.Jitter, "uid-a", at(time.Hour))
 	if delay < time.Second {
 		t.Fatal("the jitter of this job is none")
 	}
@@ -81,7 +82,7 @@ func TestJudge(t *testing.T) {
 			at(32 * time.Minute)},
 	} {
 		job := jobOf(t, c.job)
-		first, _, again := firstDue(job.state, job.timetable, start, at(c.now))
+		first, _, again := firstDue(job.state, job.timetable, nil, start, at(c.now))
 		if !first.Equal(c.first) || !again.Equal(c.again) {
 			t.Errorf("%s: %v, again %v; want %v, again %v", c.name, first, again, c.first, c.again)
 		}
@@ -112,6 +113,7 @@ type world struct {
 func newWorld(t *testing.T) *world {
 	w := &world{T: t, jobs: map[string]planned{}, cursors: map[string]time.Time{}, busy: map[string]bool{}, alike: true}
 	w.Watchdog = New(Config{
+		Windows:  func() *maintenance.Set { return nil },
 		Catalog:  w,
 		State:    w,
 		Ledger:   w,
@@ -433,7 +435,7 @@ func TestManyOverdue(t *testing.T) {
 
 // A look at 100,000 jobs costs little, whether they fire often or not.
 func BenchmarkPlan(b *testing.B) {
-	a := New(Config{})
+	a := New(Config{Windows: func() *maintenance.Set { return nil }})
 	a.watches = map[string]*watch{}
 	jobs := make(catalog, 0, 100_000)
 	lines := []string{"* * * * *", "*/5 * * * *", "17 * * * *", "30 2 * * *", "25 6 * * 1-5"}

@@ -88,7 +88,9 @@ func window(from, to time.Time) url.Values {
 }
 
 func (a *api) runs(ctx context.Context, from, to time.Time) ([]check.Run, error) {
-	return pages[check.Run](ctx, a, "/api/v1/runs", window(from, to))
+	query := window(from, to)
+	query.Set("nodes", "true")
+	return pages[check.Run](ctx, a, "/api/v1/runs", query)
 }
 
 func (a *api) fires(ctx context.Context, from, to time.Time) ([]check.Fire, error) {

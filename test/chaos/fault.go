@@ -42,6 +42,8 @@ const (
 	theStore resource = "store"
 	theHeads resource = "masters"
 	theHands resource = "commands"
+	// the daemon jobs
+	theDaemons resource = "daemons"
 )
 
 // strike is one fault in one trial.
@@ -55,7 +57,8 @@ type strike struct {
 // faults returns all faults.
 func faults() []fault {
 	return slices.Concat(killFaults(), stopFaults(), hideFaults(), starveFaults(), cutFaults(), etcdFaults(),
-		clockFaults(), masterFaults(), jobFaults(), storeFaults(), diskFaults(), commandFaults(), loadFaults())
+		clockFaults(), masterFaults(), jobFaults(), storeFaults(), diskFaults(), commandFaults(), loadFaults(),
+		daemonFaults())
 }
 
 // named returns a fault by its name.

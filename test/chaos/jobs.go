@@ -14,6 +14,7 @@ import (
 type planned struct {
 	Job  check.Job
 	Body map[string]any
+	Flow *check.Flow // nil for a job that no flow is concerned with
 }
 
 // setLike says what the jobs of a set are like.

@@ -76,6 +76,9 @@ func spread(s check.Spread) string {
 	return "≤ " + brief(s.Max)
 }
 
+// mostViolations bounds the violations that are printed.
+const mostViolations = 12
+
 // print prints a result as it arrives.
 func (l *lab) print(r row) {
 	var cells []string
@@ -86,18 +89,19 @@ func (l *lab) print(r row) {
 	for _, text := range r.Figures {
 		fmt.Fprintln(l.out, "  =", text)
 	}
+	for i, v := range r.Violations {
+		if i == mostViolations {
+			fmt.Fprintf(l.out, "  ! and %d more\n", len(r.Violations)-i)
+			break
+		}
+		fmt.Fprintf(l.out, "  ! %s: %s %s: %s\n", v.Rule, v.Job, v.What, v.Detail)
+	}
+	// Last, since they are few and name the cause of the others.
 	for _, text := range append(append([]string{}, r.Errors...), r.NotMade...) {
 		fmt.Fprintln(l.out, "  !", text)
 	}
 	if r.Unsettled != "" {
 		fmt.Fprintln(l.out, "  ! not settled:", r.Unsettled)
-	}
-	for i, v := range r.Violations {
-		if i == 20 {
-			fmt.Fprintf(l.out, "  ! and %d more\n", len(r.Violations)-i)
-			break
-		}
-		fmt.Fprintf(l.out, "  ! %s: %s %s: %s\n", v.Rule, v.Job, v.What, v.Detail)
 	}
 	if r.Kept != "" {
 		fmt.Fprintln(l.out, "  logs, ledger and history:", r.Kept)

@@ -170,6 +170,7 @@ func quick(seed uint64) ([]scheduled, error) {
 		{0, "kill-worker", 0},
 		{3 * time.Second, "master-killed", 0},
 		{8 * time.Second, "cut-blackhole-short", 1},
+		{10 * time.Second, "daemon-changes", 0},
 		{20 * time.Second, "etcd-restart-5s", 0},
 	} {
 		f, err := named(step.name)

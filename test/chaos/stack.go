@@ -176,7 +176,8 @@ func (s *stack) count(ctx context.Context, prefix string) (int64, error) {
 // unsettled returns what is not settled yet: the number of keys, by prefix, that must be deleted.
 func (s *stack) unsettled(ctx context.Context) (map[string]int64, error) {
 	left := map[string]int64{}
-	for _, prefix := range []string{"/cron/runs/", "/cron/lock/", "/cron/outbox/", "/cron/triggers/", "/cron/killer/"} {
+	for _, prefix := range []string{"/cron/runs/", "/cron/lock/", "/cron/outbox/", "/cron/triggers/", "/cron/killer/",
+		"/cron/flowruns/", "/cron/flownodes/", "/cron/moves/"} {
 		n, err := s.count(ctx, prefix)
 		if err != nil {
 			return nil, err

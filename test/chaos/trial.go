@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"math/rand/v2"
 	"net/http"
 	"os"
@@ -32,6 +31,8 @@ type trial struct {
 
 	mu       sync.Mutex
 	planned  []check.Job   // owned under mu, as is all below
+	flows    []planned     // never changed once they are created; no fault chooses them
+	daemons  []*daemon     // never changed once they are created
 	deaths   time.Duration // the longest time that commands survived a kill
 	notMade  []string      // faults that could not be injected
 	promises []string      // violations that faults detected themselves
@@ -156,9 +157,20 @@ func (l *lab) trial(ctx context.Context, dir string, jobs int, script []schedule
 	if err := t.create(ctx, set); err != nil {
 		return err
 	}
+	if !slices.ContainsFunc(script, func(s scheduled) bool { return s.forgets }) {
+		t.flows = flowSet(filepath.Join(l.host.bin, "ledger"), dir, t.from, t.until)
+		if err := t.create(ctx, t.flows); err != nil {
+			return err
+		}
+	}
 	before, err := t.allVitals(ctx)
 	if err != nil {
 		return err
+	}
+	if len(t.flows) > 0 { // etcd forgets nothing
+		if err := t.startDaemons(ctx, like); err != nil {
+			return err
+		}
 	}
 	if err := t.play(ctx, script); err != nil {
 		return err
@@ -167,6 +179,9 @@ func (l *lab) trial(ctx context.Context, dir string, jobs int, script []schedule
 		return err
 	}
 	quiet := time.Now()
+	if err := t.endDaemons(ctx, settling); err != nil {
+		t.promises = append(t.promises, err.Error())
+	}
 	r.Unsettled = t.settle(ctx, settling)
 	r.Rest = time.Since(quiet).Round(100 * time.Millisecond)
 	r.Before = before
@@ -189,7 +204,9 @@ func (t *trial) create(ctx context.Context, set []planned) error {
 		if sure, s := time.Now().Add(slack), &set[i].Job.Spells[0]; sure.After(s.From) {
 			s.FromLate = sure
 		}
-		t.plan(set[i].Job)
+		if set[i].Flow == nil {
+			t.plan(set[i].Job)
+		}
 	}
 	return nil
 }
@@ -276,7 +293,13 @@ func (t *trial) settle(ctx context.Context, limit time.Duration) (left string) {
 
 // judge compares the events with the expectations.
 func (t *trial) judge(ctx context.Context, script []scheduled, r *row) error {
-	h := check.History{Jobs: t.planned, Until: t.until, Journal: t.all()}
+	h := check.History{Jobs: slices.Clone(t.planned), Until: t.until, Journal: t.all()}
+	for i := range t.flows {
+		h.Jobs = append(h.Jobs, t.flows[i].Job)
+		if f := t.flows[i].Flow; len(f.Steps) > 0 {
+			h.Flows = append(h.Flows, *f)
+		}
+	}
 	if err := t.collect(ctx, &h); err != nil {
 		return err
 	}
@@ -293,6 +316,13 @@ func (t *trial) judge(ctx context.Context, script []scheduled, r *row) error {
 		return t.output(ctx, run)
 	}
 	r.Report = check.Check(h)
+	if r.FlowRuns > 0 {
+		r.Figures = append(r.Figures, fmt.Sprintf("%d flow runs with %d nodes", r.FlowRuns, r.FlowNodes))
+	}
+	if r.Replicas > 0 {
+		r.Figures = append(r.Figures, fmt.Sprintf("%d starts of replicas; without a run: %d times, p50 %v, at most %v",
+			r.Replicas, r.Replaced.N, brief(r.Replaced.P50), brief(r.Replaced.Max)))
+	}
 	var permitted []check.Rule
 	harmless := true
 	for _, s := range script {
@@ -313,72 +343,4 @@ func (t *trial) judge(ctx context.Context, script []scheduled, r *row) error {
 		return err
 	}
 	return os.WriteFile(filepath.Join(t.dir, "report.json"), data, 0o600)
-}
-
-// lostAlive returns the runs that were lost while their command ran.
-func lostAlive(h *check.History) (died []string) {
-	began := map[string]bool{}
-	for i := range h.Lines {
-		if h.Lines[i].What == check.Start {
-			began[h.Lines[i].Run] = true
-		}
-	}
-	for i := range h.Runs {
-		if r := &h.Runs[i]; r.Status == "lost" && began[r.ID] {
-			died = append(died, r.ID)
-		}
-	}
-	return died
-}
-
-// Number of runs whose output is read: with floods each takes long.
-const (
-	manyOutputs = 60
-	fewOutputs  = 15
-	// reading bounds the time of reading output: with floods each takes much longer.
-	reading = 5 * time.Minute
-)
-
-// sample chooses runs whose output is read: first those that a fault may have affected.
-func (t *trial) sample(h *check.History) map[string]bool {
-	first, rest := map[string]bool{}, map[string]bool{}
-	for i := range h.Lines {
-		line := &h.Lines[i]
-		met := slices.ContainsFunc(h.Journal, func(e check.Event) bool {
-			return (e.Worker == "" || e.Worker == line.Worker) && line.At.Add(3*time.Second) > e.At &&
-				line.At < max(e.At, e.Until).Add(2*time.Second)
-		})
-		if met {
-			first[line.Run] = true
-		} else {
-			rest[line.Run] = true
-		}
-	}
-	chosen := map[string]bool{}
-	rng := rand.New(rand.NewPCG(t.seed, 4))
-	for _, from := range []map[string]bool{first, rest} {
-		all := slices.Sorted(maps.Keys(from))
-		rng.Shuffle(len(all), func(a, b int) { all[a], all[b] = all[b], all[a] })
-		for _, run := range all {
-			if len(chosen) < t.outputs {
-				chosen[run] = true
-			}
-		}
-	}
-	return chosen
-}
-
-func (t *trial) collect(ctx context.Context, h *check.History) (err error) {
-	from, to := t.from.Add(-time.Minute), t.until.Add(time.Minute)
-	if h.Lines, err = check.ReadLedger(t.ledger); err != nil {
-		return err
-	}
-	var late error
-	if h.Runs, late = t.runs(ctx, from, to); late != nil {
-		return fmt.Errorf("list runs: %w", late)
-	}
-	if h.Fires, late = t.fires(ctx, from, to); late != nil {
-		return fmt.Errorf("list fires: %w", late)
-	}
-	return errors.Join(err, late)
 }

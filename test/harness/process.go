@@ -87,6 +87,14 @@ func (p *Process) Kill() {
 	<-p.Done
 }
 
+// KillWorker kills the worker of a guardian, which then ends what the worker ran, and waits for the guardian's end.
+func (p *Process) KillWorker() {
+	for _, w := range p.workers() {
+		_ = w.Kill() // it may have ended
+	}
+	<-p.Done
+}
+
 // Stop waits some seconds for a graceful stop of the process, before it kills it.
 func (p *Process) Stop() {
 	p.Signal(syscall.SIGTERM)

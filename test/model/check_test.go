@@ -17,6 +17,8 @@ import (
 type rawJob struct {
 	UID      string `json:"uid"`
 	CronExpr string `json:"cronExpr"`
+	// Together they fire every minute; see script.define.
+	Schedules []struct{} `json:"schedules"`
 }
 
 type rawRun struct {
@@ -46,12 +48,25 @@ func (r rawRun) text() string {
 type rawRecord struct {
 	Run, Job, Fire string
 	UID            string `json:"jobUid"`
-	Attempt        int
+	JobVersion     int64
+	Attempt, Base  int
 	Owner          struct{ Worker, Life string }
 	Policy         struct{ OnLost, Overlap string }
+	Flow           *rawNode
 	PlannedAt      time.Time
 	ClaimedAt      time.Time
 }
+
+// uid is that of the job; a record of a node has it elsewhere.
+func (r *rawRecord) uid() string {
+	if r.Flow != nil {
+		return r.Flow.UID
+	}
+	return r.UID
+}
+
+// ofStep reports whether a record is that of an inline step of a flow, which lives as long as its flow run.
+func (r *rawRecord) ofStep() bool { return strings.Contains(r.Job, ":") && r.Flow != nil }
 
 // removal is how a record went.
 type removal struct {
@@ -68,6 +83,7 @@ type rawTrigger struct {
 	Fire      string    `json:"fire"`
 	Attempt   int       `json:"attempt"`
 	UID       string    `json:"jobUid"`
+	Cause     string    `json:"cause"`
 	PlannedAt time.Time `json:"plannedAt"`
 	NotBefore time.Time `json:"notBefore"`
 }
@@ -99,6 +115,10 @@ type checker struct {
 	ledger  map[string]rawRun // the first outcome of each id
 	removed map[string]removal
 	retaken map[string]int // by run: how often it was taken back
+	kin     *kin
+	flows   *flowsRead
+	daemons *daemonsRead
+	until   time.Time
 }
 
 func (c *checker) breaks(promise, format string, args ...any) {
@@ -117,15 +137,23 @@ func check(w *world, until time.Time) []string {
 		ledger:  map[string]rawRun{},
 		removed: map[string]removal{},
 		retaken: map[string]int{},
+		kin:     newKin(),
+		flows:   newFlowsRead(),
+		daemons: newDaemonsRead(),
+		until:   until,
 	}
 	c.readHistory()
+	c.unfired(until)
 	c.readLedger()
+	c.flowsOver()
 	c.outcomes()
 	c.fires(until)
 	c.claims()
 	c.executions()
 	c.lost()
 	c.attempts()
+	c.replicas(until)
+	c.pools()
 	c.count()
 	c.broken = append(c.broken, w.trouble...)
 	return c.broken
@@ -221,7 +249,7 @@ func (c *checker) readHistory() {
 			if e.created != 0 {
 				t := decode[rawTrigger](e.value)
 				c.wanted[fmt.Sprintf("%s.%d", t.Fire, t.Attempt)] = "a trigger asked for it"
-				if strings.HasSuffix(e.key, fmt.Sprintf("/%s.%d", t.Fire, t.Attempt)) &&
+				if strings.HasSuffix(e.key, fmt.Sprintf("/%s.%d", t.Fire, t.Attempt)) && t.UID != "" &&
 					!strings.HasPrefix(t.Fire, t.UID+".t") {
 					attempts[e.key] = t
 				}
@@ -229,6 +257,9 @@ func (c *checker) readHistory() {
 				delete(attempts, e.key)
 			}
 		}
+		c.readKin(&r)
+		c.readFlows(&r)
+		c.readDaemons(&r)
 		for _, e := range r.under("/cron/outbox/") {
 			if e.created != 0 && !strings.HasSuffix(e.key, ".late") {
 				c.wanted[e.key[strings.LastIndex(e.key, "/")+1:]] = "it was in an outbox"
@@ -247,7 +278,11 @@ func (c *checker) readHistory() {
 // by the clock of a worker that is not ahead, which two workers may differ about.
 func (c *checker) order(claim event, r rawRecord, attempts map[string]rawTrigger) {
 	const differ = 15 * time.Second
-	if r.Policy.Overlap != "queue" || r.ClaimedAt.Sub(claim.at) > differ {
+	queues := r.Policy.Overlap == "queue"
+	if c.world.flows != nil { // while a backfill goes on, fires are queued by which it does not queue its attempts
+		queues = queues && c.flows.overlap[r.Job] == "queue"
+	}
+	if !queues || r.ClaimedAt.Sub(claim.at) > differ {
 		return
 	}
 	for key, t := range attempts {
@@ -277,7 +312,11 @@ func (c *checker) readJob(r *revision, e event, current map[string]*story, curso
 		return
 	}
 	job := decode[rawJob](e.value)
-	p := planOf(job.CronExpr)
+	line := job.CronExpr
+	if len(job.Schedules) > 0 {
+		line = minutely
+	}
+	p := planOf(line)
 	if e.created == e.rev {
 		s := &story{job: name, uid: job.UID, lives: true, epochs: []epoch{{plan: p, from: cursors[name]}}}
 		current[name], c.stories[job.UID] = s, s
@@ -299,7 +338,11 @@ func (c *checker) readRemoval(r *revision, e event, record rawRecord, job *story
 		at:     e.at,
 		by:     e.by,
 		doomed: doomed["/cron/killer/"+record.Owner.Worker+"/"+record.Run],
-		jobIs:  job != nil && job.lives && job.uid == record.UID,
+		jobIs:  job != nil && job.lives && job.uid == record.uid(),
+	}
+	if record.ofStep() {
+		run := c.flows.runs[record.Flow.Run]
+		gone.jobIs = run != nil && !run.over
 	}
 	for _, put := range r.under("/cron/outbox/") {
 		if put.created != 0 && strings.HasSuffix(put.key, "/"+record.Run) {
@@ -348,6 +391,9 @@ func (c *checker) outcomes() {
 		if _, ended := c.ledger[run]; ended {
 			continue
 		}
+		if c.kin.waits(run) {
+			continue
+		}
 		if _, replaced := c.ledger[fireOf(run)+".0"]; replaced && why == "a trigger asked for it" {
 			continue
 		}
@@ -383,8 +429,10 @@ func (c *checker) fires(until time.Time) {
 			c.breaks("G1", "%s belongs to no job", run.text())
 			continue
 		}
-		fire := strings.TrimPrefix(run.Fire, run.UID+".")
+		fire, itsOwn := strings.CutPrefix(run.Fire, run.UID+".")
 		switch {
+		case !itsOwn:
+			c.breaks("G1", "%s belongs to %s, whose fire it is not", run.text(), run.UID)
 		case run.Gap != nil:
 			covered := s.between(run.Gap.From, run.Gap.To)
 			if int64(len(covered)) != run.Gap.Count {
@@ -394,8 +442,8 @@ func (c *checker) fires(until time.Time) {
 			for _, at := range covered {
 				add(run.UID, at, "the gap "+run.text())
 			}
-		case fire[0] == 't':
-			// Of no plan: that it has an outcome is wanted elsewhere.
+		case strings.ContainsRune("tnbd", rune(fire[0])) || c.flows.filled[run.Fire] && run.Try > 0:
+			// Of no plan, or beside the entry that the plan has: that it has an outcome is wanted elsewhere.
 		case run.Try == 0:
 			add(run.UID, timeOf(fire), run.text())
 		default:
@@ -479,7 +527,11 @@ func (c *checker) lost() {
 		if gone.outcome.Status != "lost" || gone.outcome.Reason.Code == "claimed_twice" {
 			continue
 		}
-		again := gone.record.Policy.OnLost == "rerun" && gone.record.Attempt < 3 && gone.jobIs && !gone.doomed
+		tries := gone.record.Attempt - gone.record.Base
+		if replicaOf(gone.record.Fire) != "" {
+			continue // it has no further attempt, but a next start: D-1
+		}
+		again := gone.record.Policy.OnLost == "rerun" && tries < 3 && gone.jobIs && !gone.doomed
 		if gone.next != again {
 			c.breaks("G4", "%s of %s by %s at %s: another attempt is %t, and came with it %t", gone.outcome.text(),
 				gone.record.Job, gone.by, wallTime(gone.at), again, gone.next)

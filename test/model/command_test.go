@@ -3,20 +3,49 @@ package model
 import (
 	"context"
 	"errors"
+	"strings"
 	"time"
 
 	"carillon/internal/common"
 	"carillon/internal/dispatch"
 )
 
-var errKilled, errStopping, errCutOff = errors.New("killed by a user"), errors.New("stopping"), errors.New("cut off")
+var errStopping, errCutOff = errors.New("stopping"), errors.New("cut off")
+
+// killed is the cause of runs that a kill request ends.
+type killed struct{ code string }
+
+func (killed) Error() string { return "killed" }
+
+// toldOf is the code of the reason why a run is told to end.
+func toldOf(ctx context.Context) string {
+	var k killed
+	switch cause := context.Cause(ctx); {
+	case errors.As(cause, &k) && k.code != "":
+		return k.code
+	case errors.Is(cause, errStopping):
+		return common.ReasonWorkerStopping
+	}
+	return "told"
+}
 
 // mostSlow is how long it may take until something is dead that was killed.
 const mostSlow = 300 * time.Millisecond
 
 // mostHidden is how long a process goes on that hid when its worker and guardian were killed: nothing is promised
-// of one that outlasts lostAfter.
+// of one that outlasts lostAfter, which counts from when the worker last reached etcd.
 const mostHidden = 18 * time.Second
+
+// hidden is how long the hidden processes of a killed worker go on: no longer than the guardian, which was killed as
+// well, would have let them.
+func (l *life) hidden() time.Duration {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.killBy == 0 {
+		return mostHidden
+	}
+	return min(mostHidden, time.Until(l.trueTime(l.killBy)))
+}
 
 // Run is dispatch.Runner's: the command takes its time, and ends at the signal, or not
 // before it is killed. A worker that is frozen tells it nothing.
@@ -26,16 +55,17 @@ func (l *life) Run(ctx context.Context, task dispatch.Task) common.Run {
 		worker:   l.id.Worker,
 		life:     l.id.Life,
 		job:      r.Job,
-		uid:      r.JobUID,
+		uid:      r.UID(),
 		run:      r.Run,
 		fire:     r.Fire,
 		attempt:  r.Attempt,
 		forbids:  r.Policy.Overlap.Forbids(),
 		detaches: r.Policy.OnLost == common.LostDetach,
 	}
+	var began *time.Time // of a replica
 	outcome := func(s common.Status, code string) common.Run {
 		run, now := r.AsRun(s), l.wall()
-		run.EndedAt, run.Reason = &now, &common.Reason{Code: code}
+		run.StartedAt, run.EndedAt, run.Reason = began, &now, &common.Reason{Code: code}
 		return run
 	}
 	fenced := l.world.mutation != noFence
@@ -47,18 +77,25 @@ func (l *life) Run(ctx context.Context, task dispatch.Task) common.Run {
 		return outcome(common.StatusKilled, "cut_off")
 	}
 	if ctx.Err() != nil {
-		return outcome(common.StatusKilled, "told")
+		return outcome(common.StatusKilled, toldOf(ctx))
 	}
 	if !l.world.isCalm() && l.chance(0.05) {
 		return outcome(common.StatusFailed, common.ReasonCannotStart)
 	}
 	c := l.begin(x, r)
 	defer l.world.end(c.x)
+	if r.Replica() != "" {
+		began = new(l.wall())
+	}
 	status, code := c.run(ctx, task.KillNow, fenced)
 	if status == common.StatusFailed && l.world.mutation == startedBack {
 		code = common.ReasonCannotStart
 	}
-	return outcome(status, code)
+	run := outcome(status, code)
+	if _, declared := task.Job.Outputs["list"]; declared && status == common.StatusSucceeded {
+		run.Outputs = map[string]string{"list": strings.Repeat("item\n", int(l.draw(0, 4)))}
+	}
+	return run
 }
 
 // mayStart asks the dispatcher, which tells the guardian.
@@ -96,7 +133,7 @@ func (l *life) begin(x execution, r *common.Record) *command {
 		life:     l,
 		x:        l.world.begin(x),
 		record:   r,
-		over:     time.After(l.length()),
+		over:     time.After(l.length(r)),
 		fails:    l.chance(0.2),
 		stubborn: l.chance(0.3),
 	}
@@ -131,7 +168,7 @@ func (c *command) run(ctx context.Context, killNow <-chan struct{}, fenced bool)
 				l.world.count("left a hidden process")
 				select {
 				case <-c.over:
-				case <-time.After(mostHidden):
+				case <-time.After(l.hidden()):
 				}
 			}
 			return common.StatusKilled, "dead"
@@ -150,7 +187,7 @@ func (c *command) run(ctx context.Context, killNow <-chan struct{}, fenced bool)
 			if told = true; cutOff && !fenced {
 				continue
 			}
-			status, code = common.StatusKilled, "told"
+			status, code = common.StatusKilled, toldOf(ctx)
 			grace := c.record.Policy.KillGrace
 			if cutOff {
 				code, grace = "cut_off", min(grace, 5*time.Second, (c.record.Policy.LostAfter-c.record.TTL)/2)
@@ -178,15 +215,22 @@ func (c *command) ends(grace time.Duration) <-chan time.Time {
 }
 
 // length is how long a command takes.
-func (l *life) length() time.Duration {
+func (l *life) length(r *common.Record) time.Duration {
 	if length := l.world.lasting(); length > 0 {
 		return length
+	}
+	if r.Replica() != "" {
+		return l.lengthOfReplica()
 	}
 	if l.world.isCalm() {
 		return l.draw(10*time.Millisecond, time.Second)
 	}
-	if l.chance(l.world.mutation.longRuns()) {
-		return l.draw(5*time.Second, 90*time.Second)
+	share, most := l.world.mutation.longRuns(), 90*time.Second
+	if l.world.flows != nil && share < 0.5 {
+		share, most = 0.1, 40*time.Second
+	}
+	if l.chance(share) {
+		return l.draw(5*time.Second, most)
 	}
 	return l.draw(10*time.Millisecond, 5*time.Second)
 }

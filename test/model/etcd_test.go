@@ -59,10 +59,11 @@ func startServer(t testing.TB) *server {
 // tells its watchers of a change before it answers.
 func (s *server) do(f func()) (events []*mvccpb.Event) {
 	s.mu.Lock()
-	defer s.mu.Unlock()
 	if s.closed {
-		return nil
+		s.mu.Unlock()
+		select {} // without an answer: a nil one would panic as well, and hide the first panic
 	}
+	defer s.mu.Unlock()
 	s.work <- func() {
 		f()
 		for {

@@ -10,6 +10,7 @@ import (
 
 	clientv3 "go.etcd.io/etcd/client/v3"
 
+	"carillon/internal/chains"
 	"carillon/internal/cluster/clock"
 	"carillon/internal/cluster/members"
 	"carillon/internal/common"
@@ -18,6 +19,7 @@ import (
 	"carillon/internal/etcdkit"
 	"carillon/internal/joblock"
 	"carillon/internal/jobmgr/catalog"
+	"carillon/internal/maintenance"
 	"carillon/internal/runlog"
 	"carillon/internal/scheduler"
 )
@@ -36,6 +38,9 @@ type life struct {
 	members    *members.Members
 	guard      *members.Guard
 	loop       *scheduler.Loop
+	chains     *chains.Keeper
+	flows      *flowRuns               // nil in a world without flows
+	replicas   *dispatch.ReplicaKeeper // nil in a world without daemon jobs
 	dispatcher *dispatch.Dispatcher
 	finisher   *joblock.Finisher
 	recovery   *dispatch.Recovery
@@ -79,13 +84,17 @@ func (w *world) born(ctx context.Context, id common.Life, skew time.Duration, ra
 	l.session = joblock.NewSession(client, ttl, l.boot, w.log, func() {})
 	l.members = members.NewMembers(client, l.wall, func(string, error) {})
 	l.guard = members.NewGuard(l.members, id.Worker, l.wall, nil, nil)
-	l.loop = scheduler.New(w.log, deaf{}, l.wall, scheduler.NewTimer(), scheduler.NewRanking(id, l).Action)
+	l.loop = scheduler.New(w.log, deaf{}, l.wall, scheduler.NewTimer(),
+		scheduler.NewRanking(id, l, func() scheduler.OwnReplicas { return l.dispatcher.Replicas() }).Action)
 	l.gate = &gate{Lineage: etcdkit.NewLineage(etcdkit.Seen{}, time.Now)}
 	l.gate.keeper = members.NewKeeper(client, l.session, w.log, w.registerEvery(), quiet, l.registration,
 		l.gate.WentBack)
 	l.link.lineage = l.gate.Lineage
 	l.finisher = joblock.NewFinisher(client, id.Worker, quiet)
 	l.outbox = joblock.NewOutbox(client, id.Worker)
+	l.chains = chains.New(chains.Config{Committer: joblock.NewChainer(client, id.Worker, quiet, l.gate), Cluster: l,
+		Life: id, MaxBatch: joblock.MaxBatch, Now: l.wall, Log: w.log})
+	l.flows = l.newFlowRuns(client)
 	l.dispatcher = dispatch.New(dispatch.Config{
 		Plan: l.loop, Claimer: claimer{joblock.NewClaimer(client, l.session, id.Worker, quiet, l.gate), l},
 		Finisher: finisher{l.finisher, l}, Runner: l, Cluster: l,
@@ -94,13 +103,16 @@ func (w *world) born(ctx context.Context, id common.Life, skew time.Duration, ra
 		Causes: dispatch.Causes{
 			Stopping: errStopping,
 			CutOff:   errCutOff,
-			Killed:   func(common.Kill) error { return errKilled },
+			Killed:   func(k common.Kill) error { return killed{k.Code} },
 		},
-		Written: l.written, Unsure: l.rouse, Life: id, TTL: l.session.TTL, Slots: func() int {
+		Written: l.written, Unsure: l.rouse, Parent: l.chains.Parent, Backfilled: l.flows.backfilled, Life: id,
+		TTL: l.session.TTL, Slots: func() int {
 			return 20
 		}, MaxBatch: joblock.MaxBatch,
 		Drain: 10 * time.Second, Stop: 20 * time.Second, Now: l.wall, Log: w.log, Metrics: deaf{},
+		Pools: l.loop.Pools(),
 	})
+	l.replicas = l.newReplicas(client)
 	recoverer := joblock.NewRecoverer(client, id.Worker)
 	l.recovery = &dispatch.Recovery{
 		Orphans:  orphans{recoverer, l},
@@ -115,6 +127,10 @@ func (w *world) born(ctx context.Context, id common.Life, skew time.Duration, ra
 		Log:      w.log,
 	}
 	w.mutation.atBirth(l)
+	w.mutation.atFires(l)
+	w.mutation.atFlows(l.link)
+	w.mutation.atDaemons(l.link)
+	w.mutation.atPools(l.link)
 	l.parts.Go(func() { l.live(base, ctx, client, recoverer) })
 	return l
 }
@@ -135,16 +151,20 @@ func (l *life) live(base, ctx context.Context, client *clientv3.Client, recovere
 		cancel()
 		return
 	}
+	l.parts.Go(func() { _ = l.members.Run(base) })
+	select { // without the clocks of the others, its own decides when a fire is re-run
+	case <-l.members.Ready():
+	case <-ctx.Done():
+	}
 	if _, err := l.recovery.Pass(ctx); err != nil {
 		log.Warn("recovery_failed", "error", err)
 	}
-	for _, part := range []func(){
+	for _, part := range append(append(l.flows.parts(ctx), l.keepReplicas(ctx)), []func(){
 		func() {
 			if errors.Is(l.gate.keeper.Run(ctx), members.ErrTwin) {
 				l.kill() // as a worker does that finds another one in its place
 			}
 		},
-		func() { _ = l.members.Run(base) },
 		func() { _ = l.recovery.Run(ctx, orphaned) },
 		func() { _ = outboxes.Run(ctx, abandoned) },
 		func() { _ = l.loop.Run(base) },
@@ -157,12 +177,25 @@ func (l *life) live(base, ctx context.Context, client *clientv3.Client, recovere
 					for _, b := range u.Bad {
 						l.world.complain("worker %s cannot read job %s: %v", l.id.Worker, b.Name, b.Err)
 					}
+					l.takeDaemons(u)
+					if err := l.chains.Jobs(ctx, chains.JobsOf(u.Whole, u.More, u.Jobs, u.Gone, nil)); err != nil {
+						return err
+					}
 					return l.loop.Jobs(ctx, feed.Jobs(u.Whole, u.Jobs, u.Gone, nil))
 				})
 		},
 		func() { _ = joblock.FollowTriggers(ctx, client, quiet, l.takeTriggers) },
+		func() { _ = joblock.FollowPools(ctx, client, quiet, l.loop.PoolChanges) },
+		func() { _ = l.chains.Run(ctx) },
+		func() { _ = joblock.FollowSuccesses(ctx, client, quiet, l.chains.Successes) },
+		func() {
+			_ = joblock.FollowConsumed(ctx, client, quiet,
+				func(ctx context.Context, u common.JobValues[common.After]) error {
+					return l.chains.Consumed(ctx, l.seenConsumed(u))
+				})
+		},
 		func() { l.deliverAll(ctx) },
-	} {
+	}...) {
 		l.parts.Go(part)
 	}
 }
@@ -179,6 +212,13 @@ func (l *life) takeTriggers(ctx context.Context, u scheduler.Triggers) error {
 		delete(l.triggers, k)
 	}
 	l.mu.Unlock()
+	if l.world.mutation != replacesFire {
+		if err := l.chains.Triggers(ctx, u); err != nil {
+			return err
+		}
+	}
+	l.flows.define(ctx, u.Put)
+	l.flows.triggers(&u)
 	return l.loop.Triggers(ctx, u)
 }
 
@@ -229,14 +269,17 @@ func (l *life) chance(p float64) bool {
 
 func (l *life) registration() common.Registration {
 	running, used := l.dispatcher.Running()
+	own := l.dispatcher.Replicas()
 	return common.Registration{
-		Life:     l.id,
-		Slots:    20,
-		Running:  running,
-		Used:     used,
-		Clock:    l.wall().UTC(),
-		Trouble:  l.Trouble(),
-		Features: common.Features[:],
+		Life:        l.id,
+		Slots:       20,
+		Running:     running,
+		Used:        used,
+		Clock:       l.wall().UTC(),
+		Trouble:     l.Trouble(),
+		Features:    common.Features[:],
+		Replicas:    own.Jobs,
+		DaemonSlots: own.Slots,
 	}
 }
 
@@ -264,6 +307,8 @@ func (l *life) Trouble() string {
 }
 
 // Full is scheduler.Cluster's.
+func (l *life) Windows() *maintenance.Set { return nil }
+
 func (l *life) Full() bool { return l.world.mutation != givenUpFull && l.world.full() }
 
 func (l *life) clock() clock.Verdict {

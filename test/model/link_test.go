@@ -43,20 +43,23 @@ type link struct {
 	lineage    *etcdkit.Lineage // looks at each answer; may be nil
 	mu         sync.Mutex
 	random     *rand.Rand
-	cutUntil   time.Time     // nothing gets through
-	deafUntil  time.Time     // requests do, answers do not
-	stallUntil time.Time     // of watches
-	blindUntil time.Time     // reads do not get through
-	dead       bool          // nothing new is sent, ever
-	frozen     bool          // nor now
-	progress   chan struct{} // closed, and made anew, when progress is asked for
+	cutUntil   time.Time            // nothing gets through
+	deafUntil  time.Time            // requests do, answers do not
+	stallUntil time.Time            // of watches
+	blindUntil time.Time            // reads do not get through
+	dead       bool                 // nothing new is sent, ever
+	frozen     bool                 // nor now
+	lagUntil   map[string]time.Time // of watches, by their prefix
+	gaps       map[string]int       // by prefix: how often its watches were interrupted
+	progress   chan struct{}        // closed and replaced when progress is asked for
 	// Called once, when the next keep-alive or grant has its effect; it says how much
 	// longer the answer takes. May be nil.
 	onAlive, onGrant func(clientv3.LeaseID) time.Duration
 }
 
 func newLink(w *world, name string) *link {
-	return &link{world: w, name: name, random: w.randomOf("link " + name), progress: make(chan struct{})}
+	return &link{world: w, name: name, random: w.randomOf("link " + name), progress: make(chan struct{}),
+		lagUntil: map[string]time.Time{}, gaps: map[string]int{}}
 }
 
 // client is a client of etcd whose calls go over the link.
@@ -155,17 +158,16 @@ func call[T any](ctx context.Context, l *link, do func() (T, error), late func(T
 	}
 }
 
-// known is the revision below which no answer to a request is that is sent now.
-func (l *link) known() int64 {
-	if l.lineage == nil {
-		return 0
+// known returns what is known of etcd before a request is sent.
+func (l *link) known() (asked etcdkit.Asked) {
+	if l.lineage != nil {
+		asked = l.lineage.Ask()
 	}
-	seen, _ := l.lineage.Seen()
-	return seen.Revision
+	return asked
 }
 
 // answered shows an answer to who compares it with those before.
-func (l *link) answered(h *pb.ResponseHeader, known int64) {
+func (l *link) answered(h *pb.ResponseHeader, known etcdkit.Asked) {
 	if l.lineage != nil {
 		l.lineage.Answered(&pb.ResponseHeader{ClusterId: clusterID, Revision: h.GetRevision()}, known)
 	}
@@ -213,10 +215,25 @@ func (l *link) cut(d time.Duration)   { l.until(&l.cutUntil, d, "is cut off") }
 func (l *link) deaf(d time.Duration)  { l.until(&l.deafUntil, d, "hears nothing") }
 func (l *link) stall(d time.Duration) { l.until(&l.stallUntil, d, "has its watches held up") }
 
+// lag holds up the watches of one prefix.
+func (l *link) lag(prefix string, d time.Duration) {
+	l.mu.Lock()
+	l.lagUntil[prefix] = time.Now().Add(d)
+	l.mu.Unlock()
+	l.world.ill(d)
+	l.world.remark(path.Base(l.name), "has its watches of %s held up for %v", prefix, d)
+}
+
+// interrupt ends the watches of one prefix: what happens until they begin again is missed.
+func (l *link) interrupt(prefix string) { l.mu.Lock(); l.gaps[prefix]++; l.mu.Unlock() }
+
+func (l *link) gapsOf(prefix string) int { l.mu.Lock(); defer l.mu.Unlock(); return l.gaps[prefix] }
+
 func (l *link) until(end *time.Time, d time.Duration, what string) {
 	l.mu.Lock()
 	*end = time.Now().Add(d)
 	l.mu.Unlock()
+	l.world.ill(d)
 	l.world.remark(path.Base(l.name), "%s for %v", what, d)
 }
 
@@ -229,6 +246,7 @@ func (l *link) heal() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.cutUntil, l.deafUntil, l.stallUntil, l.blindUntil = time.Time{}, time.Time{}, time.Time{}, time.Time{}
+	clear(l.lagUntil)
 }
 
 func (l *link) die() { l.mu.Lock(); l.dead = true; l.mu.Unlock() }
@@ -366,7 +384,7 @@ func (w *watcher) Watch(ctx context.Context, key string, opts ...clientv3.OpOpti
 	op := clientv3.OpGet(key, opts...)
 	in := func(k string) bool { return k >= key && (k < string(op.RangeBytes())) }
 	ch := make(chan clientv3.WatchResponse)
-	opened := w.link.world.restored()
+	opened, gaps := w.link.world.restored(), w.link.gapsOf(key)
 	go func() {
 		defer close(ch)
 		from := op.Rev()
@@ -375,7 +393,7 @@ func (w *watcher) Watch(ctx context.Context, key string, opts ...clientv3.OpOpti
 			progress := w.link.progress
 			w.link.mu.Unlock()
 			events, changed := w.link.world.since(from)
-			if w.link.world.restored() != opened {
+			if w.link.world.restored() != opened || w.link.gapsOf(key) != gaps {
 				return
 			}
 			resp := clientv3.WatchResponse{Header: &pb.ResponseHeader{Revision: from - 1}}
@@ -395,7 +413,7 @@ func (w *watcher) Watch(ctx context.Context, key string, opts ...clientv3.OpOpti
 				case <-progress:
 				}
 			}
-			if !w.link.arrive(ctx) {
+			if !w.link.arrive(ctx, key) {
 				return
 			}
 			select {
@@ -409,7 +427,7 @@ func (w *watcher) Watch(ctx context.Context, key string, opts ...clientv3.OpOpti
 }
 
 // arrive waits until the watch's news gets through.
-func (l *link) arrive(ctx context.Context) bool {
+func (l *link) arrive(ctx context.Context, prefix string) bool {
 	l.mu.Lock()
 	wait := l.between(100*time.Microsecond, 20*time.Millisecond)
 	l.mu.Unlock()
@@ -421,7 +439,7 @@ func (l *link) arrive(ctx context.Context) bool {
 		}
 		l.mu.Lock()
 		until := l.stallUntil
-		for _, t := range []time.Time{l.cutUntil, l.deafUntil} {
+		for _, t := range []time.Time{l.cutUntil, l.deafUntil, l.lagUntil[prefix]} {
 			if t.After(until) {
 				until = t
 			}

@@ -46,25 +46,44 @@ const (
 	startedBack   mutation = "a run is given back though its command was started"
 	noTrigger     mutation = "a run is given back without a trigger"
 	overtakes     mutation = "a claim lets no earlier attempt go first"
+	unfenced      mutation = "a request for a further attempt does not compare the attempt fence"
 	unregistered  mutation = "a claim does not compare the worker's registration"
 )
 
 // mutations are tried by chance; the moments and the stories have those for which that would take long.
 var mutations = []mutation{outOfOrder, noGap, noCursor, noVersion, noRecords, noNonce, ownedTwice, termsOfNow, tooEarly,
 	sweepsForAll, sweepsAll, noFence,
-	blindFinish, blindSave, forgetfulSave, twoPerJob, blindRetake, leftGone, startedBack, noTrigger, overtakes}
+	blindFinish, blindSave, forgetfulSave, twoPerJob, blindRetake, leftGone, startedBack, noTrigger, overtakes,
+	unfenced,
+	blindConsumed, blindSuccesses, replacesFire, notNewer, quietSuccess}
 
 // breaks is the promise that the rule is for; empty where several are.
 func (m mutation) breaks() string {
 	switch m {
 	case termsOfNow, tooEarly, sweepsForAll, sweepsAll, noFence, leftGone:
 		return "G3"
-	case startedBack:
+	case startedBack, unfenced:
 		return "G2"
 	case noTrigger:
 		return "G1"
 	case overtakes:
 		return "order"
+	case blindConsumed, blindSuccesses, replacesFire, notNewer, quietSuccess:
+		return "after"
+	case takesTaken, ignoresLowered:
+		return "P-1"
+	case finishKeeps, recoveryKeeps:
+		return "P-2"
+	case createsBlindly, quietStop, quietLoss:
+		return "D-1"
+	case movesBlindly, takesDownAtOnce:
+		return "D-3"
+	case balancesByOne:
+		return "D-4"
+	case removesBlindly:
+		return "D-5"
+	case startsUnwanted:
+		return "wanted"
 	}
 	return ""
 }
@@ -89,6 +108,44 @@ func (m mutation) often() []int {
 		return []int{aCut, aFlap}
 	case leftGone:
 		return []int{aTheft}
+	case unfenced:
+		return []int{aRerun}
+	case startsBlindly, requestsBlindly:
+		return []int{aRunPause, aRunKill, aLag}
+	case killsBlindly, killsGone, settlesTwice, settlesBlindly:
+		return []int{aRunKill, aNodeKill}
+	case quietRecovery, recoveryKeeps:
+		return []int{aDeath}
+	case answersBlindly:
+		return []int{anAnswer}
+	case startsGone:
+		return []int{aRemoval}
+	case retriesBlindly, retriesOpen, quietRetry:
+		return []int{aRetry}
+	case unfencedFlow, blindRerun, unpinned, forgetsKept:
+		return []int{aFlowRerun}
+	case fillsTwice, fillsBlindly, fillsAhead, fillsAll, cancelsBlindly:
+		return []int{aBackfill, aBackfill, aFillAct}
+	case rerunsFilled:
+		return []int{aBackfill, aFlowRerun}
+	case replacesBlindly:
+		return []int{aRunPause, aRunKill, aLag}
+	case endsClaimed:
+		return []int{aLag}
+	case createsBlindly:
+		return []int{aScale}
+	case removesBlindly:
+		return []int{aLeaseLoss, aDaemonDrain}
+	case quietLoss:
+		return []int{aDaemonCut, aDaemonDeath}
+	case startsUnwanted:
+		return []int{aDaemonLoss}
+	case createsLate, followsGone:
+		return []int{aDaemonRemoval}
+	case movesBlindly, takesDownAtOnce:
+		return []int{aRestart}
+	case balancesByOne:
+		return []int{aScale, aDaemonDeath}
 	}
 	return nil
 }
@@ -96,7 +153,7 @@ func (m mutation) often() []int {
 // longRuns is the share of runs that take long.
 func (m mutation) longRuns() float64 {
 	switch m {
-	case termsOfNow, tooEarly, sweepsForAll, sweepsAll, noFence, blindRetake, leftGone, overtakes:
+	case termsOfNow, tooEarly, sweepsForAll, sweepsAll, noFence, blindRetake, leftGone, overtakes, vanishesLive:
 		return 0.6
 	}
 	return 0.25
@@ -190,6 +247,8 @@ func (m mutation) atSave(l *link) {
 	switch m {
 	case blindSave:
 		l.rewrite = func(r *pb.TxnRequest) { dropCompares(r, common.CursorPrefix) }
+	case unfenced:
+		l.rewrite = func(r *pb.TxnRequest) { dropCompares(r, common.AttemptsPrefix) }
 	case forgetfulSave:
 		l.rewrite = func(r *pb.TxnRequest) {
 			if slices.ContainsFunc(r.Success, func(op *pb.RequestOp) bool {
@@ -313,6 +372,10 @@ func (c claimer) Claim(ctx context.Context, claims []common.Claim) []common.Clai
 		}
 	case twoPerJob:
 		return c.withTriggers(ctx, claims)
+	case unpinned, forgetsKept:
+		for i := range claims {
+			c.life.world.mutation.ofRerun(c.life.world, &claims[i])
+		}
 	}
 	return c.Claimer.Claim(ctx, claims)
 }
@@ -323,7 +386,11 @@ func (c claimer) skipOne(claim *common.Claim) {
 	if job == nil || claim.Trigger != nil || claim.Record.Run == "" || !c.life.chance(0.3) {
 		return
 	}
-	claim.To = claim.To.Add(planOf(job.CronExpr).period)
+	line := job.CronExpr
+	if len(job.Schedules) > 0 {
+		line = minutely
+	}
+	claim.To = claim.To.Add(planOf(line).period)
 	r := &claim.Record
 	r.PlannedAt, r.Fire = claim.To, common.PlannedFire(r.JobUID, claim.To)
 	r.Run = common.RunID(r.Fire, 1)
@@ -471,6 +538,9 @@ type plan struct {
 
 // planOf reads the two kinds of lines that there are in the model.
 func planOf(line string) plan {
+	if line == "" {
+		return plan{period: 100 * 365 * 24 * time.Hour, every: true} // none
+	}
 	if text, ok := strings.CutPrefix(line, "@every "); ok {
 		d, err := time.ParseDuration(text)
 		if err != nil {
@@ -478,7 +548,7 @@ func planOf(line string) plan {
 		}
 		return plan{period: d, every: true}
 	}
-	if line != "* * * * *" {
+	if line != minutely {
 		panic("the model has no line " + line)
 	}
 	return plan{period: time.Minute}

@@ -3,6 +3,7 @@ package model
 import (
 	"context"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"slices"
 	"sync"
@@ -13,6 +14,7 @@ import (
 	"carillon/internal/cluster/members"
 	"carillon/internal/common"
 	"carillon/internal/common/schedule"
+	flowetcd "carillon/internal/flow/etcd"
 	"carillon/internal/joblock"
 	"carillon/internal/jobmgr"
 	"carillon/internal/jobmgr/catalog"
@@ -43,8 +45,9 @@ type box struct {
 
 // master is a store behind a link of its own.
 type master struct {
-	link  *link
-	store *jobmgr.Store
+	link   *link
+	store  *jobmgr.Store
+	bodies *flowetcd.Bodies
 }
 
 // script is the play of one seed.
@@ -56,6 +59,7 @@ type script struct {
 	jobs       []string
 	actors     sync.WaitGroup
 	background sync.WaitGroup // what the masters do all the time
+	kin        *rand.Rand     // for the parents of jobs
 	lives      []*life        // guarded by mu
 	mu         sync.Mutex
 }
@@ -94,8 +98,16 @@ func run(ctx context.Context, w *world, jobs []string, skews []time.Duration,
 	for i, skew := range skews {
 		s.boxes = append(s.boxes, &box{id: fmt.Sprintf("worker%d", i), skew: skew, rate: s.rate(i)})
 	}
+	if w.pooled {
+		w.setSlots(poolSlots)
+	}
+	var children []common.Job
 	for _, job := range s.jobs {
 		def := s.define(job)
+		if len(def.After) > 0 {
+			children = append(children, def)
+			def.After = nil // until its parents exist
+		}
 		s.act(func() {
 			s.try(func(m *master) error {
 				_, _, err := m.store.Put(ctx, modelActor, def, common.Precondition{})
@@ -112,16 +124,19 @@ func run(ctx context.Context, w *world, jobs []string, skews []time.Duration,
 		s.act(func() { time.Sleep(after); s.start(ctx, b, true) })
 	}
 	s.actors.Wait()
+	for _, def := range children {
+		s.act(func() { _, _, _ = s.masters[0].store.Put(ctx, modelActor, def, common.Precondition{}) })
+	}
 	part(ctx, s)
 	s.actors.Wait()
 	s.settle(ctx)
-	time.Sleep(rest)
+	time.Sleep(s.world.rest())
 	until = time.Now().Add(-slack)
-	s.everyJob(func(m *master, job string) error { // what is on its way is to arrive
-		_, err := m.store.Pause(ctx, modelActor, job, common.PauseRequest{}, common.Precondition{})
-		return err
-	})
-	time.Sleep(slack)
+	for _, jobs := range s.ends() { // what is on its way is to arrive
+		s.drained(jobs)
+		s.everyOf(jobs, func(m *master, job string) error { return s.finish(ctx, m, job) })
+		time.Sleep(slack)
+	}
 	for _, b := range s.boxes {
 		s.actors.Go(func() { b.now.stop(ctx) })
 	}
@@ -132,13 +147,35 @@ func run(ctx context.Context, w *world, jobs []string, skews []time.Duration,
 	return until
 }
 
+// finish lets nothing more of a job begin.
+func (s *script) finish(ctx context.Context, m *master, job string) error {
+	if s.world.daemons != nil {
+		return m.store.Delete(ctx, modelActor, job, common.Precondition{}, common.DeleteRequest{Kill: true})
+	}
+	_, err := m.store.Pause(ctx, modelActor, job, common.PauseRequest{}, common.Precondition{})
+	return err
+}
+
+// drained waits until nothing is requested of jobs: their flow runs may take 20 seconds each, one after the other.
+func (s *script) drained(jobs []string) {
+	waits := func(job string) bool { return len(s.world.keysNow(common.TriggersPrefix+job+"/")) > 0 }
+	for range 60 {
+		if !slices.ContainsFunc(jobs, waits) {
+			return
+		}
+		time.Sleep(5 * time.Second)
+	}
+}
+
 func (s *script) newMaster(ctx context.Context, name string, skew time.Duration) *master {
 	m := &master{link: newLink(s.world, name)}
 	client, interner := m.link.client(ctx), schedule.NewInterner()
 	now := func() time.Time { return time.Now().Add(skew).Round(0) }
 	jobs := catalog.New(catalog.NewWatcher(client, nil), interner, now)
+	m.bodies = flowetcd.NewBodies(client)
 	m.store = jobmgr.NewStore(jobmgr.Config{Client: client, Interner: interner, Timezone: "UTC", Now: now,
-		Catalog: jobs, Runs: live.New(live.Config{Client: client, Catalog: jobs, Now: now,
+		Catalog: jobs, Bodies: m.bodies,
+		Runs: live.New(live.Config{Client: client, Catalog: jobs, Now: now,
 			Unplaced: func(*common.StoredJob) *common.Reason { return nil }})})
 	session := joblock.NewSession(client, ttl, sinceNow(), s.world.log, func() {})
 	presence := members.NewPresence(client, session, s.world.log, s.world.registerEvery(), func(error) {},
@@ -148,6 +185,7 @@ func (s *script) newMaster(ctx context.Context, name string, skew time.Duration)
 	s.background.Go(func() { _ = session.Run(ctx) })
 	s.background.Go(func() { _ = presence.Run(ctx) })
 	s.world.mutation.atSave(m.link)
+	s.world.mutation.atFlows(m.link)
 	return m
 }
 
@@ -181,8 +219,22 @@ func (s *script) rate(box int) float64 {
 
 func pick[T any](s *script, from ...T) T { return from[s.random.IntN(len(from))] }
 
+// ends are the jobs in the order in which they are paused at the end: flows before the jobs that they run.
+func (s *script) ends() [][]string {
+	if s.world.flows != nil {
+		return s.world.flows.ends
+	}
+	return [][]string{s.jobs}
+}
+
 // define makes a job.
 func (s *script) define(name string) common.Job {
+	if f := s.world.flows; f != nil {
+		return f.define(s, name)
+	}
+	if s.world.daemons != nil {
+		return s.defineDaemon(name)
+	}
 	j := common.Job{Name: name, Timezone: "UTC", Command: "true",
 		CronExpr: pick(s, "@every 7s", "@every 11s", "@every 13s", "@every 29s", "@every 41s", "* * * * *"),
 		Overlap: pick(s, common.OverlapSkip, common.OverlapSkip, common.OverlapQueue, common.OverlapReplace,
@@ -195,6 +247,7 @@ func (s *script) define(name string) common.Job {
 			Window: pick[common.Duration](s, "20s", "2m"), Max: pick(s, 1, 3)},
 		Placement: &common.Placement{Strategy: pick(s, common.StrategyHash, common.StrategyLeast, common.StrategyAny)},
 	}
+	j.After = s.parentsOf(name)
 	j.KillGrace = pick(s, "0s", "1s", common.Duration((j.LostAfter.Or(0) / 3).String()))
 	switch s.world.mutation {
 	case termsOfNow:
@@ -204,6 +257,9 @@ func (s *script) define(name string) common.Job {
 	case overtakes:
 		j.Overlap, j.CronExpr = common.OverlapQueue, "@every 7s"
 	}
+	if s.world.pooled {
+		s.usePool(&j)
+	}
 	if s.world.lostAfter != "" {
 		j.CronExpr, j.Overlap, j.OnLost, j.LostAfter, j.KillGrace = "@every 13s", common.OverlapSkip, common.LostRerun,
 			s.world.lostAfter, "0s"
@@ -211,7 +267,22 @@ func (s *script) define(name string) common.Job {
 	if s.random.IntN(2) == 0 {
 		j.Retry = &common.Retry{Max: pick(s, 1, 2), Backoff: "2s", MaxBackoff: "10s"}
 	}
+	if j.CronExpr == minutely && j.Jitter == "" {
+		j.CronExpr, j.Timezone, j.Schedules = "", "", everyMinute()
+	}
 	return j
+}
+
+// minutely is a line that fires every minute.
+const minutely = "* * * * *"
+
+// everyMinute returns schedules that together fire every minute, some minutes in several of them.
+func everyMinute() []common.JobSchedule {
+	return []common.JobSchedule{
+		{CronExpr: "*/2 * * * *", Timezone: "UTC", Label: "even"},
+		{CronExpr: "*/3 * * * *", Timezone: "Asia/Shanghai"},
+		{CronExpr: "1-59/2 * * * *", Timezone: "America/New_York", Label: "odd"},
+	}
 }
 
 // Disturbances that a mutation may want more often.
@@ -223,7 +294,8 @@ const (
 	aTrigger = 16
 	aTheft   = 19
 	aFlap    = 21
-	kinds    = 26
+	aRerun   = 26
+	kinds    = 27
 )
 
 // disturb does one thing that a cluster has to bear.
@@ -271,7 +343,8 @@ func (s *script) disturb(ctx context.Context) {
 	case 13: // deleted, and made again under its name
 		kill, after, def := s.random.IntN(2) == 0, s.between(0, 10*time.Second), s.define(job)
 		s.act(func() {
-			_ = m.store.Delete(ctx, modelActor, job, common.Precondition{}, kill)
+			_ = m.store.Delete(ctx, modelActor, job, common.Precondition{},
+				common.DeleteRequest{Kill: kill, Force: true})
 			time.Sleep(after)
 			_, _ = m.store.Create(ctx, modelActor, def)
 		})
@@ -316,6 +389,12 @@ func (s *script) disturb(ctx context.Context) {
 			l.link.cut(s.between(10*time.Second, 60*time.Second))
 			s.act(func() { _ = m.store.Kill(ctx, modelActor, run, common.KillRequest{}) })
 		})
+	case aRerun: // two users run a fire again
+		if fire, job := s.anyFire(); fire != "" {
+			for _, m := range s.masters {
+				s.runAgain(ctx, m, job, fire, s.between(0, 8*time.Second))
+			}
+		}
 	default: // back when the others are about to resolve its runs
 		lostAfter := pick(s, s.world.mutation.lostAfter()...).Or(0)
 		b.with(func(l *life) { l.link.cut(ttl + lostAfter + s.between(-4*time.Second, 10*time.Second)) })
@@ -345,6 +424,34 @@ func (s *script) anyRun(life string) string {
 		}
 	}
 	return "none"
+}
+
+// anyFire is one that has ended after a run, with its job; empty where there is none.
+func (s *script) anyFire() (fire, job string) {
+	s.world.mu.Lock()
+	defer s.world.mu.Unlock()
+	for _, id := range slices.Sorted(maps.Keys(s.world.ledger)) {
+		// Each is chosen with the same probability, in one pass.
+		if run := s.world.ledger[id][0]; run.Attempt > 0 && s.random.IntN(8) == 0 {
+			fire, job = run.Fire, run.Job
+		}
+	}
+	return fire, job
+}
+
+// runAgain requests the next attempt of a fire. The log store takes a while to answer.
+func (s *script) runAgain(ctx context.Context, m *master, job, fire string, takes time.Duration) {
+	last := func(context.Context) (common.Run, error) {
+		run, err := s.world.lastOf(fire)
+		time.Sleep(takes)
+		return run, err
+	}
+	s.act(func() {
+		if _, err := m.store.Trigger(ctx, modelActor, common.TriggerRequest{Job: job,
+			Again: &common.AgainRequest{Fire: fire, Last: last}}); err == nil {
+			s.world.count("run again on request")
+		}
+	})
 }
 
 func (b *box) with(f func(*life)) {
@@ -458,8 +565,10 @@ func (s *script) try(do func(*master) error) {
 	}
 }
 
-func (s *script) everyJob(do func(m *master, job string) error) {
-	for _, job := range s.jobs {
+func (s *script) everyJob(do func(m *master, job string) error) { s.everyOf(s.jobs, do) }
+
+func (s *script) everyOf(jobs []string, do func(m *master, job string) error) {
+	for _, job := range jobs {
 		s.try(func(m *master) error { return do(m, job) })
 	}
 }
@@ -475,11 +584,13 @@ func (s *script) settle(ctx context.Context) {
 		default:
 		}
 	}
+	s.undrain()
 	time.Sleep(mostLate) // a job may have been paused by a request whose answer was lost
 	s.everyJob(func(m *master, job string) error {
 		_, err := m.store.Resume(ctx, modelActor, job, common.Precondition{})
 		return err
 	})
+	s.resumeFlowRuns(ctx)
 }
 
 // collect waits for what is left of all lives and delivers what is still in outboxes.

@@ -103,7 +103,8 @@ func TestJobChangesWhileItIsClaimed(t *testing.T) {
 			time.Sleep(s.between(time.Second, 8*time.Second))
 			must(m.store.Resume(ctx, modelActor, "a", common.Precondition{}))
 			time.Sleep(s.between(time.Second, 8*time.Second))
-			if err := m.store.Delete(ctx, modelActor, "a", common.Precondition{}, i%2 == 0); err != nil {
+			if err := m.store.Delete(ctx, modelActor, "a", common.Precondition{},
+				common.DeleteRequest{Kill: i%2 == 0}); err != nil {
 				t.Error(err)
 			}
 			must(m.store.Create(ctx, modelActor, job))

@@ -5,6 +5,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"carillon/internal/common"
 )
 
 var fireText = regexp.MustCompile(`[a-z2-7]{16}(\.[t0-9][a-z0-9]*)?`)
@@ -20,7 +22,8 @@ func (w *world) trace(broken string) string {
 			}
 		}
 		for _, e := range w.history {
-			if strings.Contains(e.key, what) || e.created != 0 && strings.Contains(e.value, what) {
+			if strings.Contains(e.key, what) || e.created != 0 && strings.Contains(e.value, what) ||
+				e.created == 0 && under([]byte(e.key), common.MovesPrefix) {
 				value := e.value
 				if e.created == 0 {
 					value = "is deleted"

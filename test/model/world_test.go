@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"hash/fnv"
 	"log/slog"
-	"maps"
 	"math/rand/v2"
 	"os"
 	"slices"
@@ -52,6 +51,9 @@ type world struct {
 	mutation mutation
 	// Of all jobs, where a moment is played.
 	lostAfter common.Duration
+	flows     *flowPlay   // nil: there are no flows
+	pooled    bool        // all jobs use one pool
+	daemons   *daemonPlay // nil: there are no daemon jobs
 	log       *slog.Logger
 
 	etcd sync.Mutex // held while etcd is called, and until the history has it
@@ -64,6 +66,8 @@ type world struct {
 	calls    int
 	random   *rand.Rand // of the leases
 	calm     bool
+	calmAt   time.Time
+	ills     []span        // when workers were disturbed
 	length   time.Duration // of all commands that start; 0: as chance has it
 	diary    []*execution
 	ledger   map[string][]common.Run // by id, what was delivered, in order
@@ -102,6 +106,17 @@ func inBubble(t *testing.T, f func(*testing.T)) {
 		f(t)
 		time.Sleep(time.Minute) // until the last request has got lost
 	})
+}
+
+// rest is how long everything has to come to an end after the disturbances.
+func (w *world) rest() time.Duration {
+	if w.flows != nil {
+		return restOfFlows
+	}
+	if w.daemons != nil {
+		return restOfDaemons
+	}
+	return rest
 }
 
 // oneIsAhead reports whether the clock of one worker is a day ahead.
@@ -256,16 +271,40 @@ func (w *world) wasLocked(job, run string) bool {
 }
 
 // locks are the keys of those that there are.
-func (w *world) locks() []string {
-	there := map[string]bool{}
-	events, _ := w.since(0)
-	for _, e := range events {
-		if under([]byte(e.key), common.LockPrefix) {
-			there[e.key] = e.created != 0
+func (w *world) locks() []string { return w.keysNow(common.LockPrefix) }
+
+// runs are those that have ended, by id: those that were delivered, and those in the outboxes.
+func (w *world) runs() map[string]common.Run {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	all, pending := map[string]common.Run{}, map[string]string{}
+	for _, e := range w.history {
+		if under([]byte(e.key), common.OutboxPrefix) {
+			pending[e.key] = e.value // empty: it was deleted
 		}
 	}
-	maps.DeleteFunc(there, func(_ string, held bool) bool { return !held })
-	return slices.Sorted(maps.Keys(there))
+	for key, value := range pending {
+		if run, err := common.Decode[common.Run]([]byte(value)); err == nil && !common.IsLateKey(key) {
+			all[run.ID] = run
+		}
+	}
+	for id, delivered := range w.ledger {
+		all[id] = delivered[0]
+	}
+	return all
+}
+
+// lastOf is the last attempt of a fire.
+func (w *world) lastOf(fire string) (last common.Run, err error) {
+	if w.isAway() {
+		return last, common.Errorf(common.CodeUnavailable, "the log store is away")
+	}
+	for _, run := range w.runs() {
+		if run.Fire == fire && (last.ID == "" || run.Attempt > last.Attempt) {
+			last = run
+		}
+	}
+	return last, nil
 }
 
 // remove deletes a key by hand.
@@ -381,4 +420,8 @@ func (w *world) complain(format string, args ...any) {
 	w.trouble = append(w.trouble, fmt.Sprintf(format, args...))
 }
 
-func (w *world) beCalm() { w.mu.Lock(); w.calm = true; w.mu.Unlock() }
+func (w *world) beCalm() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.calm, w.calmAt = true, time.Now()
+}

@@ -146,7 +146,7 @@ func TestAuditChainOfKilledMasters(t *testing.T) {
 
 	// Whole is the chain also while changes wait that have no place in it yet. They get it in the order of the list.
 	total := 0
-	within(t, 3*time.Minute, "all is sealed", func() (whole bool) {
+	eventually(t, "all is sealed", func() (whole bool) {
 		var newest struct{ Items []struct{ Seq int64 } }
 		third.do(http.StatusOK, http.MethodGet, "/api/v1/audit?limit=1", nil, &newest)
 		total, whole = third.verified()

@@ -2,20 +2,21 @@ package system
 
 import (
 	"net/http"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
+
+	"carillon/test/harness"
 )
 
 // wrongClocks builds a standalone whose clock can be set wrong, and returns how to start it on a folder.
 func wrongClocks(t *testing.T) func(dir, offset string) (*process, *api) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "carillon-standalone")
-	if out, err := exec.Command("go", "build", "-tags", "clockoffset", "-o", path,
+	if out, err := harness.Build("-tags", "clockoffset", "-o", path,
 		"../../cmd/standalone").CombinedOutput(); err != nil {
 		t.Fatalf("build with -tags clockoffset: %v\n%s", err, out)
 	}
@@ -87,7 +88,7 @@ func TestCursorsInFuture_AreRecovered(t *testing.T) {
 	p.end(syscall.SIGTERM)
 
 	_, a = launch(dir, "0s")
-	within(t, 2*time.Minute, "the cursor is reported", func() bool { return a.has("cursor_in_future") })
+	eventually(t, "the cursor is reported", func() bool { return a.has("cursor_in_future") })
 	if text := cronctl(t, a, dir, "recover"); !strings.Contains(text, "nothing was changed") ||
 		!strings.Contains(text, "brought_back") {
 		t.Errorf("a dry recovery says %s", text)

@@ -179,7 +179,7 @@ func TestWorkerDies_OthersTakeOver(t *testing.T) {
 	if code := west.end(syscall.SIGKILL); code != -1 {
 		t.Fatalf("west was killed, but ended with %d", code)
 	}
-	within(t, 2*time.Minute, "what west ran is lost", func() bool {
+	eventually(t, "what west ran is lost", func() bool {
 		return a.count("job=again", status("lost")) == 1 && a.count("job=once", status("lost")) == 1
 	})
 	eventually(t, "it is run again where the job wants it", func() bool {

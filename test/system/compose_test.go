@@ -24,6 +24,7 @@ import (
 
 	"carillon/internal/common"
 	"carillon/internal/runlog/mongolog"
+	"carillon/test/harness"
 )
 
 // topology is deploy/compose.yaml played with processes instead of containers: the same
@@ -178,7 +179,7 @@ func TestCompose(t *testing.T) {
 			t.Skipf("%s, which the image has, is not installed", tool)
 		}
 	}
-	build := exec.Command("go", "build", "-o", filepath.Join(bin, "etcdctl"), ".")
+	build := harness.Build("-o", filepath.Join(bin, "etcdctl"), ".")
 	build.Dir = "../etcdctl"
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("build etcdctl: %v\n%s", err, out)
@@ -443,7 +444,7 @@ func (p *topology) wholeLife(a *api, worker *process) *process {
 	if code := worker.end(syscall.SIGKILL); code != -1 {
 		t.Fatalf("worker-2 was killed, but ended with %d", code)
 	}
-	within(t, 2*time.Minute, "the other one resolves what worker-2 ran, and runs it again", func() bool {
+	eventually(t, "the other one resolves what worker-2 ran, and runs it again", func() bool {
 		return a.count("job=dies", status("lost")) == 1 &&
 			a.count("job=dies", func(r run) bool {
 				return r.Status == "succeeded" && r.WorkerName == "worker-1" && r.Attempt == 2

@@ -169,7 +169,9 @@ func (e *edge) sizes(t *testing.T) {
 		want               int
 	}{
 		"a job beyond 64 KiB": {http.MethodPost, "/api/v1/jobs",
-			job(`,"description":"` + strings.Repeat("x", 64<<10) + `"`), mine, http.StatusRequestEntityTooLarge},
+			job(`,"description":"` + strings.Repeat("x", 64<<10) + `"`), mine, http.StatusUnprocessableEntity},
+		"a flow beyond 8 MiB": {http.MethodPost, "/api/v1/jobs",
+			job(`,"description":"` + strings.Repeat("x", 8<<20) + `"`), mine, http.StatusRequestEntityTooLarge},
 		"a body beyond 256 KiB": {http.MethodPost, "/api/v1/auth/login", `{"token":"` + strings.Repeat("x", 256<<10) +
 			`"}`, mine[2:], http.StatusRequestEntityTooLarge},
 		"deep JSON": {http.MethodPost, "/api/v1/jobs",

@@ -82,7 +82,7 @@ func TestElection_MasterKilled_AnotherIsElected(t *testing.T) {
 		o := second.overview()
 		return o.Leader != nil && o.Leader.Since.After(since)
 	})
-	within(t, 3*time.Minute, "it finds the overdue job", func() bool { return second.overview().has("fires_overdue") })
+	eventually(t, "it finds the overdue job", func() bool { return second.overview().has("fires_overdue") })
 	third := add()
 	third.token = first.token
 	eventually(t, "the third is ready", third.ready)

@@ -50,7 +50,8 @@ func buildAndRun(m *testing.M) (int, error) {
 	defer os.RemoveAll(dir)
 	bin = dir
 	programs := map[string]string{"carillon-master": "../../cmd/master", "carillon-worker": "../../cmd/worker",
-		"carillon-standalone": "../../cmd/standalone", "cronctl": "../../cmd/cronctl", "etcd": "../etcd"}
+		"carillon-standalone": "../../cmd/standalone", "cronctl": "../../cmd/cronctl", "etcd": "../etcd",
+		"functions": "../functions"}
 	if other := os.Getenv("CARILLON_ETCD"); other != "" { // a server of another version
 		delete(programs, "etcd")
 		if err := os.Symlink(other, filepath.Join(dir, "etcd")); err != nil {
@@ -58,7 +59,7 @@ func buildAndRun(m *testing.M) (int, error) {
 		}
 	}
 	for name, pkg := range programs {
-		if out, err := exec.Command("go", "build", "-o", filepath.Join(dir, name), pkg).CombinedOutput(); err != nil {
+		if out, err := harness.Build("-o", filepath.Join(dir, name), pkg).CombinedOutput(); err != nil {
 			return 0, fmt.Errorf("build %s: %w\n%s", name, err, out)
 		}
 	}
@@ -68,7 +69,7 @@ func buildAndRun(m *testing.M) (int, error) {
 		}
 		return m.Run(), nil
 	}
-	build := exec.Command("go", "build", "-o", filepath.Join(dir, "mongodouble"), ".")
+	build := harness.Build("-o", filepath.Join(dir, "mongodouble"), ".")
 	build.Dir = "../mongodouble"
 	if out, err := build.CombinedOutput(); err != nil {
 		return 0, fmt.Errorf("build mongodouble: %w\n%s", err, out)
@@ -131,24 +132,23 @@ func (p *process) exit() int {
 	select {
 	case <-p.Done:
 		return p.ProcessState.ExitCode()
-	case <-time.After(time.Minute):
-		p.t.Fatalf("%s has not ended within a minute", p.Name)
+	case <-time.After(patience):
+		p.t.Fatalf("%s has not ended within %v", p.Name, patience)
 		return 0
 	}
 }
 
+// patience is for what happens at once on an idle machine. It is long, since a busy one may need a minute for a start
+// or a password, and it costs only those who fail.
+const patience = 4 * time.Minute
+
 // eventually waits for a condition of the processes under test.
 func eventually(t testing.TB, what string, condition func() bool) {
 	t.Helper()
-	within(t, time.Minute, what, condition)
-}
-
-func within(t testing.TB, limit time.Duration, what string, condition func() bool) {
-	t.Helper()
-	deadline := time.Now().Add(limit)
+	deadline := time.Now().Add(patience)
 	for !condition() {
 		if time.Now().After(deadline) {
-			t.Fatalf("not within %v: %s", limit, what)
+			t.Fatalf("not within %v: %s", patience, what)
 		}
 		time.Sleep(50 * time.Millisecond)
 	}
@@ -190,7 +190,7 @@ type run struct {
 
 // try makes a request and decodes what is answered into out, if that is not nil.
 func (a *api) try(method, path string, body, out any) (int, error) {
-	ctx, cancel := context.WithTimeout(a.t.Context(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(a.t.Context(), patience)
 	defer cancel()
 	remote := harness.API{Base: a.base, Token: a.token, Client: cmp.Or(a.client, http.DefaultClient)}
 	status, err := remote.Ask(ctx, method, path, body, out)

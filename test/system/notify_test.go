@@ -5,6 +5,7 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"io"
+	"mime"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -17,7 +18,6 @@ import (
 	"sync"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/emersion/go-smtp"
 	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
@@ -101,7 +101,11 @@ func (l *letter) Data(r io.Reader) error {
 	}
 	l.ears.mu.Lock()
 	defer l.ears.mu.Unlock()
-	l.ears.mails = append(l.ears.mails, got.Header.Get("Subject"))
+	subject, err := new(mime.WordDecoder).DecodeHeader(got.Header.Get("Subject"))
+	if err != nil {
+		return err
+	}
+	l.ears.mails = append(l.ears.mails, subject)
 	return nil
 }
 
@@ -119,7 +123,7 @@ func (e *ears) heard() (calls map[string][]string, mails []string) {
 // exactly checks that each of the kinds came in once, by webhook and by mail, and nothing else.
 func (e *ears) exactly(when string, kinds map[string]string) {
 	e.t.Helper()
-	within(e.t, 90*time.Second, when, func() bool {
+	eventually(e.t, when, func() bool {
 		calls, mails := e.heard()
 		return len(calls) >= len(kinds) && len(mails) >= len(kinds)
 	})
@@ -206,7 +210,7 @@ func TestNotifications(t *testing.T) {
 
 	runAndWait(a, "nightly", "failed")
 	runAndWait(a, "nightly", "failed")
-	failed := map[string]string{"run.failed": "[Carillon] nightly failed (exit 1) on east"}
+	failed := map[string]string{"run.failed": "[Carillon] 每晚报表 (nightly) failed (exit 1) on east"}
 	e.exactly("it has failed", failed)
 	if e.output != "no such gate\n" {
 		t.Errorf("the end of the output is %q", e.output)
@@ -239,7 +243,7 @@ func TestNotifications(t *testing.T) {
 	e.mu.Unlock()
 	recovered := map[string]string{
 		"run.failed":    failed["run.failed"],
-		"run.recovered": "[Carillon] nightly has recovered",
+		"run.recovered": "[Carillon] 每晚报表 (nightly) has recovered",
 	}
 	e.exactly("it has recovered", recovered)
 	calls, _ := e.heard()
@@ -258,7 +262,7 @@ func TestNotifications(t *testing.T) {
 	eventually(t, "the third master is ready", a.ready)
 	runAndWait(a, "other", "failed")
 	_ = third
-	within(t, 90*time.Second, "the other job's failure is notified", func() bool {
+	eventually(t, "the other job's failure is notified", func() bool {
 		calls, mails := e.heard()
 		return len(calls["run.failed"]) == 2 && len(mails) == 3
 	})
@@ -344,7 +348,7 @@ func TestNotificationsOfTheStandalone(t *testing.T) {
 	frail(a, "nightly", gate)
 	runAndWait(a, "nightly", "failed")
 	runAndWait(a, "nightly", "failed")
-	e.exactly("it has failed", map[string]string{"run.failed": "[Carillon] nightly failed (exit 1) on bell-1"})
+	e.exactly("it has failed", map[string]string{"run.failed": "[Carillon] 每晚报表 (nightly) failed (exit 1) on bell-1"})
 	if code := p.end(syscall.SIGTERM); code != 0 {
 		t.Fatalf("it stopped with %d", code)
 	}
@@ -354,7 +358,7 @@ func TestNotificationsOfTheStandalone(t *testing.T) {
 	_, a = begin() // the key is the same, the trouble known
 	runAndWait(a, "nightly", "succeeded")
 	e.exactly("it has recovered", map[string]string{
-		"run.failed":    "[Carillon] nightly failed (exit 1) on bell-1",
-		"run.recovered": "[Carillon] nightly has recovered",
+		"run.failed":    "[Carillon] 每晚报表 (nightly) failed (exit 1) on bell-1",
+		"run.recovered": "[Carillon] 每晚报表 (nightly) has recovered",
 	})
 }

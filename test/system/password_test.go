@@ -68,7 +68,7 @@ func (m *members) restrict() {
 		m.t.Fatal(err)
 	}
 	defer client.Close()
-	ctx, cancel := context.WithTimeout(m.t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(m.t.Context(), patience)
 	defer cancel()
 	eventually(m.t, "etcd has a leader", func() bool { _, err := client.Put(ctx, "ready", "1"); return err == nil })
 	for _, step := range []func() error{
@@ -251,7 +251,7 @@ func TestEtcdTokensExpire_NothingIsLost(t *testing.T) {
 		return a.count("job=tick", status("succeeded")) > ticks+2*int(tokenTTL.Seconds())
 	})
 	first.end(syscall.SIGKILL)
-	within(t, 90*time.Second, "the second master is elected", func() bool {
+	eventually(t, "the second master is elected", func() bool {
 		return strings.Contains(second.Text(), "elected")
 	})
 	works("after the election", b)

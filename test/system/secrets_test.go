@@ -35,6 +35,7 @@ type secretive struct {
 	master, worker *process
 	api            *api
 	keyFile        string
+	more           []string // flags of the worker
 }
 
 // keyed starts a master and a worker that know keys, the first of which seals.
@@ -52,9 +53,9 @@ func (s *secretive) keyed(keys ...string) {
 	s.api.base = "http://" + address
 	s.master = start(s.t, "carillon-master", s.flags("--listen", address, "--secrets-key-file", s.keyFile,
 		"--log-level", "debug")...)
-	s.worker = start(s.t, "carillon-worker", s.flags("--name", "east", "--data-dir", filepath.Join(s.dir, "east"),
-		"--metrics-listen", freePort(s.t),
-		"--secrets-key-file", s.keyFile, "--log-level", "debug")...)
+	s.worker = start(s.t, "carillon-worker", append(s.flags("--name", "east", "--data-dir",
+		filepath.Join(s.dir, "east"), "--metrics-listen", freePort(s.t), "--secrets-key-file", s.keyFile,
+		"--log-level", "debug"), s.more...)...)
 	eventually(s.t, "the master is ready", s.api.ready)
 }
 
@@ -74,6 +75,7 @@ func (s *secretive) ran(job string) (run, string) {
 	s.api.do(http.StatusAccepted, http.MethodPost, "/api/v1/jobs/"+job+"/run", map[string]string{}, &accepted)
 	var ended run
 	eventually(s.t, job+" ends", func() bool {
+		ended = run{}
 		status, err := s.api.try(http.MethodGet, "/api/v1/runs/"+accepted.Run, nil, &ended)
 		return err == nil && status == http.StatusOK && ended.Status != "" &&
 			!slices.Contains([]string{"waiting", "running"}, ended.Status)
@@ -82,7 +84,7 @@ func (s *secretive) ran(job string) (run, string) {
 	if ended.Status == "succeeded" {
 		eventually(s.t, "its output is there", func() bool {
 			status, err := s.api.try(http.MethodGet, "/api/v1/runs/"+accepted.Run+"/output", nil, &output)
-			return err == nil && status == http.StatusOK && output != ""
+			return err == nil && status == http.StatusOK && int64(len(output)) == ended.OutputBytes
 		})
 	}
 	return ended, output
@@ -192,7 +194,7 @@ func TestSecretsStaySecret(t *testing.T) {
 // everything is all that etcd holds, as text.
 func everything(t *testing.T, client *clientv3.Client) string {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
 	resp, err := client.Get(ctx, "\x00", clientv3.WithFromKey())
 	if err != nil {

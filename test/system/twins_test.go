@@ -51,7 +51,7 @@ func (c *cluster) expire(key string) {
 // registered gives what is registered just now, by name.
 func registered(t testing.TB, client *clientv3.Client) map[string]common.Registration {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
 	resp, err := client.Get(ctx, common.WorkersPrefix, clientv3.WithPrefix())
 	if err != nil {

@@ -4,10 +4,11 @@ import (
 	"encoding/json"
 	"net/http"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"carillon/test/harness"
 )
 
 // older builds a program as it was before workers could let a run go on that they cannot
@@ -45,7 +46,7 @@ func older(t *testing.T, name, pkg string) string {
 			t.Fatal(err)
 		}
 	}
-	if out, err := exec.Command("go", "build", "-overlay", overlay, "-o", program, pkg).CombinedOutput(); err != nil {
+	if out, err := harness.Build("-overlay", overlay, "-o", program, pkg).CombinedOutput(); err != nil {
 		t.Fatalf("build an older %s: %v\n%s", name, err, out)
 	}
 	return program

@@ -1,5 +1,5 @@
 // Starts and stops a cluster of real processes, from the binaries in the folder that CARILLON_CLUSTER_BIN names: etcd,
-// a log store, masters and workers.
+// a log store, masters, workers, and programs with functions.
 
 import { spawn } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -11,11 +11,11 @@ import { ask, environment, freePort, until } from './server.mjs';
 class Program {
   printed = '';
 
-  constructor(name, args) {
+  constructor(name, args, variables = {}) {
     const folder = process.env.CARILLON_CLUSTER_BIN;
     if (!folder) throw new Error('CARILLON_CLUSTER_BIN must name a folder with carillon-master, carillon-worker, etcd and mongodouble');
     this.name = name;
-    this.process = spawn(join(folder, name), args, { stdio: ['ignore', 'pipe', 'pipe'], env: environment() });
+    this.process = spawn(join(folder, name), args, { stdio: ['ignore', 'pipe', 'pipe'], env: { ...environment(), ...variables } });
     this.ended = new Promise((resolve) => this.process.once('exit', (code) => resolve(code)).once('error', (error) => resolve(error)));
     for (const stream of [this.process.stdout, this.process.stderr]) stream.on('data', (text) => (this.printed += text));
     this.process.once('exit', () => process.off('exit', this.#kill));
@@ -108,6 +108,15 @@ export class Cluster {
 
   async startWorker(name, ...more) {
     const program = new Program('carillon-worker', [...this.#stores, '--name', name, '--data-dir', join(this.folder, name), '--metrics-listen', 'off', '--drain-timeout', '1s', ...more]);
+    this.workers.set(name, program);
+    await program.ready(`${name} is registered`, async () => (await this.worker(name))?.away === false);
+  }
+
+  /** Starts a program with functions, which are called each second: test/functions. */
+  async startProgram(name, build, functions) {
+    const program = new Program('functions', [], {
+      BUILD: build, NAME: name, FUNCS: functions, LEDGER: join(this.folder, 'ledger'), ETCD: this.etcd, STORE: `mongodb://${this.store}`, API: this.url, TOKEN: this.token, DIR: join(this.folder, name),
+    });
     this.workers.set(name, program);
     await program.ready(`${name} is registered`, async () => (await this.worker(name))?.away === false);
   }

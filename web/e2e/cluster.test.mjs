@@ -216,3 +216,24 @@ test('the run of the dead worker is lost, with the reason, and the other worker 
   await assertNothingLacks(new Date(killed.getTime() - 3000), new Date(Date.now() - 5000));
   await leave(tab);
 });
+
+test('programs are workers with their build and their functions, which run as jobs', async () => {
+  await cluster.startProgram('billing-1', '7', 'charge,remind');
+  await until('a function has been called', async () => (await runsOf('billing.charge', '&status=succeeded')).length > 0);
+  const tab = await visit('/workers');
+  const { page } = tab;
+  const row = page.getByRole('row').filter({ hasText: 'billing-1' });
+  await row.getByText('program billing, build 7').waitFor();
+  await row.getByText('2 functions').waitFor();
+  assert.equal(await page.locator('[data-program]').count(), 1, 'other workers are none');
+  await assertAccessible(page, 'workers with a program');
+  await shoot(page, 'workers-program');
+  await row.getByRole('link', { name: 'billing-1' }).click();
+  await page.getByText('program billing, build 7').waitFor();
+  for (const name of ['charge', 'remind']) await page.locator('code').getByText(name, { exact: true }).waitFor();
+  await shoot(page, 'worker-program');
+  await page.goto(`${cluster.url}/jobs/billing.charge`);
+  await page.getByText('build 7').first().waitFor();
+  await cluster.workers.get('billing-1').end();
+  await leave(tab);
+});

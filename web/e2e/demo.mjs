@@ -14,16 +14,24 @@ const jobs = [
   { name: 'ops.backup', title: 'Back up the databases', group: 'ops', labels: { team: 'ops', tier: 'gold' }, cronExpr: '15 3 * * *', timezone: 'Europe/Berlin', command: '/usr/local/bin/backup --all' },
   { name: 'ops.certificates', group: 'ops', labels: { team: 'ops' }, cronExpr: 'H H * * *', command: 'certbot renew --quiet' },
   { name: 'ops.disk-report', group: 'ops', labels: { team: 'ops' }, cronExpr: '0/40 * * * * * *', command: 'df -h / | sed "s/^/  /"; echo "warning: /var is 83% full" >&2' },
-  { name: 'ops.on-the-gpu', title: 'Train the model', group: 'ops', labels: { team: 'ops' }, cronExpr: '* * * * *', command: 'train', placement: { selector: 'gpu=yes' }, overlap: 'queue', startDeadline: '1h' },
+  { name: 'ops.on-the-gpu', title: 'Train the model', group: 'ops', labels: { team: 'ops' }, command: 'train', placement: { selector: 'gpu=yes' }, overlap: 'queue', startDeadline: '1h' },
+  {
+    name: 'finance.payouts', title: 'Pay out sellers', group: 'finance', labels: { team: 'finance', tier: 'gold' }, cronExpr: '30 * * * * * *', command: 'echo paying 214 sellers; sleep 1; echo "error: the bank answered 502 Bad Gateway" >&2; exit 3',
+    description: 'Check https://status.bank.example first: payouts can be repeated safely.\nAfter 16:00 call treasury@example.com.', timeout: '15m',
+  },
   { name: 'ops.poll-inbox', group: 'ops', labels: { team: 'ops' }, cronExpr: '0/20 * * * * * *', command: 'sleep 27; echo 3 letters', overlap: 'skip' },
 ];
 
-/** Fills a server with jobs that succeed, fail, wait and are skipped. At three o’clock there is a peak. */
+/**
+ * Fills a server with jobs that succeed, fail, wait and are skipped. At three o’clock there is a peak. None of them is a
+ * problem of the cluster, which would have a banner.
+ */
 export async function fill(server) {
-  for (const job of jobs) await server.api('POST', '/jobs', { timezone: 'UTC', ...job });
+  for (const job of jobs) await server.api('POST', '/jobs', { timezone: 'Europe/Berlin', ...job });
   for (let i = 1; i <= 42; i++) {
     await server.api('POST', '/jobs', { name: `shop.stock.branch-${String(i).padStart(2, '0')}`, group: 'shop.stock', labels: { team: 'shop', branch: String(i) }, cronExpr: i % 6 === 0 ? '30 * * * *' : '0 3 * * *', timezone: 'Europe/Berlin', command: `./stock sync --branch ${i}` });
   }
+  await server.api('POST', '/jobs/ops.on-the-gpu/run', { note: 'with the new data' });
   const [worker] = (await server.api('GET', '/workers')).items;
   await server.api('PATCH', `/workers/${worker.id}`, { labels: { zone: 'cellar', disk: 'fast', arch: 'x86-64' }, slots: 32 });
   await server.api('PATCH', '/jobs/reports.nightly', { timeout: '45m' });

@@ -1,12 +1,13 @@
 // The job editor: the form and YAML as views of one document, crontab lines, conflicts, and the review before saving.
 
 import assert from 'node:assert/strict';
+import { createServer } from 'node:http';
 import { test } from 'node:test';
 import { assertAccessible, assertFits, shoot } from './browser.mjs';
 import { until } from './server.mjs';
 import { leave, stage } from './stage.mjs';
 
-const { server, visit } = await stage();
+const { server, visit } = await stage({ CARILLON_HTTP_ALLOW: '127.0.0.0/8' });
 
 const yaml = (page) => page.getByRole('textbox', { name: 'YAML of the job' });
 const lines = (page) => page.locator('.cm-line').allTextContents();
@@ -216,13 +217,15 @@ test('text typed while the job is being saved is kept on top of the saved versio
 test('a whole crontab is imported line by line, after a preview', async () => {
   const tab = await visit('/new/job');
   const { page } = tab;
-  const text = 'CRON_TZ=Asia/Shanghai\nMAILTO=ops@example.com\n# Daily report\n0 3 * * * make report >> /var/log/report.log 2>&1\n61 * * * * broken\n@reboot start\n30 4 * * 1 make weekly\n';
+  const text = 'CRON_TZ=Asia/Shanghai\nMAILTO=ops@example.com\n# Daily report\n0 3 * * * make report >> /var/log/report.log 2>&1\n20 7 * * * tee%first%second\n61 * * * * broken\n@reboot start\n30 4 * * 1 make weekly\n';
   await paste(page, page.getByLabel('Have a crontab line?'), text);
   const dialog = page.getByRole('dialog', { name: 'Import a crontab' });
   await dialog.getByText('make weekly').last().waitFor();
   await dialog.getByText("@reboot has no equivalent", { exact: false }).waitFor();
   await assertAccessible(page, 'import');
   await shoot(page, 'editor-import');
+  await dialog.locator('[data-input]').getByText('first').waitFor();
+  await dialog.getByLabel('Import line 5').uncheck();
   // Its name can be changed, must be valid and unique, and its output is kept if the redirection is removed.
   const name = dialog.getByLabel('Name of the job from line 4');
   assert.equal(await name.inputValue(), 'make-report');
@@ -233,36 +236,46 @@ test('a whole crontab is imported line by line, after a preview', async () => {
   await name.fill('daily-report');
   await dialog.getByRole('button', { name: 'Remove redirection' }).click();
   await dialog.getByText('Redirection removed.').waitFor();
-  await dialog.getByText('cronctl create channel ops --kind mail --to ops@example.com').waitFor();
-  await server.api('PUT', '/channels/ops', { kind: 'mail', to: ['ops@example.com'] });
-  await dialog.getByLabel('Import line 7').uncheck();
+  await until('MAILTO is kept', async () => (await dialog.getByLabel('Notifications', { exact: true }).inputValue()) === '@');
+  await dialog.getByLabel('Import line 8').uncheck();
   await dialog.getByRole('button', { name: 'Review 1 job' }).click();
-  await dialog.getByText('would be created').waitFor();
+  await dialog.getByText('Daily report (daily-report) would be created').waitFor();
+  await dialog.getByText('The mail channel mail-ops-example-com is created for ops@example.com.').waitFor();
+  await dialog.getByText('This server sends no mail yet', { exact: false }).waitFor();
   assert.equal((await server.api('GET', '/jobs?group=crontab')).items.length, 0, 'nothing is written before');
   await dialog.getByRole('button', { name: 'Import 1 job' }).click();
   await dialog.getByRole('cell', { name: 'Created' }).waitFor();
   const [job] = (await server.api('GET', '/jobs?group=crontab')).items;
+  assert.deepEqual(job.notify, { on: ['output'], to: ['mail-ops-example-com'] });
+  assert.deepEqual((await server.api('GET', '/channels/mail-ops-example-com')).to, ['ops@example.com']);
   assert.deepEqual([job.name, job.title, job.cronExpr, job.command, job.timezone], ['daily-report', 'Daily report', '0 3 * * *', 'make report', 'Asia/Shanghai']);
-  await dialog.getByRole('link').click();
+  await dialog.getByRole('link', { name: 'Daily report (daily-report)' }).click();
   await page.getByRole('heading', { level: 1 }).waitFor();
+  // The label that recognizes the line is for programs.
+  await page.getByText('crontab=crontab').waitFor();
+  assert.equal(await page.getByText('crontab-line').count(), 0);
+  await page.goto(`${server.url}/jobs`);
+  await page.getByRole('region', { name: 'Labels' }).locator('summary').getByText('crontab').waitFor();
+  assert.equal(await page.getByRole('region', { name: 'Labels' }).getByText('crontab-line').count(), 0);
 
-  // A second import recognizes the line, changes nothing unless told, and offers the channel of MAILTO.
+  // A second import recognizes the line, changes nothing unless told, and may notify a channel of failures instead.
   await page.goto(`${server.url}/new/job`);
   await paste(page, page.getByLabel('Have a crontab line?'), text);
   await dialog.getByText('Already imported as daily-report').waitFor();
   assert.ok(!(await dialog.getByLabel('Import line 4').isChecked()));
-  await until('the channel of MAILTO is chosen', async () => (await dialog.getByLabel('Notify when a job fails').inputValue()) === 'ops');
-  await dialog.getByLabel('Name of the job from line 7').fill('daily-report');
+  await dialog.getByLabel('Import line 5').uncheck();
+  await dialog.getByLabel('Notifications', { exact: true }).selectOption('mail-ops-example-com');
+  await dialog.getByLabel('Name of the job from line 8').fill('daily-report');
   await dialog.getByRole('button', { name: 'Review 1 job' }).click();
   await dialog.getByText('Another job has this name.').waitFor();
   assert.ok(await dialog.getByRole('button', { name: 'Import 1 job' }).isDisabled());
   await dialog.getByRole('button', { name: 'Back' }).click();
-  await dialog.getByLabel('Name of the job from line 7').fill('weekly');
+  await dialog.getByLabel('Name of the job from line 8').fill('weekly');
   await dialog.getByRole('button', { name: 'Review 1 job' }).click();
   await dialog.getByText('would be created').waitFor();
   await dialog.getByRole('button', { name: 'Import 1 job' }).click();
   await dialog.getByRole('cell', { name: 'Created' }).waitFor();
-  assert.deepEqual((await server.api('GET', '/jobs/weekly')).notify, { on: ['failed', 'missed', 'lost'], to: ['ops'] });
+  assert.deepEqual((await server.api('GET', '/jobs/weekly')).notify, { on: ['failed', 'missed', 'lost'], to: ['mail-ops-example-com'] });
   await leave(tab);
 });
 
@@ -307,5 +320,46 @@ test('on a phone, in Chinese: the schedule in words, and YAML in its own tab', a
   await shoot(page, 'editor-phone-yaml');
   await page.getByRole('button', { name: '创建任务' }).click();
   await page.getByRole('heading', { name: 'source-copy' }).waitFor();
+  await leave(tab);
+});
+
+test('a request: its form comes from the schema of the type, and its run shows the exchange', async () => {
+  const received = [];
+  const api = createServer((request, response) => {
+    received.push(`${request.method} ${request.url} ${request.headers.authorization}`);
+    response.writeHead(201, { 'Content-Type': 'application/json', 'X-Answer': 'yes' }).end('{"id": 4711}');
+  });
+  await new Promise((resolve) => api.listen(0, '127.0.0.1', resolve));
+  await server.api('PUT', '/secrets/reports-api', { value: 'Bearer canary-5f3a' });
+  const tab = await visit('/new/job');
+  const { page } = tab;
+  await page.getByRole('textbox', { name: 'Name', exact: true }).fill('publish');
+  await page.getByLabel('Type', { exact: true }).selectOption({ label: 'HTTP request' });
+  assert.equal(await page.getByRole('textbox', { name: 'Command', exact: true }).count(), 0);
+  await page.locator('[id="field-with.url"]').fill(`http://127.0.0.1:${api.address().port}/v1/reports?day=\${CARILLON_ATTEMPT}`);
+  await page.locator('[id="field-with.method"]').fill('post');
+  await page.getByText('must be a method in capital letters').first().waitFor();
+  await page.locator('[id="field-with.method"]').fill('POST');
+  await page.getByText('must be a method in capital letters').first().waitFor({ state: 'detached' });
+  await page.locator('[id="field-with.headers"]').fill('{"Authorization": "secret:reports-api"}');
+  assert.match(await written(page), /type: http\nwith: \{url: .*, method: POST, headers: \{Authorization: secret:reports-api\}\}\n/);
+  await assertAccessible(page, 'editor of a request');
+  await shoot(page, 'editor-request');
+  await page.getByRole('button', { name: 'Create the job' }).click();
+  await page.getByRole('heading', { name: 'publish' }).waitFor();
+  await page.getByText('http', { exact: true }).first().waitFor();
+  const { run } = await server.api('POST', '/jobs/publish/run', {});
+  const ended = await until('it has run', async () => (await server.api('GET', '/runs?job=publish&status=succeeded&limit=1')).items[0]);
+  assert.equal(ended.id, run);
+  await page.goto(`${server.url}/runs/${run}`);
+  await page.getByText('< HTTP/1.1 201 Created').first().waitFor();
+  await page.getByText('> Authorization: [secret:reports-api]').first().waitFor();
+  await page.getByText('{"id": 4711}').first().waitFor();
+  await page.getByText('http', { exact: true }).first().waitFor();
+  assert.doesNotMatch(await page.content(), /canary-5f3a/);
+  await shoot(page, 'run-request');
+  assert.deepEqual(received, ['POST /v1/reports?day=1 Bearer canary-5f3a']);
+  api.close();
+  await server.api('DELETE', '/jobs/publish');
   await leave(tab);
 });

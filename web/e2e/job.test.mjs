@@ -82,6 +82,7 @@ test('parameters with fixed choices are chosen, and the run shows the values tha
   const { page } = tab;
   await page.getByRole('button', { name: 'Run now…' }).click();
   const dialog = page.getByRole('dialog');
+  assert.deepEqual(await dialog.locator('label code').allInnerTexts(), ['TARGET', 'DRY', 'TAG'], 'in the order of the definition');
   assert.deepEqual(await dialog.getByLabel('TARGET').locator('option').allInnerTexts(), ['staging (default)', 'production']);
   await dialog.getByLabel('TARGET').selectOption('production');
   assert.equal(await dialog.getByRole('switch', { name: 'DRY' }).isChecked(), true);
@@ -92,7 +93,7 @@ test('parameters with fixed choices are chosen, and the run shows the values tha
   await dialog.getByRole('button', { name: 'Run now' }).click();
   await page.getByRole('link', { name: 'Open the run', exact: true }).click();
   await page.getByRole('log').getByText('production false latest').waitFor();
-  assert.deepEqual((await page.locator('[data-params] > span').allInnerTexts()).sort(), ['DRY=false', 'TAG=latest (default)', 'TARGET=production']);
+  assert.deepEqual(await page.locator('[data-params] > span').allInnerTexts(), ['TARGET=production', 'DRY=false', 'TAG=latest (default)']);
   await leave(tab);
 });
 
@@ -271,5 +272,39 @@ test('each tab has a link, and all of them fit on a phone', async () => {
   }
   await page.goto(`${server.url}/jobs/flaky?tab=versions`);
   await page.getByRole('tab', { name: 'Versions', selected: true }).waitFor();
+  await leave(tab);
+});
+
+test('a job that runs after others shows what it waits for; its editor completes names, and a parent is deleted on a second click', async () => {
+  for (const name of ['import-orders', 'import-stock']) await save({ name, command: 'true' });
+  await save({ name: 'refresh-cache', command: 'true', after: ['import-orders'] });
+  const tab = await visit('/jobs/refresh-cache/edit');
+  const { page } = tab;
+  const field = page.getByLabel('Runs after', { exact: true });
+  await field.fill('import-orders, sto');
+  await page.getByRole('button', { name: '+ import-stock' }).click();
+  assert.equal(await field.inputValue(), 'import-orders, import-stock');
+  await page.getByRole('button', { name: 'Review changes' }).click();
+  await page.getByRole('dialog').getByRole('button', { name: /^Save/ }).click();
+  const parents = page.locator('[data-parents]');
+  await parents.locator('[data-waiting=true]').nth(1).waitFor();
+
+  const requested = await server.api('POST', '/jobs/import-orders/run', {});
+  await ended(requested.fire, 1);
+  await parents.locator('[data-waiting=false]').waitFor();
+  assert.match(await parents.innerText(), /import-orders\s+succeeded since[\s\S]*import-stock\s+waits for its success/);
+  await assertAccessible(page, 'parents');
+  await assertFits(page, 'parents');
+  await shoot(page, 'job-after');
+
+  await page.goto(`${server.url}/jobs/import-stock`);
+  await page.locator('[data-children]').getByRole('link', { name: 'refresh-cache' }).waitFor();
+  await page.getByRole('button', { name: 'More actions' }).click();
+  await page.getByRole('menuitem', { name: 'Delete' }).click();
+  await page.getByRole('button', { name: 'Delete the job' }).click();
+  await page.getByRole('button', { name: 'Delete it anyway' }).click();
+  await page.waitForURL(`${server.url}/jobs`);
+  await page.goto(`${server.url}/jobs/refresh-cache`);
+  await parents.getByText('no such job').waitFor();
   await leave(tab);
 });

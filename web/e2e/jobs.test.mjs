@@ -3,11 +3,11 @@
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { before, test } from 'node:test';
-import { assertAccessible, assertFits, shoot } from './browser.mjs';
+import { assertAccessible, assertFits, open, shoot } from './browser.mjs';
 import { until } from './server.mjs';
 import { leave, stage } from './stage.mjs';
 
-const { server, visit } = await stage();
+const { browser, server, session, visit } = await stage();
 
 before(async () => {
   const job = (name, group, labels, more = {}) => ({ name, group, labels, command: 'true', cronExpr: '30 2 1 1 *', timezone: 'Europe/Berlin', ...more });
@@ -97,7 +97,35 @@ test('jobs are filtered and sorted by how they are doing', async () => {
   await leave(tab);
 });
 
-test('a filter is saved under a name, and deleted', async () => {
+test('a fire that is due is shown as now, and the dialog that deletes a job names its title', async () => {
+  await server.api('POST', '/jobs', { name: 'due', title: 'Pay the suppliers', group: 'dues', cronExpr: '0 4 1 1 *', timezone: 'Pacific/Auckland', command: 'true' });
+  const tab = await visit('/');
+  const { page } = tab;
+  // The server writes the next fire only once a worker has claimed the due one.
+  await page.route(/[/]api[/]v1[/]jobs[?]/, async (route) => {
+    const response = await route.fetch();
+    const body = await response.json();
+    for (const { name, meta } of body.items) if (name === 'due') meta.nextFire = new Date(Date.now() - 3000).toISOString();
+    return route.fulfill({ response, json: body });
+  });
+  await page.goto(`${server.url}/jobs?group=dues`);
+  const row = page.locator('[data-row=due]');
+  await row.getByText('now', { exact: true }).waitFor();
+  await row.getByText(/Pacific\/Auckland/).waitFor();
+  assert.equal(await row.getByText('ago').count(), 0);
+  await row.locator('[data-act=menu]').click();
+  await page.getByRole('menuitem', { name: /^Delete/ }).click();
+  await page.getByRole('dialog', { name: 'Delete Pay the suppliers (due)?' }).getByRole('button', { name: 'Cancel' }).click();
+  await row.getByRole('checkbox').click();
+  await page.getByRole('button', { name: 'More', exact: true }).click();
+  await page.getByRole('menuitem', { name: /^Delete/ }).click();
+  await page.getByRole('dialog').getByText('Pay the suppliers (due)').waitFor();
+  await page.keyboard.press('Escape');
+  await server.api('DELETE', '/jobs/due');
+  await leave(tab);
+});
+
+test('a filter is saved under a name, shared, and deleted', async () => {
   const tab = await visit('/jobs?group=shop&labels=team%3Damber');
   const { page } = tab;
   await lists(page, 'shop-mail');
@@ -108,8 +136,29 @@ test('a filter is saved under a name, and deleted', async () => {
   await page.getByRole('link', { name: 'Amber’s shop' }).click();
   await lists(page, 'shop-mail');
   assert.equal(new URL(page.url()).search, '?group=shop&labels=team%3Damber');
-  await page.getByRole('button', { name: 'Delete the filter Amber’s shop' }).click();
-  await page.locator('[data-saved]').waitFor({ state: 'detached' });
+  // It is on the server: another browser has it, one that another program shared, and what an earlier version kept there.
+  await server.api('PUT', '/views/paused', { name: 'All paused', query: 'state=paused', shared: true });
+  const other = await open(browser, server, { storageState: session });
+  await other.page.addInitScript(() => {
+    if (!sessionStorage.getItem('set')) localStorage.setItem('carillon-job-filters', JSON.stringify([{ name: 'Old one', filter: { q: 'shop' } }]));
+    sessionStorage.setItem('set', 'yes');
+  });
+  await other.page.goto(`${server.url}/jobs`);
+  for (const name of ['Amber’s shop', 'All paused', 'Old one']) await other.page.locator(`[data-saved="${name}"]`).waitFor();
+  await until('it is moved', () => other.page.evaluate(() => localStorage.getItem('carillon-job-filters') === '[]'));
+  await other.page.reload();
+  await other.page.getByRole('link', { name: 'All paused' }).click();
+  await other.page.waitForURL('**/jobs?state=paused');
+  await assertAccessible(other.page, 'saved filters');
+  await shoot(other.page, 'jobs-saved');
+  for (const name of ['Amber’s shop', 'All paused', 'Old one']) {
+    await other.page.getByRole('button', { name: `Delete the filter ${name}` }).click();
+    await other.page.getByText(name === 'All paused' ? 'It is deleted for all users.' : 'The jobs themselves do not change.').waitFor();
+    await other.page.getByRole('dialog').getByRole('button', { name: 'Delete the filter' }).click();
+    await other.page.locator(`[data-saved="${name}"]`).waitFor({ state: 'detached' });
+  }
+  assert.deepEqual((await server.api('GET', '/views')).items, []);
+  await leave(other);
   await leave(tab);
 });
 

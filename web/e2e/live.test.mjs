@@ -76,6 +76,11 @@ test('a running run shows its expected end, and the list of jobs the last result
   await shoot(page, 'run-expected');
   await page.goto(`${server.url}/runs`);
   await page.locator('[data-expected]').locator('visible=true').waitFor();
+  for (const width of [1280, 1100, 800]) {
+    await page.setViewportSize({ width, height: 900 });
+    await assertFits(page, `runs with an expected end at ${width}`);
+  }
+  await page.setViewportSize({ width: 1280, height: 900 });
   await shoot(page, 'runs-expected');
   await server.api('POST', `/runs/${run}/kill`, {});
 

@@ -91,6 +91,33 @@ test('a channel is created, tested in place, changed, and its secrets are not sh
   await leave(tab);
 });
 
+test('a chat service has the fields of its kind only, and gets its messages in its language', async () => {
+  const tab = await visit('/notifications');
+  const { page } = tab;
+  await page.getByRole('button', { name: 'New channel' }).click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByRole('textbox', { name: 'Channel', exact: true }).fill('team');
+  await dialog.getByLabel('Kind').selectOption('slack');
+  await dialog.getByText('Incoming Webhooks').waitFor();
+  assert.equal(await dialog.getByLabel(/^Signing secret/).count(), 0);
+  await dialog.getByLabel(/^URL/).fill(`${hook}/slack`);
+  await dialog.getByText('中文', { exact: true }).click();
+  await assertAccessible(page, 'a new chat service');
+  await assertFits(page, 'a new chat service');
+  await shoot(page, 'channel-chat');
+  await dialog.getByRole('button', { name: 'Create the channel' }).click();
+  await dialog.getByRole('button', { name: 'Send a test to team' }).click();
+  await dialog.locator('[data-test=sent]').waitFor();
+  const told = receiver.got.find(({ path }) => path.endsWith('/slack'));
+  assert.equal(told.text, '[Carillon] 测试消息');
+  assert.equal(told.blocks[0].type, 'header');
+  await dialog.getByRole('button', { name: 'Done' }).click();
+  await page.locator('[data-row=team]').getByText('Slack').waitFor();
+  assert.ok(!(await page.content()).includes('canary'), 'a secret is shown');
+  await server.api('DELETE', '/channels/team');
+  await leave(tab);
+});
+
 test('failed deliveries are listed with their reason, filtered, and retried', async () => {
   await server.api('POST', '/jobs', { name: 'payout', title: 'Pay out sellers', command: 'exit 3', notify: { on: ['failed'], to: ['ops', 'spare'] } });
   await server.api('POST', '/jobs/payout/run', {});
@@ -152,7 +179,7 @@ test('the job editor offers channels as chips, and creates one without leaving t
   await page.getByRole('button', { name: 'New channel…' }).click();
   const dialog = page.getByRole('dialog');
   await dialog.getByRole('textbox', { name: 'Channel', exact: true }).fill('night-shift');
-  await dialog.getByText('Mail', { exact: true }).click();
+  await dialog.getByLabel('Kind').selectOption('mail');
   await dialog.getByLabel('Mail addresses').fill('a@example.com, b@example.com');
   await dialog.getByRole('button', { name: 'Create the channel' }).click();
   await dialog.getByRole('button', { name: 'Done' }).click();
@@ -169,6 +196,69 @@ test('the job editor offers channels as chips, and creates one without leaving t
   await page.getByRole('button', { name: 'Create the job' }).click();
   await page.getByRole('heading', { name: 'chips' }).waitFor();
   assert.deepEqual((await server.api('GET', '/jobs/chips')).notify, { on: ['failed', 'missed', 'lost'], to: ['night-shift', 'ops'] });
+  await leave(tab);
+});
+
+test('a lock is shown with its owner and queue, and released', async () => {
+  const tab = await visit('/locks');
+  const { page } = tab;
+  await page.getByText('No locks yet').waitFor();
+  const held = await server.api('POST', '/locks/imports.eu', { id: 'host-1:4711', ttl: '5m', grace: '10m' });
+  assert.equal(held.state, 'held');
+  await server.api('POST', '/locks/imports.eu/note', { session: held.session, note: 'row 17' });
+  assert.equal((await server.api('POST', '/locks/imports.eu', { id: 'host-2:977', ttl: '5m', grace: '10m', wait: '1ms' })).state, 'queued');
+  await page.reload();
+  const row = page.locator('[data-row="imports.eu"]');
+  await row.getByText('host-1:4711').waitFor();
+  await row.getByText('Held', { exact: true }).waitFor();
+  await row.getByRole('button', { name: 'Details of imports.eu' }).click();
+  await page.getByText('row 17').waitFor();
+  await page.getByRole('list', { name: 'Clients waiting for imports.eu' }).getByText('host-2:977').waitFor();
+  await assertAccessible(page, 'locks');
+  await shoot(page, 'locks');
+  await row.getByRole('button', { name: 'Release imports.eu' }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Release the lock' }).click();
+  await row.getByText('Free', { exact: true }).waitFor();
+  assert.equal((await server.api('POST', '/locks/imports.eu/keepalive', { session: held.session })).state, 'lost');
+  await leave(tab);
+});
+
+test('a maintenance window holds fires from its form, and is ended', async () => {
+  await server.api('POST', '/jobs', { name: 'kept-back', group: 'shop', cronExpr: '* * * * * * *', command: 'true' });
+  const tab = await visit('/maintenance');
+  const { page } = tab;
+  await page.getByText('No maintenance windows').waitFor();
+  await page.getByRole('button', { name: 'New window' }).click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByRole('textbox', { name: 'Window' }).fill('db-upgrade');
+  await dialog.getByRole('button', { name: 'Create the window' }).click();
+  await dialog.getByText('Name at least one group.').waitFor();
+  await dialog.getByLabel('Groups').fill('shop,');
+  await dialog.getByLabel('Note').fill('database upgrade');
+  await assertAccessible(page, 'a new window');
+  await shoot(page, 'maintenance-new');
+  await dialog.getByRole('button', { name: 'Create the window' }).click();
+  const row = page.locator('[data-row="db-upgrade"]');
+  await row.getByText('Open', { exact: true }).waitFor();
+  await row.getByText('groups shop').waitFor();
+  await assertAccessible(page, 'maintenance');
+  await shoot(page, 'maintenance');
+  await until('a fire waits for the end of the window', async () => {
+    const { items } = await server.api('GET', '/jobs/kept-back/fires?limit=20');
+    return items.some(({ status, reason }) => status === 'waiting' && reason?.code === 'maintenance' && reason.data.note === 'database upgrade');
+  });
+  await row.getByRole('button', { name: 'End db-upgrade now' }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'End the window' }).click();
+  await row.getByText('Over', { exact: true }).waitFor();
+  await until('fires run again', async () => {
+    const { items } = await server.api('GET', '/jobs/kept-back/fires?limit=20&status=succeeded');
+    const [window] = (await server.api('GET', '/maintenance')).items;
+    return items.some(({ plannedAt }) => plannedAt > window.to);
+  });
+  await server.api('DELETE', '/jobs/kept-back');
+  await row.getByRole('button', { name: 'Delete db-upgrade' }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Delete the window' }).click();
+  await page.getByText('No maintenance windows').waitFor();
   await leave(tab);
 });
 
@@ -258,7 +348,7 @@ test('the health page lists problems with what to do, and that there are none', 
 test('the pages fit on a phone, in the dark theme and in Chinese', async () => {
   const tab = await visit('/notifications', { width: 390, height: 800, locale: 'zh-CN', colorScheme: 'dark' });
   const { page } = tab;
-  for (const [path, text] of [['/notifications', '发送测试'], ['/notifications?tab=deliveries', 'payout failed'], ['/secrets', '还没有密钥'], ['/health', '没有发现问题']]) {
+  for (const [path, text] of [['/notifications', '发送测试'], ['/notifications?tab=deliveries', 'Pay out sellers (payout) failed'], ['/secrets', '还没有密钥'], ['/health', '没有发现问题']]) {
     await page.goto(server.url + path);
     await page.getByText(text).first().waitFor();
     await assertFits(page, path);

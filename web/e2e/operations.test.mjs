@@ -77,7 +77,7 @@ test('a job is run with a valid parameter only', async () => {
   await page.getByRole('log').getByText('hello moon').waitFor();
   await page.getByText('WHOM=moon').waitFor();
   await page.getByText('full tonight').waitFor();
-  await page.getByRole('button', { name: 'Run again…' }).click();
+  await page.getByRole('button', { name: 'Run with other parameters…' }).click();
   assert.equal(await page.getByLabel('WHOM').inputValue(), 'moon', 'once more begins with what this run was given');
   await shoot(page, 'run-with-params');
   await leave(tab);
@@ -116,6 +116,8 @@ test('a worker is drained and resumed; the job’s page shows the eligible worke
   await page.getByRole('menuitem', { name: 'Drain' }).click();
   const dialog = page.getByRole('dialog', { name: `Drain ${worker.name}?` });
   await dialog.getByText('claims no new fires').waitFor();
+  await dialog.getByText('No other worker accepts runs').waitFor();
+  assert.equal(await dialog.getByText('Other workers run its jobs').count(), 0);
   await dialog.getByLabel('Note').fill('new disks');
   await assertAccessible(page, 'drain');
   await shoot(page, 'worker-drain');

@@ -169,7 +169,7 @@ test('the next hour, the load and the outcomes are shown, each with its table', 
   await page.locator('[data-minutes] [data-bar="1"]').first().waitFor();
   assert.equal(await page.locator('[data-minutes] [data-bar="1"]').count(), 6);
   assert.equal(await page.locator('[data-tile=soon] strong').innerText(), '6');
-  await page.locator('[data-worker]').getByText(/^1 of \d+ slots$/).waitFor();
+  await page.locator('[data-worker]').getByText(/^1 of [\d,]+ slots$/).waitFor();
   await page.locator('[data-running] [data-run]').waitFor();
   // The server would wait for its end.
   await server.api('POST', `/runs/${run}/kill`, {});

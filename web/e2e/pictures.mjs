@@ -22,14 +22,17 @@ try {
   browser = await launch();
   const run = (query) => until(`a run with ${query}`, async () => (await server.api('GET', `/runs?limit=1&${query}`)).items[0]?.id, 120);
   const screens = [
-    ['overview', '/'],
+    ['overview', async () => {
+      await run('job=data.warehouse.compact&status=running');
+      return '/';
+    }],
     ['jobs', '/jobs'],
     ['job', '/jobs/data.etl.prices'],
     ['job-statistics', '/jobs/shop.feed?tab=statistics&range=day'],
     ['job-versions', '/jobs/reports.nightly?tab=versions'],
     ['editor', '/jobs/reports.nightly/edit'],
-    ['run', `/runs/${await run('job=data.warehouse.compact&status=running')}`],
-    ['run-failed', `/runs/${await run('job=data.etl.prices&status=failed')}`],
+    ['run', async () => `/runs/${await run('job=data.warehouse.compact&status=running')}`],
+    ['run-failed', async () => `/runs/${await run('job=finance.payouts&status=failed')}`],
     ['runs', '/runs'],
     ['ledger', '/ledger'],
     ['timeline', '/timeline'],
@@ -51,11 +54,12 @@ try {
     await page.getByRole('navigation').first().waitFor();
     storageState ??= await context.storageState();
     for (const [name, path] of shown) {
-      await page.goto(server.url + path);
+      await page.goto(server.url + (typeof path === 'string' ? path : await path()));
       await page.locator('#content :is(h1, h2)').first().waitFor();
       await page.locator('[aria-label="Loading…"], [aria-label="加载中…"]').first().waitFor({ state: 'detached' });
       await page.evaluate(() => document.fonts.ready);
       await new Promise((resolve) => setTimeout(resolve, 1500));
+      if (await page.locator('[data-condition]').count() > 0) throw new Error(`${name}${suffix}: a warning is on the picture`);
       await page.screenshot({ path: join(folder, `${name}${suffix}.png`) });
       console.log(`${name}${suffix}`);
     }

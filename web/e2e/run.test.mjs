@@ -58,6 +58,14 @@ test('output appears soon after it was written, and a run is killed with a note 
   }));
   console.log(`a line is on the screen ${latency} ms after the command wrote it`);
   assert.ok(latency < 2000, `${latency} ms`);
+  // The start is known while the command runs.
+  const began = page.getByRole('list', { name: 'Progress' }).getByRole('listitem').filter({ hasText: 'Started' }).locator('time');
+  const { startedAt, endedAt } = await until('the start is known', async () => {
+    const one = await server.api('GET', `/runs/${run}`);
+    return one.startedAt && one;
+  });
+  assert.equal(endedAt, undefined);
+  assert.equal(await began.getAttribute('datetime'), startedAt);
   for (const text of ['to be watched', 'WHO=world', 'admin']) await page.getByText(text).first().waitFor();
 
   // After scrolling up the view stays, and the number of new lines is shown.
@@ -97,7 +105,7 @@ test('a run is repeated with its parameters, and links to the previous one', asy
   const tab = await visit(`/runs/${first.id}`);
   const { page } = tab;
   await page.locator('[data-outcome=exit_code]').getByText('did not find a program').waitFor();
-  await press(page, 'Run again…');
+  await press(page, 'Run with other parameters…');
   const dialog = page.getByRole('dialog');
   assert.equal(await dialog.getByLabel('WHO').inputValue(), 'moon');
   await dialog.getByRole('button', { name: 'Run now' }).click();
@@ -129,17 +137,46 @@ test('from the link in a notification the log is one click away, and another run
   assert.equal(await runbook.locator('[data-runbook-text]').evaluate((text) => getComputedStyle(text).whiteSpace), 'pre-wrap', 'line breaks are kept');
   await runbook.getByRole('region', { name: 'Command' }).getByText('echo paying').waitFor();
   assert.equal(await page.locator('[data-steps] time').count(), 4);
-  for (const time of await page.locator('[data-steps] time').allInnerTexts()) assert.match(time, /\d\d:\d\d:\d\d\.\d{3}$/, 'all times have milliseconds');
+  const times = await page.locator('[data-steps] time').allInnerTexts();
+  for (const time of times) assert.match(time, /\d\d:\d\d:\d\d\.\d{3}$/, 'all times have milliseconds');
+  assert.match(times[0], /^(today|yesterday) \d\d:/, 'the day is named as everywhere');
   await assertAccessible(page, 'runbook');
   await shoot(page, 'run-runbook');
   await press(page, 'Run again');
   await page.getByText('A run of Pay out sellers 付款 (finance.payouts) was requested.').waitFor();
   await page.getByRole('link', { name: 'Open the run', exact: true }).click();
   await page.locator('h1 [data-status=failed]').waitFor();
-  assert.ok(!page.url().includes(run.id));
+  assert.ok(page.url().includes(`/runs/${run.fire}.2`), 'it is the next attempt of the fire');
+  await page.locator('[data-steps="5"]').waitFor();
   await page.goto(`${server.url}/runs?job=finance.payouts`);
   await page.getByRole('row').getByRole('link', { name: 'Pay out sellers 付款', exact: true }).first().waitFor();
   await leave(tab);
+});
+
+test('from the link in a notification a failure is acknowledged by two clicks, also with a note', async () => {
+  await server.api('POST', '/jobs', { name: 'invoices', title: 'Send invoices', command: 'echo "mail server refused" >&2; exit 3' });
+  const runs = [await ran('invoices'), await ran('invoices')];
+  const notes = ['', 'ticket OPS-812'];
+  for (const [i, run] of runs.entries()) {
+    const tab = await visit(`/runs/${run.id}`);
+    const { page } = tab;
+    await log(page).getByText('mail server refused').waitFor();
+    let clicks = 0;
+    const click = async (button) => {
+      await button.click();
+      clicks++;
+    };
+    await click(page.getByRole('button', { name: 'Acknowledge…' }));
+    const dialog = page.getByRole('dialog', { name: 'Acknowledge this failure?' });
+    await dialog.locator(':focus').waitFor();
+    if (notes[i]) await page.keyboard.type(notes[i]);
+    await click(dialog.getByRole('button', { name: 'Acknowledge', exact: true }));
+    await page.getByText(/^Acknowledged by admin/).first().waitFor();
+    if (notes[i]) await page.getByText(notes[i]).waitFor();
+    assert.equal(clicks, 2);
+    await leave(tab);
+  }
+  assert.deepEqual((await server.api('GET', '/jobs/invoices/fires?unacknowledged=true')).items, []);
 });
 
 test('a run that no worker may start names the missing label, and leads to the placement and to the worker', async () => {
@@ -152,11 +189,20 @@ test('a run that no worker may start names the missing label, and leads to the p
   await assertAccessible(page, 'no worker');
   await shoot(page, 'run-no-worker');
   const [worker] = (await server.api('GET', '/workers')).items;
-  assert.equal(await outcome.getByRole('link', { name: 'Label a worker' }).getAttribute('href'), `/workers/${worker.id}`);
+  const label = await outcome.getByRole('link', { name: 'Label a worker' }).getAttribute('href');
+  assert.equal(label, `/workers/${worker.id}?label=gpu%3Dtrue`);
   await outcome.getByRole('link', { name: 'Edit placement' }).click();
   await page.waitForURL('**/jobs/rendering/edit?section=placement');
   assert.equal(await page.getByLabel('Worker labels').or(page.getByLabel('Selector')).first().inputValue(), 'gpu=true');
-  await server.api('PATCH', `/workers/${worker.id}`, { labels: { gpu: 'true' } });
+  // The link opens the worker's settings with the label, for saving.
+  await page.goto(server.url + label);
+  const settings = page.getByRole('dialog', { name: `Settings of ${worker.name}` });
+  assert.deepEqual([await settings.getByLabel('Name of label 1').inputValue(), await settings.getByLabel('Value of label 1').inputValue()], ['gpu', 'true']);
+  await assertAccessible(page, 'settings with a label');
+  await settings.getByRole('button', { name: 'Save' }).click();
+  await settings.waitFor({ state: 'detached' });
+  assert.ok(!page.url().includes('label='), 'a reload does not ask again');
+  await page.getByText('gpu=true').waitFor();
   await until('it runs', async () => (await server.api('GET', `/runs/${run}`)).status === 'succeeded');
   await leave(tab);
 });
@@ -240,9 +286,10 @@ test('output is searched, filtered, wrapped, linked to and downloaded', async ()
   await leave(tab);
 });
 
-test('selecting text and slow scrolling stop following, and copying includes lines that are not rendered', async () => {
+test('selecting text and slow scrolling stop following, and copying includes lines that are not rendered', async (t) => {
   await server.api('POST', '/jobs', { name: 'flood', command: 'i=0; while :; do i=$((i+1)); echo "flood $i 中文"; [ $((i%20)) = 0 ] && sleep 0.05; done' });
   const { run } = await server.api('POST', '/jobs/flood/run', {});
+  t.after(() => server.api('POST', `/runs/${run}/kill`, {}));
   const tab = await visit(`/runs/${run}`);
   const { page } = tab;
   await tab.context.grantPermissions(['clipboard-read', 'clipboard-write']);
@@ -301,7 +348,6 @@ test('selecting text and slow scrolling stop following, and copying includes lin
   await page.mouse.dblclick(word.x, word.y);
   await following(false);
   await copy('the word is copied', (text) => text === 'flood');
-  await server.api('POST', `/runs/${run}/kill`, {});
   await leave(tab);
 });
 

@@ -14,7 +14,7 @@ export async function freePort() {
   return port;
 }
 
-export async function until(what, check, seconds = 30) {
+export async function until(what, check, seconds = 60) {
   const deadline = Date.now() + seconds * 1000;
   for (;;) {
     const got = await check();

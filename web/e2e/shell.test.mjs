@@ -116,8 +116,9 @@ test('the palette understands commands and typing errors, and changes settings',
   const find = async (text) => {
     await page.getByRole('dialog').waitFor({ state: 'detached' });
     await page.keyboard.press('Control+k');
-    await field.waitFor();
+    await until('it has the focus', () => field.evaluate((input) => input === document.activeElement));
     await page.keyboard.type(text);
+    assert.equal(await field.inputValue(), text);
   };
   await find('ordres');
   await chosen.getByText('Book the orders').waitFor();
@@ -166,8 +167,13 @@ test('a problem that recurs keeps its one-line banner, and those of single jobs 
   const [cluster] = degraded;
   degraded = [];
   await banner.waitFor({ state: 'detached' });
+  // What appears while a page opens is a part of it.
+  await page.waitForFunction(() => performance.now() > 5000);
+  const heading = page.getByRole('heading', { level: 1 });
+  const { y } = await heading.boundingBox();
   degraded = [cluster];
   await banner.waitFor();
+  assert.ok(Math.abs((await heading.boundingBox()).y - y) < 1, 'a new banner moves nothing');
   degraded = [];
   await banner.locator('[data-over]').waitFor();
   await banner.getByText('it has occurred repeatedly').waitFor();
@@ -232,6 +238,77 @@ test('shortcuts open every page, its search field, and the list of shortcuts', a
   await page.keyboard.press('Escape');
   await page.keyboard.press('n');
   await page.waitForURL('**/new/job');
+  await leave(tab);
+});
+
+test('the guide is read in the console, with working links, and nothing in it is executed', async () => {
+  const tab = await visit('/jobs');
+  const { page } = tab;
+  const help = (item) => async () => {
+    await page.getByRole('button', { name: 'Help', exact: true }).click();
+    await page.getByRole('menuitem', { name: item }).click();
+  };
+  await page.getByRole('button', { name: 'Help', exact: true }).click();
+  for (const item of ['Keyboard shortcuts', 'Guide', 'What’s new', 'API reference']) await page.getByRole('menuitem', { name: item }).waitFor();
+  await page.getByText(/^Version /).waitFor();
+  await shoot(page, 'help');
+  await page.keyboard.press('Escape');
+  await help('What’s new')();
+  await page.waitForURL('**/guide/CHANGELOG');
+  await page.getByRole('heading', { name: 'Changelog' }).waitFor();
+  await help('Guide')();
+  await page.waitForURL('**/guide');
+  const text = page.getByRole('article');
+  await text.locator('a[href^="/guide/"]').first().waitFor();
+  await page.getByRole('navigation', { name: 'Pages of the guide' }).getByRole('link', { name: 'Schedules', exact: true }).click();
+  await page.waitForURL('**/guide/cron');
+  // A link to a heading of another page leads there, and so does the address.
+  const link = text.locator('a[href*="/guide/jobs#"], a[href*="/guide/adr/"]').first();
+  const target = await link.getAttribute('href');
+  await link.click();
+  await page.waitForURL(`**${target}`);
+  await page.goto(`${server.url}/guide/jobs#retries-of-failed-runs-retry`);
+  const heading = page.getByRole('heading', { name: 'Retries of failed runs: retry' });
+  await until('the heading is at the top', () => heading.evaluate((e) => e === document.activeElement && e.getBoundingClientRect().top < 200));
+  await assertAccessible(page, 'guide');
+  await page.goto(`${server.url}/guide/no-such-page`);
+  await page.getByText('The guide has no such page.').waitFor();
+  // Text that looks like HTML stays text.
+  await page.route('**/guide/metrics.md', (route) => route.fulfill({ contentType: 'text/markdown', body: '# Bad\n\n<img src=x onerror="document.title=1"><script>document.title = 2</script>\n\n[no](javascript:alert(1)) [yes](jobs.md)\n\n<b>bold</b>\n' }));
+  await page.goto(`${server.url}/guide/metrics`);
+  await text.getByText('<b>bold</b>').waitFor();
+  assert.deepEqual(await text.locator('a').evaluateAll((links) => links.map((a) => a.getAttribute('href'))), ['/guide/jobs']);
+  assert.equal(await text.locator('img, script, b').count(), 0);
+  await leave(tab);
+});
+
+test('an open section of the editor leads to its page of the guide', async () => {
+  const tab = await visit('/new/job');
+  const { page } = tab;
+  await page.getByRole('button', { name: /^Retry/ }).click();
+  const [guide] = await Promise.all([tab.context.waitForEvent('page'), page.getByRole('link', { name: 'Guide: Retry' }).click()]);
+  await guide.getByRole('heading', { name: 'Retries of failed runs: retry' }).waitFor();
+  await leave(tab);
+});
+
+test('a failure is shown although its dialog was closed before the answer', async () => {
+  await server.api('POST', '/jobs', { name: 'kept', command: 'true' });
+  const tab = await visit('/jobs/kept');
+  const { page } = tab;
+  let answer;
+  const promise = new Promise((resolve) => (answer = resolve));
+  await page.route('**/api/v1/jobs/kept/pause', async (route) => {
+    await promise;
+    await route.fulfill({ status: 409, contentType: 'application/problem+json', body: JSON.stringify({ status: 409, code: 'conflict', detail: 'the job has just been changed' }) });
+  });
+  await page.getByRole('button', { name: 'Pause', exact: true }).click();
+  const asked = page.waitForRequest('**/api/v1/jobs/kept/pause');
+  await page.getByRole('dialog').getByRole('button', { name: 'Pause the job' }).click();
+  await asked;
+  await page.keyboard.press('Escape');
+  await page.getByRole('dialog').waitFor({ state: 'detached' });
+  answer();
+  await page.getByRole('alert').filter({ hasText: 'Request failed' }).waitFor();
   await leave(tab);
 });
 

@@ -151,6 +151,14 @@ test('a peak is flagged above the axis, outlined in the forecast, listed with it
   await page.keyboard.press('Enter');
   await page.waitForURL(/\/ledger\?/);
   await page.getByText('backup-07').first().waitFor();
+
+  // With a slot for each fire it is no pile-up.
+  const [worker] = (await server.api('GET', '/workers')).items;
+  await server.api('PATCH', `/workers/${worker.id}`, { slots: piled });
+  await page.goto(`${server.url}/timeline?view=forecast`);
+  await page.getByText('No pile-ups').waitFor();
+  assert.equal(await page.locator('rect[data-marked]').count(), 0);
+  await server.api('PATCH', `/workers/${worker.id}`, { slots: 20 });
   await leave(tab);
 });
 

@@ -11,16 +11,25 @@ function resolve(schema) {
   return $ref ? { ...schemas[$ref.split('/').at(-1)], ...own } : own;
 }
 
+/** Of a value that is a text or an object, the object; of one that is a text or a number, a text. */
+function objectOf(schema) {
+  const { oneOf, ...own } = resolve(schema);
+  const object = oneOf?.find((one) => resolve(one).type === 'object');
+  return oneOf ? { ...(object ? resolve(object) : { type: 'string' }), ...own } : own;
+}
+
 function specOf(schema) {
-  const s = resolve(schema);
+  const s = objectOf(schema);
   const spec = { type: s.type };
+  if (resolve(schema).oneOf && s.type === 'object') spec.short = true;
+  if (resolve(schema).oneOf?.some((one) => resolve(one).type === 'integer')) spec.whole = true;
   if (s.description) spec.doc = s.description;
   if (s.enum) spec.enum = s.enum;
   if (s.format === 'date-time') spec.format = 'time';
   if (s.examples?.length) spec.example = String(s.examples[0]);
   if (s.type === 'array') spec.items = specOf(s.items);
   if (s.type === 'object' && s.properties) spec.fields = fieldsOf(s);
-  else if (s.type === 'object') spec.values = specOf(s.additionalProperties);
+  else if (s.type === 'object' && Object.keys(s.additionalProperties ?? {}).length > 0) spec.values = specOf(s.additionalProperties);
   return spec;
 }
 
@@ -47,7 +56,11 @@ export interface FieldSpec {
   example?: string;
   items?: FieldSpec;
   fields?: Readonly<Record<string, FieldSpec>>;
-  /** Where the names are free, as those of variables are. */
+  /** A text is possible in place of the object. */
+  short?: true;
+  /** A whole number is possible, too. */
+  whole?: true;
+  /** Where the names are free, as those of variables are; absent if the values are, too. */
   values?: FieldSpec;
 }
 

@@ -53,8 +53,9 @@ const below: Record<string, readonly string[]> = {
   i18n: [],
   api: ['lib'],
   parts: ['api', 'i18n', 'lib'],
-  screens: ['api', 'i18n', 'lib', 'parts'],
-  app: ['api', 'i18n', 'lib', 'parts', 'screens', 'theme'],
+  flow: ['api', 'i18n', 'lib', 'parts'],
+  screens: ['api', 'flow', 'i18n', 'lib', 'parts'],
+  app: ['api', 'flow', 'i18n', 'lib', 'parts', 'screens', 'theme'],
 };
 
 /** Reports whether a module may import another one. */

@@ -18,8 +18,10 @@ type entry struct {
 	Seq                  int64
 }
 
-// quiet are operations that do not use GET and change nothing. "recover" is called as a dry run.
-var quiet = map[string]bool{"validate-job": true, "preview-schedule": true, "parse-crontab": true, "recover": true}
+// quiet are operations that do not use GET and change nothing, or that programs call all the time to use a lock.
+// "recover" is called as a dry run.
+var quiet = map[string]bool{"validate-job": true, "preview-schedule": true, "parse-crontab": true, "recover": true,
+	"acquire-lock": true, "keep-lock-alive": true, "note-lock": true, "release-lock": true}
 
 // Each change leaves one audit entry, a rejected request leaves none, and no entry contains a secret. In the end all
 // entries are in the chain.

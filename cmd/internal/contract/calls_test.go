@@ -1,9 +1,11 @@
 package contract
 
 import (
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"strings"
+	"time"
 
 	"carillon/internal/access"
 )
@@ -90,6 +92,13 @@ var calls = map[string]call{
 		body:   `{"note":"by hand"}`,
 		before: spare("ran"),
 	},
+	"restart-job": {
+		need:   access.Operator,
+		reach:  ofGroup,
+		target: "/api/v1/jobs/daemon-{label}/restart",
+		body:   `{"note":"it leaks memory"}`,
+		before: consumer,
+	},
 	"pause-job": {
 		need:   access.Operator,
 		reach:  ofGroup,
@@ -135,6 +144,7 @@ var calls = map[string]call{
 	"list-groups": viewed("/api/v1/groups"),
 	"list-labels": viewed("/api/v1/labels"),
 
+	"list-replicas":   viewed("/api/v1/jobs/{job}/replicas"),
 	"get-placement":   viewed("/api/v1/jobs/{job}/placement"),
 	"list-versions":   viewedInGroup("/api/v1/jobs/{job}/versions"),
 	"get-job-version": viewedInGroup("/api/v1/jobs/{job}/versions/{version}"),
@@ -166,6 +176,46 @@ var calls = map[string]call{
 		body:   `{"note":"enough"}`,
 		before: waiting,
 	},
+	"list-run-nodes": {need: access.Viewer, reach: somewhere, target: "/api/v1/runs/{flowrun}/nodes", before: flowRun},
+	"pause-run": {
+		need:   access.Operator,
+		reach:  ofGroup,
+		target: "/api/v1/runs/{flowrun}/pause",
+		body:   `{"note":"for now"}`,
+		before: flowRun,
+	},
+	"resume-run": {
+		need:   access.Operator,
+		reach:  ofGroup,
+		target: "/api/v1/runs/{flowrun}/resume",
+		body:   `{"note":"go on"}`,
+		before: pausedFlowRun,
+	},
+	"approve-step": {
+		need:   access.Operator,
+		reach:  ofGroup,
+		target: "/api/v1/runs/{flowrun}/approve",
+		body:   `{"step":"publish","note":"looks right"}`,
+		before: flowRun,
+	},
+	"reject-step": {
+		need:   access.Operator,
+		reach:  ofGroup,
+		target: "/api/v1/runs/{flowrun}/reject",
+		body:   `{"step":"publish","note":"not yet"}`,
+		before: flowRun,
+	},
+	"list-approvals": {need: access.Viewer, reach: somewhere, target: "/api/v1/approvals?job=flow-{label}",
+		before: flowRun},
+	"get-grid":      {need: access.Viewer, reach: somewhere, target: "/api/v1/jobs/flow-{label}/grid", before: flowRun},
+	"get-job-graph": {need: access.Viewer, reach: ofGroup, target: "/api/v1/jobs/flow-{label}/graph", before: flowRun},
+	"rerun-run": {
+		need:   access.Operator,
+		reach:  ofGroup,
+		target: "/api/v1/runs/{ended}/rerun",
+		body:   `{"scope":"failed","note":"once more"}`,
+		before: endedFlowRun,
+	},
 	"get-output":    {need: access.Viewer, reach: ofGroup, target: "/api/v1/runs/{run}/output", want: http.StatusOK},
 	"search-output": viewedInGroup("/api/v1/runs/{run}/output/search?q=hush"),
 	"follow-output": viewedInGroup("/api/v1/runs/{run}/output/stream"),
@@ -173,6 +223,8 @@ var calls = map[string]call{
 
 	// workers
 	"list-masters": viewed("/api/v1/masters"),
+	"list-types":   viewed("/api/v1/types"),
+	"get-type":     viewed("/api/v1/types/http"),
 	"list-workers": viewed("/api/v1/workers"),
 	"get-worker":   viewed("/api/v1/workers/{worker}"),
 	"patch-worker": {
@@ -208,6 +260,40 @@ var calls = map[string]call{
 		before: delivery,
 	},
 
+	// backfills
+	"create-backfill": {
+		need:   access.Operator,
+		reach:  ofGroup,
+		target: "/api/v1/jobs/{past}/backfills",
+		body:   `{"from":"2026-01-01T00:00:00Z","to":"2026-01-04T00:00:00Z","note":"once more"}`,
+		before: dated,
+		want:   http.StatusAccepted,
+	},
+	"list-backfills": viewed("/api/v1/backfills"),
+	"get-backfill":   {need: access.Viewer, reach: ofGroup, target: "/api/v1/backfills/{backfill}", before: backfill},
+	"pause-backfill": {
+		need:   access.Operator,
+		reach:  ofGroup,
+		target: "/api/v1/backfills/{backfill}/pause",
+		before: backfill,
+	},
+	"resume-backfill": {
+		need:   access.Operator,
+		reach:  ofGroup,
+		target: "/api/v1/backfills/{backfill}/resume",
+		before: func(s *stack, o *object) {
+			backfill(s, o)
+			s.ask(http.MethodPost, "/api/v1/backfills/"+o.vars["backfill"]+"/pause", nil, nil)
+		},
+	},
+	"cancel-backfill": {
+		need:   access.Operator,
+		reach:  ofGroup,
+		target: "/api/v1/backfills/{backfill}/cancel",
+		body:   `{"note":"wrong range"}`,
+		before: backfill,
+	},
+
 	// secrets
 	"list-secrets": {need: access.Editor, reach: somewhere, target: "/api/v1/secrets", before: secret},
 	"get-secret":   {need: access.Editor, reach: groupIfAny, target: "/api/v1/secrets/db-{label}", before: secret},
@@ -219,6 +305,79 @@ var calls = map[string]call{
 		before: secret,
 	},
 	"delete-secret": {need: access.Admin, reach: ofGroup, target: "/api/v1/secrets/db-{label}", before: secret},
+
+	// views
+	"list-views": {need: access.Viewer, reach: somewhere, target: "/api/v1/views", before: sharedView},
+	"put-view":   {need: access.Viewer, reach: somewhere, target: "/api/v1/views/put-{label}", body: viewBody},
+	"delete-view": {
+		need:   access.Editor,
+		says:   "viewer",
+		reach:  somewhere,
+		target: "/api/v1/views/shared-{label}?shared=true",
+		before: sharedView,
+	},
+
+	// locks
+	"list-locks": viewed("/api/v1/locks"),
+	"get-lock": {
+		need:   access.Viewer,
+		reach:  ofGroup,
+		target: "/api/v1/locks/{label}.held",
+		before: heldLock,
+	},
+	"acquire-lock": {
+		need:   access.Operator,
+		reach:  ofGroup,
+		target: "/api/v1/locks/{label}.free",
+		body:   `{"id":"host-1:4711","session":"` + lockSession + `","ttl":"10s","grace":"30s","wait":"1s"}`,
+	},
+	"keep-lock-alive": lockCall("keepalive", ""),
+	"note-lock":       lockCall("note", `,"note":"row 17"`),
+	"release-lock":    lockCall("release", ""),
+	"force-release-lock": {
+		need:   access.Operator,
+		reach:  ofGroup,
+		target: "/api/v1/locks/{label}.held",
+		before: heldLock,
+	},
+
+	// maintenance windows
+	"list-maintenance": viewed("/api/v1/maintenance"),
+	"get-maintenance": {
+		need:   access.Viewer,
+		reach:  ofGroup,
+		target: "/api/v1/maintenance/{label}",
+		before: window,
+	},
+	"put-maintenance": {
+		need:   access.Operator,
+		reach:  ofGroup,
+		target: "/api/v1/maintenance/put-{label}",
+		body:   windowBody,
+	},
+	"end-maintenance": {
+		need:   access.Operator,
+		reach:  ofGroup,
+		target: "/api/v1/maintenance/{label}/end",
+		before: window,
+	},
+	"delete-maintenance": {
+		need:   access.Operator,
+		reach:  ofGroup,
+		target: "/api/v1/maintenance/{label}",
+		before: window,
+	},
+
+	// pools
+	"list-pools": {need: access.Viewer, reach: somewhere, target: "/api/v1/pools", before: pool},
+	"get-pool":   {need: access.Viewer, reach: somewhere, target: "/api/v1/pools/{label}", before: pool},
+	"put-pool": {
+		need:   access.Editor,
+		reach:  ofGroup,
+		target: "/api/v1/pools/{label}.new",
+		body:   `{"slots":5,"group":"{group}"}`,
+	},
+	"delete-pool": {need: access.Editor, reach: ofGroup, target: "/api/v1/pools/{label}", before: pool},
 
 	// schedules and statistics
 	"parse-crontab": {need: access.Viewer, reach: somewhere, target: "/api/v1/crontab/parse",
@@ -359,6 +518,30 @@ func spare(name string) func(*stack, *object) {
 	}
 }
 
+// consumer creates a daemon job.
+func consumer(s *stack, o *object) {
+	name := "daemon-" + o.vars["label"]
+	s.ask(http.MethodPut, "/api/v1/jobs/"+name, map[string]any{"name": name, "group": o.group,
+		"command": "exec sleep 1000 # " + o.vars["hush"], "paused": true, "daemon": map[string]any{"count": 1}}, nil)
+}
+
+// dated creates a job with past fires, and without a backfill.
+func dated(s *stack, o *object) {
+	name := fmt.Sprintf("past-%s-%d", o.vars["label"], time.Now().UnixNano())
+	s.ask(http.MethodPut, "/api/v1/jobs/"+name, map[string]any{"name": name, "group": o.group, "cronExpr": "0 3 * * *",
+		"command": "echo " + o.vars["hush"]}, nil)
+	o.vars["past"] = name
+}
+
+// backfill creates a backfill that waits.
+func backfill(s *stack, o *object) {
+	dated(s, o)
+	var begun struct{ ID string }
+	s.ask(http.MethodPost, "/api/v1/jobs/"+o.vars["past"]+"/backfills",
+		map[string]any{"from": "2026-01-01T00:00:00Z", "to": "2026-01-04T00:00:00Z"}, &begun)
+	o.vars["backfill"] = begun.ID
+}
+
 // waiting creates a run that waits.
 func waiting(s *stack, o *object) {
 	spare("killed")(s, o)
@@ -470,4 +653,55 @@ func ann(s *stack, o *object) actor {
 func annsSession(s *stack, o *object) actor {
 	session(s, o)
 	return actor{name: "ann", cookie: o.vars["cookie"], role: access.Viewer}
+}
+
+// windowBody is a maintenance window of the group of the call.
+const windowBody = `{"to":"2099-01-01T00:00:00Z","from":"2098-12-31T00:00:00Z","groups":["{group}"],"note":"x"}`
+
+// window creates a maintenance window, which is open.
+func window(s *stack, o *object) {
+	to, err := json.Marshal(time.Now().Add(time.Hour).UTC())
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	s.ask(http.MethodPut, o.fill("/api/v1/maintenance/{label}"),
+		json.RawMessage(o.fill(`{"groups":["{group}"],"policy":"skip","to":`+string(to)+`}`)), nil)
+}
+
+// lockSession is the session of all locks, and lockBody acquires one.
+const (
+	lockSession = "6b23c0d5f35d1b11f9b683f0b0a617355deb11277d91ae091d399c655b87940d"
+	lockBody    = `{"id":"host-1:4711","session":"` + lockSession + `"}`
+)
+
+// heldLock acquires a lock.
+func heldLock(s *stack, o *object) {
+	s.ask(http.MethodPost, o.fill("/api/v1/locks/{label}.held"), json.RawMessage(lockBody), nil)
+}
+
+// lockCall is a request of the holder of a lock.
+func lockCall(action, fields string) call {
+	return call{
+		need:   access.Operator,
+		reach:  ofGroup,
+		target: "/api/v1/locks/{label}.held/" + action,
+		body:   `{"session":"` + lockSession + `"` + fields + `}`,
+		before: heldLock,
+	}
+}
+
+// pool creates a pool of the group.
+func pool(s *stack, o *object) {
+	s.ask(http.MethodPut, o.fill("/api/v1/pools/{label}"), map[string]any{"slots": 3, "group": o.fill("{group}")}, nil)
+}
+
+const viewBody = `{"name":"Paused in {label}","query":"group={group}&state=paused"}`
+
+// sharedView creates a shared view.
+func sharedView(s *stack, o *object) {
+	s.ask(http.MethodPut, o.fill("/api/v1/views/shared-{label}"), map[string]any{
+		"name":   "Paused",
+		"query":  o.fill("group={group}&state=paused"),
+		"shared": true,
+	}, nil)
 }

@@ -74,6 +74,17 @@ func (d document) faults(schema any, where string, v any) (all []string) {
 			add("its schema says %q, which this test does not understand", word)
 		}
 	}
+	if forms, ok := s["oneOf"].([]any); ok {
+		fits := 0
+		for _, form := range forms {
+			if len(d.faults(form, where, v)) == 0 {
+				fits++
+			}
+		}
+		if fits != 1 {
+			add("is %.60v, which fits %d of %d forms", v, fits, len(forms))
+		}
+	}
 	if types := typesOf(s["type"]); len(types) > 0 && !slices.ContainsFunc(types, func(t string) bool {
 		return is(v, t)
 	}) {
@@ -131,8 +142,8 @@ func (d document) faults(schema any, where string, v any) (all []string) {
 }
 
 // words are the keywords of JSON Schema and OpenAPI that faults checks, and those that only describe.
-var words = []string{"type", "enum", "properties", "required", "additionalProperties", "items", "maxItems", "minItems",
-	"minimum", "maximum", "minLength", "maxLength",
+var words = []string{"type", "enum", "oneOf", "properties", "required", "additionalProperties", "items",
+	"maxItems", "minItems", "minimum", "maximum", "minLength", "maxLength",
 	"pattern", "format", "nullable", "contentEncoding", "uniqueItems",
 	"description", "title", "example", "examples", "default", "deprecated", "readOnly", "writeOnly", "$schema"}
 

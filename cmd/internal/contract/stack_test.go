@@ -15,12 +15,12 @@ import (
 
 	clientv3 "go.etcd.io/etcd/client/v3"
 
-	"carillon/cmd/internal/daemon"
 	"carillon/internal/access"
 	"carillon/internal/access/oidc/oidctest"
 	"carillon/internal/cluster/continuity"
 	"carillon/internal/common"
 	"carillon/internal/etcdkit/etcdtest"
+	"carillon/internal/master"
 	"carillon/internal/platform/config"
 	"carillon/internal/platform/lifecycle"
 	"carillon/internal/platform/metrics"
@@ -60,18 +60,28 @@ func start(t *testing.T) *stack {
 		GroupsClaim:  "groups",
 		Roles:        []config.OIDCRole{{Claimed: "*", Role: "viewer"}},
 	}
-	accounts := daemon.NewAccess(client, &single)
-	master, err := daemon.NewMaster(daemon.MasterConfig{
-		Process: daemon.Process{
-			Etcd:     client,
-			Store:    store,
-			Version:  "test",
-			Log:      log,
-			Registry: metrics.NewRegistry("test"),
-		},
-		ID:     common.NewID(),
-		Clock:  continuity.NewClock(slog.New(slog.DiscardHandler)),
-		Origin: continuity.NewOrigin(slog.New(slog.DiscardHandler)),
+	s := &stack{t: t, made: new(int), etcd: client, store: store, client: &http.Client{Timeout: 30 * time.Second,
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}}
+	// Before the master starts: it does not compare its clock with one that it only finds in its first list.
+	s.put(common.WorkerKey(workerID), common.Registration{
+		Life:      common.Life{Worker: workerID, Name: "north", Life: "l"},
+		Host:      "north",
+		Version:   "test",
+		Slots:     4,
+		StartedAt: time.Now(),
+		Clock:     time.Now(),
+		Lease:     7,
+	})
+	accounts := master.NewAccess(client, &single)
+	m, err := master.New(master.Config{
+		Etcd:     client,
+		Store:    store,
+		Version:  "test",
+		Log:      log,
+		Registry: metrics.NewRegistry("test"),
+		ID:       common.NewID(),
+		Clock:    continuity.NewClock(slog.New(slog.DiscardHandler)),
+		Origin:   continuity.NewOrigin(slog.New(slog.DiscardHandler)),
 		API: config.API{
 			HTTP: config.HTTP{Listen: "127.0.0.1:0"},
 			OIDC: single,
@@ -88,23 +98,12 @@ func start(t *testing.T) *stack {
 	}
 	ctx, stop := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
-	go func() { ended <- lifecycle.New(log, master.Parts()...).Run(ctx, context.Background()) }()
+	go func() { ended <- lifecycle.New(log, m.Parts()...).Run(ctx, context.Background()) }()
 	t.Cleanup(func() {
 		stop()
 		if err := <-ended; err != nil {
 			t.Errorf("the master: %v", err)
 		}
-	})
-	s := &stack{t: t, made: new(int), etcd: client, store: store, client: &http.Client{Timeout: 30 * time.Second,
-		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}}
-	s.put(common.WorkerKey(workerID), common.Registration{
-		Life:      common.Life{Worker: workerID, Name: "north", Life: "l"},
-		Host:      "north",
-		Version:   "test",
-		Slots:     4,
-		StartedAt: time.Now(),
-		Clock:     time.Now(),
-		Lease:     7,
 	})
 	token, err := accounts.Bootstrap(t.Context(), common.Actor{Name: "bootstrap"}, 0)
 	if err != nil {
@@ -116,7 +115,7 @@ func start(t *testing.T) *stack {
 			t.Fatal("the master did not get ready")
 		}
 		time.Sleep(10 * time.Millisecond)
-		s.base = "http://" + master.Address()
+		s.base = "http://" + m.Address()
 	}
 	return s
 }
@@ -378,8 +377,9 @@ func (s *stack) do(who actor, r request) answer {
 
 // kept are the prefixes of keys that only requests change: a rejected request must not change them. Processes write
 // their own state all the time, and changes are delivered.
-var kept = []string{common.JobsPrefix, common.TriggersPrefix, common.KillerPrefix, common.WorkerSettingsPrefix,
-	common.ChannelsPrefix, common.SecretsPrefix,
+var kept = []string{common.JobsPrefix, common.FlowRunsPrefix, common.FlowNodesPrefix, common.FlowWaitsPrefix,
+	common.TriggersPrefix, common.KillerPrefix, common.WorkerSettingsPrefix,
+	common.ChannelsPrefix, common.SecretsPrefix, common.ViewsPrefix, common.WindowsPrefix,
 	common.UsersPrefix, common.TokensPrefix, common.ChangesPrefix}
 
 // mark returns the keys with their revisions.

@@ -1,3 +1,3 @@
-// Package daemon wires the parts of master and worker; each runs in its own binary, and both run in the
-// standalone. Decisions are made in the packages that it wires.
+// Package daemon has what the processes of master, worker and standalone have in common: settings and connections, the
+// files of a worker that executes commands, signals, exit codes. internal/master and internal/worker wire the parts.
 package daemon

@@ -9,15 +9,14 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
-	"time"
 
 	"github.com/spf13/cobra"
 
 	"carillon/internal/cluster/members"
 	"carillon/internal/common"
-	"carillon/internal/etcdkit"
 	"carillon/internal/executor"
 	"carillon/internal/executor/guardian"
+	"carillon/internal/health"
 	"carillon/internal/platform/config"
 	"carillon/internal/platform/lifecycle"
 	"carillon/internal/platform/memory"
@@ -89,35 +88,7 @@ func Serve(ctx context.Context, log *slog.Logger, room memory.Headroom, child *g
 	return Failed(lifecycle.New(log, parts...).Run(stop, hurry))
 }
 
-// statusLine returns a daemon's status in one line: its most severe active problem, or its activity.
-func statusLine(lasting []common.Condition, otherwise string) string {
-	if len(lasting) == 0 {
-		return otherwise
-	}
-	return common.Excerpt(lasting[0].Text)
-}
-
 // Status returns the worker's status in one line.
 func (w *Worker) Status() string {
-	running, _ := w.dispatcher.Running()
-	return statusLine(w.conditions.Active(), "running "+common.Count(running, "command", "commands"))
-}
-
-// Status returns the master's status in one line.
-func (m *Master) Status() string {
-	doing := "serving on " + m.Address()
-	if holder, elected := m.elector.Leader(); elected && holder.ID == m.cfg.ID {
-		doing += ", elected"
-	}
-	return statusLine(m.state.Own().Active(), doing)
-}
-
-// everySecond makes a part that calls a function every second.
-func everySecond(do func()) func(context.Context) error {
-	return func(ctx context.Context) error {
-		for etcdkit.Sleep(ctx, time.Second) {
-			do()
-		}
-		return nil
-	}
+	return health.StatusLine(w.Conditions(), "running "+common.Count(w.Running(), "command", "commands"))
 }

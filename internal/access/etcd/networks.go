@@ -22,7 +22,7 @@ const (
 // each network.
 type networks map[string]time.Time
 
-// KnownNetwork reports whether a user has logged in with a password from a network within the last
+// KnownNetwork reports whether a user has signed in with a password from a network within the last
 // 90 days. It returns false if this cannot be read.
 func (s *Store) KnownNetwork(ctx context.Context, user, network string) bool {
 	if network == "" {

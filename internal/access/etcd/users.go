@@ -188,7 +188,7 @@ func (s *Store) changeUser(ctx context.Context, actor common.Actor, verb, name s
 	return after, nil
 }
 
-// otherAdmin returns a compare that holds while another user is an admin who can log in. So two
+// otherAdmin returns a compare that holds while another user is an admin who can sign in. So two
 // admins that remove each other at the same time cannot both succeed.
 func (s *Store) otherAdmin(ctx context.Context, but string) (clientv3.Cmp, error) {
 	all, err := s.Users(ctx)
@@ -240,6 +240,7 @@ func (s *Store) DeleteUser(ctx context.Context, actor common.Actor, name string,
 		}
 		if before.ID != "" {
 			t.Delete(common.NetworksKey(before.ID))
+			t.Then(clientv3.OpDelete(common.ViewsOf(before.ID), clientv3.WithPrefix()))
 		}
 		t.Audit(actor, "delete", "user", name, before.Redacted(), nil)
 		return nil

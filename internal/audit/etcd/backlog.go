@@ -48,7 +48,7 @@ func (b *Backlog) Measure(ctx context.Context, client *clientv3.Client) error {
 	if err != nil {
 		return err
 	}
-	if resp.Count*2*common.MaxJobBytes < b.most() {
+	if resp.Count*4*common.MaxJobBytes < b.most() { // the job before and after, and the steps of a flow
 		b.next, b.weighed, b.weight = "", 0, 0
 		b.set(resp.Count, 0)
 		return nil

@@ -96,7 +96,7 @@ func (o *Origin) First(client *clientv3.Client) func(context.Context) error {
 func (o *Origin) read(ctx context.Context, client *clientv3.Client) error {
 	ctx, cancel := context.WithTimeout(ctx, originLimit)
 	defer cancel()
-	before, _ := o.Lineage.Seen()
+	asked := o.Lineage.Ask()
 	resp, err := client.Get(ctx, common.EpochKey)
 	if errors.Is(err,
 		rpctypes.ErrPermissionDenied) { // permissions of an older etcd-users.sh: a restore is detected all the same
@@ -108,7 +108,7 @@ func (o *Origin) read(ctx context.Context, client *clientv3.Client) error {
 	if err != nil {
 		return err
 	}
-	o.Lineage.Answered(resp.Header, before.Revision) // an in-process client does not report its answers
+	o.Lineage.Answered(resp.Header, asked) // an in-process client does not report its answers
 	seen, why := o.Lineage.Seen()
 	if why == "" {
 		return nil
@@ -120,7 +120,7 @@ func (o *Origin) read(ctx context.Context, client *clientv3.Client) error {
 		}
 		o.log.Warn("etcd_accepted", "epoch", epoch.ID, "by", epoch.By)
 		o.Lineage.Accept()
-		o.Lineage.Answered(resp.Header, 0)
+		o.Lineage.Answered(resp.Header, o.Lineage.Ask())
 	}
 	return nil
 }

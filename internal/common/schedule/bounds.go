@@ -42,6 +42,12 @@ func (b *bounds) start(after time.Time) time.Time {
 	return after
 }
 
+// Within reports whether an instant is neither before the start of the schedule nor after its end.
+func (s Schedule) Within(at time.Time) bool {
+	b := s.bounds
+	return b == nil || !at.Before(b.from) && !at.After(b.to)
+}
+
 // within is Next for a schedule with bounds.
 func (s Schedule) within(after time.Time) (t time.Time, ok bool, err error) {
 	b := s.bounds

@@ -34,7 +34,7 @@ func (s Schedule) Changes(from, end time.Time) iter.Seq[Change] {
 // Touched returns the effect of a change of its zone's clock on a cron line, as the code of a note, and the fire that
 // is affected, or would have been; "" if there is no effect.
 func (s Schedule) Touched(c Change) (code string, at time.Time) {
-	if !s.Lines() {
+	if !s.isLine() {
 		return "", time.Time{}
 	}
 	note, found := s.clockNote(window{offset: int64(c.Before)}, window{start: c.At.Unix(), offset: int64(c.After)})

@@ -2,7 +2,10 @@ package schedule
 
 import (
 	"fmt"
+	"strings"
 	"time"
+
+	"carillon/internal/common"
 )
 
 // mostTimes is the number of clock times up to which a description lists them; beyond it, it describes the fields.
@@ -30,6 +33,21 @@ func Describe(spec Spec, lang string) string {
 		return w.once(at)
 	}
 	return w.line(shapeOf(&p.line))
+}
+
+// DescribeJob describes in words when a job's schedules fire, separated by semicolons; empty for a job without one.
+func DescribeJob(j *common.Job, lang string) string {
+	var all []string
+	j.EachSchedule(func(_ string, _ int, s *common.JobSchedule) {
+		if spec, err := SpecOf(j.Name, s); err == nil && spec.Expr != "" {
+			all = append(all, Describe(spec, lang))
+		}
+	})
+	between := "; "
+	if lang == "zh" {
+		between = "；"
+	}
+	return strings.Join(all, between)
 }
 
 // wording describes schedules in one language.

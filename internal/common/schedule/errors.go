@@ -25,6 +25,7 @@ const (
 	CodeNever       = "cron_never"          // a line that never fires
 	CodePast        = "cron_past"           // a line whose last fire is in the past
 	CodeEvery       = "cron_every"          // the period of @every is no duration of at least 1 s
+	CodeEveryStart  = "cron_every_start"    // @every without a start, beside other schedules
 	CodeAt          = "cron_at"             // the time of @at is not RFC 3339
 	CodeEngine      = "cron_engine"         // the engine rejected the canonical text
 	CodeZoneMissing = "zone_missing"        // no zone given

@@ -2,7 +2,6 @@ package schedule
 
 import (
 	"fmt"
-	"math/bits"
 	"strings"
 	"sync"
 	"time"
@@ -22,8 +21,9 @@ type expression struct {
 	months   bool          // no day of the line exists in some months
 	hours    uint32        // kindCron: its hours
 	minutes  uint64        // kindCron: its minutes
-	seconds  int           // kindCron: number of its seconds
+	seconds  uint64        // kindCron: its seconds
 	days     string        // kindCron: the fields that determine the days, as in text
+	entries  []Entry       // kindSeveral: the schedules, in the order of the list
 
 	mu     sync.Mutex // the engine writes into the expression when it is read
 	engine *cronexpr.Expression
@@ -53,7 +53,7 @@ func newExpression(p *parsed, text string) (*expression, *Error) {
 	x.either = p.line.either()
 	x.months = p.line.skipsMonths()
 	x.hours, x.minutes = uint32(p.line[hour].bits(&defs[hour])), p.line[minute].bits(&defs[minute])
-	x.seconds = bits.OnesCount64(p.line[second].bits(&defs[second]))
+	x.seconds = p.line[second].bits(&defs[second])
 	x.days = strings.SplitN(text, " ", dom+1)[dom]
 	engine, err := engineParse(text)
 	if err != nil {

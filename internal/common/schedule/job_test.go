@@ -60,3 +60,55 @@ func TestPassed(t *testing.T) {
 		}
 	}
 }
+
+func TestIntervalOf(t *testing.T) {
+	in, at := NewInterner(), time.Date(2026, 6, 8, 9, 0, 0, 0, time.UTC)
+	from := at.Add(-time.Hour)
+	daily := common.Job{Name: "daily", CronExpr: "0 9 * * 1-5", Timezone: "UTC"}
+	first := daily
+	first.StartAt = &from
+	for _, c := range []struct {
+		name string
+		job  common.Job
+		fire string
+		want *common.Interval
+	}{
+		{"a planned fire", daily, common.PlannedFire("u", at),
+			&common.Interval{Start: at.Add(-72 * time.Hour), End: at}},
+		{"the first fire", first, common.PlannedFire("u", at), &common.Interval{End: at}},
+		{"a manual run", daily, common.TriggeredFire("u", "x"), nil},
+		{"a job without a schedule", common.Job{Name: "none"}, common.PlannedFire("u", at), nil},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			got := in.IntervalOf(&c.job, &common.Record{JobUID: "u", Fire: c.fire, PlannedAt: at})
+			if (got == nil) != (c.want == nil) ||
+				got != nil && !(got.Start.Equal(c.want.Start) && got.End.Equal(c.want.End)) {
+				t.Errorf("got %+v, want %+v", got, c.want)
+			}
+		})
+	}
+}
+
+func TestIntervalOf_RunsOfFlowRuns(t *testing.T) {
+	in, at := NewInterner(), time.Date(2026, 6, 8, 9, 0, 0, 0, time.UTC)
+	daily := common.Job{Name: "daily", CronExpr: "0 9 * * 1-5", Timezone: "UTC"}
+	of := common.FlowRun{Head: common.Head{Kind: common.KindFlow, Job: "etl", Run: "f.1", UID: "f",
+		Interval: &common.Interval{Start: at.Add(-time.Hour), End: at}}}
+	for name, c := range map[string]struct {
+		record common.Record
+		want   time.Time // start; zero: no interval
+	}{
+		"a date of a backfill": {common.Record{Job: "daily", Fire: common.PlannedFire("u", at), PlannedAt: at,
+			Flow: &common.FlowNode{Kind: common.KindBackfill, Job: "daily@backfill", UID: "u"}},
+			at.Add(-72 * time.Hour)},
+		"an inline step": {common.Record{Job: "etl:load", Fire: common.NodeFire("f", "f.1", "load"), PlannedAt: at,
+			Flow: of.Node("load", 1, "f")}, at.Add(-time.Hour)},
+		"a job that a step runs": {common.Record{Job: "daily", Fire: common.NodeFire("u", "f.1", "report"),
+			PlannedAt: at, Flow: of.Node("report", 1, "u")}, time.Time{}},
+	} {
+		got := in.IntervalOf(&daily, &c.record)
+		if (got == nil) != c.want.IsZero() || got != nil && !(got.Start.Equal(c.want) && got.End.Equal(at)) {
+			t.Errorf("%s: got %+v, want one from %v", name, got, c.want)
+		}
+	}
+}

@@ -24,10 +24,12 @@ const (
 
 // Note is a remark on a preview: on a fire at a change of the clock or, with a zero At, on the line itself.
 type Note struct {
-	Code string            `json:"code" doc:"For programs and translations."`
-	Text string            `json:"text"`
-	At   time.Time         `json:"at,omitzero" doc:"The fire concerned, if there is one."`
-	Data map[string]string `json:"data,omitempty" doc:"Values for translated texts."`
+	Code string    `json:"code" doc:"For programs and translations."`
+	Text string    `json:"text"`
+	At   time.Time `json:"at,omitzero" doc:"The fire concerned, if there is one."`
+	// Entry is the Number of the entry that the note is about; 0 for a job with one schedule.
+	Entry int               `json:"entry,omitempty" doc:"Of several schedules: number of the one that the note is about, from 1."`
+	Data  map[string]string `json:"data,omitempty" doc:"Values for translated texts."`
 }
 
 const wallClock = "2006-01-02 15:04:05"
@@ -52,8 +54,33 @@ func (s Schedule) Preview(from time.Time, n int) (fires []time.Time, notes []Not
 		fires = append(fires, t)
 		at = t
 	}
-	if s.expr.kind != kindCron {
-		return fires, nil
+	if len(fires) == 0 {
+		return fires, s.lineNotes()
+	}
+	return fires, s.notes(s.bounds.start(from).Unix(), fires[len(fires)-1].Unix())
+}
+
+// notes returns the remarks on the line, and on its fires after one time, up to another.
+func (s Schedule) notes(from, to int64) (notes []Note) {
+	for i := range s.expr.entries {
+		e := &s.expr.entries[i]
+		for _, n := range e.Schedule.notes(max(from, e.Schedule.bounds.start(time.Unix(from, 0)).Unix()), to) {
+			n.Entry = e.Number
+			notes = append(notes, n)
+		}
+	}
+	if !s.isLine() {
+		slices.SortStableFunc(notes, func(a, b Note) int { return a.At.Compare(b.At) })
+		return notes[:min(len(notes), maxNotes)]
+	}
+	notes = append(s.lineNotes(), s.clockNotes(from, to)...)
+	return notes[:min(len(notes), maxNotes)]
+}
+
+// lineNotes returns the remarks on the line itself.
+func (s Schedule) lineNotes() (notes []Note) {
+	if !s.isLine() {
+		return nil
 	}
 	if s.expr.either {
 		notes = append(notes, Note{Code: NoteEither,
@@ -63,10 +90,7 @@ func (s Schedule) Preview(from time.Time, n int) (fires []time.Time, notes []Not
 		notes = append(notes, Note{Code: NoteShortMonths,
 			Text: "months without this day are left out; L is the last day of every month"})
 	}
-	if len(fires) > 0 {
-		notes = append(notes, s.clockNotes(s.bounds.start(from).Unix(), fires[len(fires)-1].Unix())...)
-	}
-	return fires, notes[:min(len(notes), maxNotes)]
+	return notes
 }
 
 // clockNotes checks each change of the clock that can affect a fire in (from, to].

@@ -14,8 +14,8 @@ type Spec struct {
 	From, To time.Time
 }
 
-// Schedule is a job's schedule: a small value that shares what it points to. The zero Schedule never fires. Safe for
-// concurrent use.
+// Schedule is a job's schedule, or several of them: a small value that shares what it points to. The zero Schedule
+// never fires. Safe for concurrent use.
 type Schedule struct {
 	expr   *expression
 	zone   *zone   // with the rules
@@ -26,7 +26,8 @@ type Schedule struct {
 func (s Schedule) IsZero() bool { return s.expr == nil }
 
 // Canonical returns the one text of all lines with the same meaning: seven fields, second first and year last, or
-// @every and @at with their argument. H is resolved. It may be longer than the 256 bytes that a user may write.
+// @every and @at with their argument. H is resolved. It may be longer than the 256 bytes that a user may write. The
+// texts of several schedules are separated by semicolons.
 func (s Schedule) Canonical() string {
 	if s.IsZero() {
 		return ""
@@ -34,7 +35,7 @@ func (s Schedule) Canonical() string {
 	return s.expr.text
 }
 
-// Zone returns the name of the time zone.
+// Zone returns the name of the time zone; of several schedules, that of the first one.
 func (s Schedule) Zone() string {
 	if s.IsZero() {
 		return ""
@@ -43,8 +44,9 @@ func (s Schedule) Zone() string {
 }
 
 // Next returns the first fire strictly after the given time, in the schedule's zone; ok is false if there is none
-// before 2100. An @every without a start counts in real time from after, which should be the last fire. An error means
-// that the engine failed: the job cannot be planned, others can.
+// before 2100. Of several schedules it is the earliest fire, in the zone of the entry that it belongs to. An @every
+// without a start counts in real time from after, which should be the last fire. An error means that the engine failed:
+// the job cannot be planned, others can.
 func (s Schedule) Next(after time.Time) (t time.Time, ok bool, err error) {
 	if s.IsZero() {
 		return time.Time{}, false, nil
@@ -62,6 +64,8 @@ func (s Schedule) unbounded(after time.Time) (t time.Time, ok bool, err error) {
 		return t, t.After(after) && t.Year() <= maxYear, nil
 	case kindAt:
 		return s.expr.at.In(s.zone.loc), s.expr.at.After(after), nil
+	case kindSeveral:
+		return nextOf(s.expr.entries, after)
 	}
 	u, ok, err := s.next(after.Unix())
 	if !ok || err != nil {

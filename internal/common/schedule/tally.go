@@ -35,11 +35,13 @@ func ceil(t time.Time) int64 {
 	return t.Unix()
 }
 
-// errNotCron is the error of a tally for a schedule that is not a cron line.
-var errNotCron = errors.New("only cron lines can be tallied")
+// errNotCron is the error of a tally for a schedule that it does not count.
+var errNotCron = errors.New("only cron lines and several schedules can be tallied")
 
-// Lines reports whether the schedule is a cron line, which a Tally counts.
-func (s Schedule) Lines() bool { return s.expr != nil && s.expr.kind == kindCron }
+// Lines reports whether a Tally counts the schedule: it is a cron line, or several schedules.
+func (s Schedule) Lines() bool { return s.isLine() || len(s.Entries()) > 0 }
+
+func (s Schedule) isLine() bool { return s.expr != nil && s.expr.kind == kindCron }
 
 // Same identifies schedules that fire at the same times, apart from bounds.
 type Same struct {
@@ -66,16 +68,29 @@ func (s Schedule) Period() time.Duration {
 	return s.expr.period
 }
 
-// Of calls visit for the fires of a cron line after a time, and before end, both within the tally's period; the bounds
-// of the schedule are ignored. Each call is for some of the 60 minutes from start on (in Unix seconds, a full minute),
-// one bit for each, and fires is the number of fires in each of these. The order of the calls is undefined; two may be
-// for the same minute.
+// Of calls visit for the fires of a schedule after a time, and before end, both within the tally's period. The bounds
+// of a cron line are ignored, those of several schedules are not. Each call is for some of the 60 minutes from start on
+// (in Unix seconds, a full minute), one bit for each, and fires is the number of fires in each of these. The order of
+// the calls is undefined; two may be for the same minute.
 func (t *Tally) Of(s Same, after, end time.Time, visit func(start int64, minutes uint64, fires int)) error {
-	if s.expr == nil || s.expr.kind != kindCron {
+	first, last := max(after.Unix()+1, t.first), min(ceil(end), t.end)
+	switch {
+	case s.expr == nil:
+		return errNotCron
+	case s.expr.kind == kindSeveral:
+		return t.union(s.expr.entries, after, end, visit)
+	case s.expr.kind != kindCron:
 		return errNotCron
 	}
+	return t.line(s, first, last, func(start int64, minutes, seconds uint64) {
+		visit(start, minutes, bits.OnesCount64(seconds))
+	})
+}
+
+// line visits the fires of a cron line from one second on, and before another. Each call is for some minutes, as those
+// of Of are, and the seconds at which the line fires in each of them.
+func (t *Tally) line(s Same, first, last int64, visit func(start int64, minutes, seconds uint64)) error {
 	bare := Schedule{expr: s.expr, zone: s.zone}
-	first, last := max(after.Unix()+1, t.first), min(ceil(end), t.end)
 	for _, part := range t.stretches(s.zone) {
 		from, to := max(part.start, first), min(part.end, last)
 		if from >= to {
@@ -119,7 +134,7 @@ func (t *Tally) Count(s Schedule, after, to time.Time) (count int64, last time.T
 	if err != nil || count == 0 {
 		return 0, time.Time{}, err
 	}
-	_, last, err = s.Passed(time.Unix(newest-1, 0), to, 60)
+	_, last, err = s.Passed(time.Unix(newest, -1), to, math.MaxInt64) // of one minute
 	return count, last, err
 }
 
@@ -140,21 +155,22 @@ func floorMod(a, b int64) int64 {
 }
 
 // step computes fires one by one.
-func (t *Tally) step(s Schedule, u, end int64, visit func(int64, uint64, int)) error {
+func (t *Tally) step(s Schedule, u, end int64, visit func(start int64, minutes, seconds uint64)) error {
 	for u < end {
 		t.Asked++
 		next, ok, err := s.next(u - 1)
 		if err != nil || !ok || next >= end {
 			return err
 		}
-		visit(minuteDown(next), 1, 1)
+		visit(minuteDown(next), 1, 1<<floorMod(next, 60))
 		u = next + 1
 	}
 	return nil
 }
 
 // calm counts where a zone keeps its offset, and no local time occurs under another offset as well.
-func (t *Tally) calm(x *expression, from, end, offset int64, visit func(int64, uint64, int)) error {
+func (t *Tally) calm(x *expression, from, end, offset int64,
+	visit func(start int64, minutes, seconds uint64)) error {
 	if from >= end {
 		return nil
 	}

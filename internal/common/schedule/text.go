@@ -10,9 +10,10 @@ import (
 type kind uint8
 
 const (
-	kindCron  kind = iota // a cron line
-	kindEvery             // @every: a period in real time
-	kindAt                // @at: once
+	kindCron    kind = iota // a cron line
+	kindEvery               // @every: a period in real time
+	kindAt                  // @at: once
+	kindSeveral             // several schedules of one job
 )
 
 // parsed is a text that was parsed here, before the engine.

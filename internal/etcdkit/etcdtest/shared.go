@@ -46,9 +46,10 @@ func (s *Shared) Server(t testing.TB) *Server {
 		t.Fatalf("start etcd: %v", s.err)
 	}
 	return &Server{
-		Etcd:      s.server,
-		Endpoint:  s.server.Clients[0].Addr().String(),
-		namespace: fmt.Sprintf("/test%d", s.count.Add(1)),
+		Etcd:     s.server,
+		Endpoint: s.server.Clients[0].Addr().String(),
+		// None is a prefix of another: a test that deletes its whole namespace would delete of the other's, too.
+		namespace: fmt.Sprintf("/test%04d", s.count.Add(1)),
 		t:         t,
 	}
 }

@@ -17,10 +17,15 @@ import (
 const askFirst = 100 * time.Millisecond
 
 // Source reads changes from etcd.
-type Source struct{ client *clientv3.Client }
+type Source struct {
+	client *clientv3.Client
+	job    func(uid string) (name string, known bool)
+}
 
-// New returns a source.
-func New(client *clientv3.Client) *Source { return &Source{client: client} }
+// New returns a source; job returns the name of a job.
+func New(client *clientv3.Client, job func(uid string) (name string, known bool)) *Source {
+	return &Source{client: client, job: job}
+}
 
 // Revision returns the revision of the latest change.
 func (s *Source) Revision(ctx context.Context) (int64, error) {
@@ -33,10 +38,10 @@ func (s *Source) Revision(ctx context.Context) (int64, error) {
 
 // Watch passes on the changes after a revision.
 func (s *Source) Watch(ctx context.Context, after int64, each func(events.Batch)) error {
-	// The range covers jobs to workers, without access rights, audit entries and cursors.
-	watch := etcdkit.Watch{Client: s.client, Prefix: common.JobsPrefix,
+	// The range covers nodes of flow runs to workers, without access rights, audit entries and cursors.
+	watch := etcdkit.Watch{Client: s.client, Prefix: common.FlowNodesPrefix,
 		End: clientv3.GetPrefixRangeEnd(common.WorkersPrefix), Ask: askFirst}
-	r := reader{workers: map[string]events.WorkerData{}}
+	r := reader{job: s.job, workers: map[string]events.WorkerData{}}
 	err := watch.Stream(ctx, after+1, func(_ context.Context, resp *clientv3.WatchResponse) error {
 		r.read(resp, each)
 		return nil
@@ -49,6 +54,7 @@ func (s *Source) Watch(ctx context.Context, after int64, each func(events.Batch)
 
 // reader converts watch responses to events.
 type reader struct {
+	job     func(uid string) (name string, known bool)
 	workers map[string]events.WorkerData // last sent data by worker
 }
 
@@ -61,7 +67,11 @@ func (r *reader) read(resp *clientv3.WatchResponse, each func(events.Batch)) {
 	for i := 0; i < len(resp.Events); {
 		b := events.Batch{Revision: resp.Events[i].Kv.ModRevision}
 		for ; i < len(resp.Events) && resp.Events[i].Kv.ModRevision == b.Revision; i++ {
-			if e, told := r.event(resp.Events[i].Kv, resp.Events[i].Type == clientv3.EventTypeDelete); told {
+			kv, deleted := resp.Events[i].Kv, resp.Events[i].Type == clientv3.EventTypeDelete
+			if e, told := r.event(kv, deleted); told {
+				b.Events = append(b.Events, e)
+			}
+			if e, told := r.flowRun(kv, deleted); told {
 				b.Events = append(b.Events, e)
 			}
 		}
@@ -92,12 +102,46 @@ func (r *reader) event(kv *mvccpb.KeyValue, deleted bool) (events.Event, bool) {
 		if rec, err := common.Decode[common.Record](kv.Value); err == nil && rec.Job != "" {
 			return run(rec.AsRun(common.StatusRunning))
 		}
+	case under(common.FlowRunsPrefix):
+		if head, err := common.Decode[common.Head](kv.Value); err == nil && head.Job != "" {
+			return run(head.Live())
+		}
 	case under(common.OutboxPrefix) && !common.IsLateKey(key):
 		if outcome, err := common.Decode[common.Run](kv.Value); err == nil && outcome.Job != "" {
 			return run(outcome)
 		}
 	}
 	return events.Event{}, false
+}
+
+// flowRun returns the event of a changed flow run or of one of its nodes, if there is one. Their keys are deleted with
+// the outcome of the flow run, which is an event of its own.
+func (r *reader) flowRun(kv *mvccpb.KeyValue, deleted bool) (events.Event, bool) {
+	data := events.FlowRunData{}
+	key := string(kv.Key)
+	switch {
+	case deleted:
+		return events.Event{}, false
+	case strings.HasPrefix(key, common.FlowRunsPrefix):
+		head, err := common.Decode[common.Head](kv.Value)
+		if err != nil || head.Job == "" {
+			return events.Event{}, false
+		}
+		data.Run, data.Job, data.Paused, data.Ending = head.Run, head.BackfillOf(), head.Paused, head.Kill != nil
+	case strings.HasPrefix(key, common.FlowNodesPrefix):
+		mark, err := common.Decode[common.Node](kv.Value)
+		run, node, badKey := common.SplitKey(common.FlowNodesPrefix, key)
+		if err != nil || badKey != nil {
+			return events.Event{}, false
+		}
+		uid, _, _ := strings.Cut(run, ".")
+		data.Job, _ = r.job(uid)
+		data.Run, data.Node, data.State, data.Status = run, node, mark.State, mark.Status
+		data.Reason, data.Round, data.Attempt = mark.Reason, mark.Round, mark.Attempt
+	default:
+		return events.Event{}, false
+	}
+	return events.Event{Kind: events.FlowRun, Job: data.Job, Data: data}, true
 }
 
 func job(kv *mvccpb.KeyValue, deleted bool) (events.Event, bool) {
@@ -129,6 +173,9 @@ func run(r common.Run) (events.Event, bool) {
 	}
 	if r.Reason != nil {
 		data.Reason = r.Reason.Code
+	}
+	if r.Flow != nil {
+		data.FlowRun, data.Node = r.Flow.Run, r.Flow.Node
 	}
 	return events.Event{Kind: events.Run, Job: r.Job, Data: data}, true
 }

@@ -41,6 +41,14 @@ func (w *world) commit(ops ...clientv3.Op) int64 {
 	return resp.Header.Revision
 }
 
+// newSource returns a source that knows the flow f with the uid uf.
+func newSource(client *clientv3.Client) *eventsetcd.Source {
+	return eventsetcd.New(client, func(uid string) (string, bool) {
+		name := map[string]string{"uf": "f"}[uid]
+		return name, name != ""
+	})
+}
+
 func (w *world) put(key string, v any) clientv3.Op { return clientv3.OpPut(key, w.encode(v)) }
 
 // between returns the batches after one revision and up to another.
@@ -64,7 +72,7 @@ func (w *world) between(after, upto int64) (told []events.Batch) {
 
 func TestWatch(t *testing.T) {
 	client := etcdtest.Start(t)
-	w := &world{T: t, client: client, source: eventsetcd.New(client)}
+	w := &world{T: t, client: client, source: newSource(client)}
 	begin, err := w.source.Revision(t.Context())
 	if err != nil {
 		t.Fatal(err)
@@ -187,5 +195,79 @@ func TestWatch(t *testing.T) {
 	err = w.source.Watch(t.Context(), begin, func(events.Batch) {})
 	if !errors.Is(err, events.ErrGone) {
 		t.Errorf("after it was compacted: %v", err)
+	}
+}
+
+func TestWatch_FlowRuns(t *testing.T) {
+	client := etcdtest.Start(t)
+	w := &world{T: t, client: client, source: newSource(client)}
+	begin, err := w.source.Revision(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	noon := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	head := common.Head{Kind: common.KindFlow, Run: "uf.1.1", Fire: "uf.1", Attempt: 1, Job: "f", UID: "uf", Group: "g",
+		PlannedAt: noon, ClaimedAt: noon, Cause: common.CauseCron, Note: "canary",
+		Params: map[string]string{"P": "canary"}}
+	paused, ending := head, head
+	paused.Paused, ending.Kill = true, &common.FlowKill{By: "canary"}
+	mark := common.Node{State: common.NodeStarted, Round: 1, Job: "f:a", Fire: "uf.nx", Attempt: 1}
+	ended := mark
+	ended.State, ended.Status, ended.Class = common.NodeEnded, common.StatusFailed, common.ClassFailure
+	ended.Reason, ended.Outputs = "exit", map[string]string{"k": "canary"}
+	backfill := head
+	backfill.Kind, backfill.Job, backfill.Run = common.KindBackfill, common.BackfillJob("f"), "uf.b1.1"
+	of := common.FlowNode{Kind: common.KindFlow, Job: "f", Run: head.Run, Node: "a", UID: "uf"}
+	trigger := common.Trigger{ID: "uf.nx.1", Job: "f:a", Fire: "uf.nx", PlannedAt: noon, Attempt: 1,
+		Cause: common.CauseFlow, Flow: &of}
+
+	headKey, markKey := common.FlowRunKey("f", head.Run), common.FlowNodeKey(head.Run, "a")
+	revisions := []int64{
+		w.commit(w.put(headKey, head)),
+		w.commit(w.put(markKey, mark), w.put(common.TriggerKey("f:a", trigger.ID), trigger)),
+		w.commit(w.put(headKey, paused)),
+		w.commit(w.put(headKey, ending)),
+		w.commit(w.put(markKey, ended)),
+		w.commit(w.put(common.FlowNodeKey("other.1.1", "a@00002"), mark)),
+		w.commit(w.put(common.FlowRunKey(backfill.Job, backfill.Run), backfill)),
+	}
+	last := w.commit(clientv3.OpPut(headKey+"x", "{"), clientv3.OpPut(markKey+"x", "{"), clientv3.OpDelete(headKey),
+		clientv3.OpDelete(markKey), w.put(common.FlowWaitKey("f", head.Run, "b"), "canary"))
+
+	run := events.RunData{ID: head.Run, Job: "f", JobUID: "uf", Group: "g", Fire: "uf.1", PlannedAt: noon,
+		Cause: common.CauseCron, Attempt: 1, Status: common.StatusRunning}
+	pausedRun, backfilled := run, run
+	pausedRun.Reason = common.ReasonFlowPaused
+	backfilled.ID, backfilled.Job = backfill.Run, backfill.Job
+	node := events.RunData{ID: "uf.nx.1", Job: "f:a", JobUID: "uf", Fire: "uf.nx", PlannedAt: noon,
+		Cause: common.CauseFlow, Attempt: 1, Status: common.StatusWaiting, FlowRun: head.Run, Node: "a"}
+	told := func(i int, all ...events.Event) events.Batch {
+		return events.Batch{Revision: revisions[i], Events: all}
+	}
+	of1 := func(data events.RunData) events.Event {
+		return events.Event{Kind: events.Run, Job: data.Job, Data: data}
+	}
+	flow := func(data events.FlowRunData) events.Event {
+		return events.Event{Kind: events.FlowRun, Job: data.Job, Data: data}
+	}
+	started := events.FlowRunData{Run: head.Run, Job: "f", Node: "a", State: common.NodeStarted, Round: 1, Attempt: 1}
+	over, unknown := started, started
+	over.State, over.Status, over.Reason = common.NodeEnded, common.StatusFailed, "exit"
+	unknown.Run, unknown.Job, unknown.Node = "other.1.1", "", "a@00002"
+	want := []events.Batch{
+		told(0, of1(run), flow(events.FlowRunData{Run: head.Run, Job: "f"})),
+		told(1, flow(started), of1(node)),
+		told(2, of1(pausedRun), flow(events.FlowRunData{Run: head.Run, Job: "f", Paused: true})),
+		told(3, of1(run), flow(events.FlowRunData{Run: head.Run, Job: "f", Ending: true})),
+		told(4, flow(over)),
+		told(5, flow(unknown)),
+		told(6, of1(backfilled), flow(events.FlowRunData{Run: backfill.Run, Job: "f"})),
+	}
+	got := w.between(begin, last)
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("told\n%s\nwant\n%s", w.encode(got), w.encode(want))
+	}
+	if text := w.encode(got); strings.Contains(text, "canary") {
+		t.Errorf("an event contains what only readers of the flow run may see: %s", text)
 	}
 }

@@ -9,7 +9,6 @@ import (
 	"log/slog"
 	"os"
 	"os/user"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -147,10 +146,10 @@ func (f *File) read() (*Rules, version, error) {
 	if !info.Mode().IsRegular() {
 		return nil, at, fmt.Errorf("%s is not a regular file", f.cfg.Path)
 	}
-	if err := f.trust(f.cfg.Path, info); err != nil {
+	if err := Trust(f.cfg.Path, info, f.cfg.Trusted); err != nil {
 		return nil, at, err
 	}
-	if err := f.trustAbove(); err != nil {
+	if err := TrustAbove(f.cfg.Path, f.cfg.Trusted); err != nil {
 		return nil, at, err
 	}
 	data, err := io.ReadAll(io.LimitReader(file, maxFile+1))
@@ -171,48 +170,6 @@ func (f *File) read() (*Rules, version, error) {
 		}
 	}
 	return rules, at, nil
-}
-
-// trust returns an error if users other than root could write a file or folder.
-func (f *File) trust(path string, info fs.FileInfo) error {
-	stat, ok := info.Sys().(*syscall.Stat_t)
-	if !ok {
-		return fmt.Errorf("the owner of %s is unknown", path)
-	}
-	if stat.Uid != f.cfg.Trusted && stat.Uid != 0 {
-		return fmt.Errorf("%s belongs to the user %d, and must belong to root", path, stat.Uid)
-	}
-	mode := info.Mode()
-	if info.IsDir() && mode&os.ModeSticky != 0 {
-		return nil // others cannot replace files of root
-	}
-	if mode.Perm()&0o022 != 0 {
-		return fmt.Errorf("%s has the mode %04o: users other than root may write it", path, mode.Perm())
-	}
-	return nil
-}
-
-// trustAbove returns an error if users other than root could replace the file by writing one of its parent folders.
-func (f *File) trustAbove() error {
-	whole, err := filepath.EvalSymlinks(f.cfg.Path)
-	if err != nil {
-		return err
-	}
-	for _, start := range []string{f.cfg.Path, whole} {
-		for dir := filepath.Dir(start); ; dir = filepath.Dir(dir) {
-			info, err := os.Stat(dir)
-			if err != nil {
-				return err
-			}
-			if err := f.trust(dir, info); err != nil {
-				return err
-			}
-			if dir == filepath.Dir(dir) {
-				break
-			}
-		}
-	}
-	return nil
 }
 
 // As returns the account that a job runs as, nil for the worker's own user, or the reason why the job must not run.

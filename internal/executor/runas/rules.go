@@ -33,6 +33,8 @@ type Entry struct {
 	Shells []string `yaml:"shells"`
 	// Commands are the permitted commands; empty: all.
 	Commands []Command `yaml:"commands"`
+	// Types are the permitted types; empty: all, or shell only if commands are restricted.
+	Types []string `yaml:"types"`
 	// Disabled forbids all jobs of the group.
 	Disabled bool `yaml:"disabled"`
 }
@@ -72,7 +74,7 @@ func Parse(data []byte) (*Rules, error) {
 }
 
 func (e Entry) check() error {
-	if max(len(e.Users), len(e.Shells), len(e.Commands)) > maxEntries {
+	if max(len(e.Users), len(e.Shells), len(e.Commands), len(e.Types)) > maxEntries {
 		return fmt.Errorf("lists must have at most %d entries", maxEntries)
 	}
 	for _, name := range e.Users {
@@ -83,6 +85,11 @@ func (e Entry) check() error {
 	for _, shell := range e.Shells {
 		if !path.IsAbs(shell) || path.Clean(shell) != shell {
 			return fmt.Errorf("shells: %q is not an absolute path", common.Excerpt(shell))
+		}
+	}
+	for _, name := range e.Types {
+		if !common.ValidType(name) {
+			return fmt.Errorf("types: %q is not the name of a type", common.Excerpt(name))
 		}
 	}
 	for i := range e.Commands {

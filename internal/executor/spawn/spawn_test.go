@@ -7,6 +7,8 @@ import (
 	"errors"
 	"io"
 	"os"
+	"os/signal"
+	"path/filepath"
 	"runtime"
 	"strconv"
 	"strings"
@@ -90,6 +92,63 @@ func null(t testing.TB) *os.File {
 	}
 	t.Cleanup(func() { f.Close() })
 	return f
+}
+
+// Descriptors that other threads close meanwhile are opened next, between others: one that is not in the list belongs
+// to them.
+func TestAdjacent(t *testing.T) {
+	for _, c := range []struct {
+		fds  []int
+		want bool
+	}{
+		{nil, false},
+		{[]int{7, 8, 9, 10}, false},
+		{[]int{7, 8, 9, 10, 11}, true},
+		{[]int{3, 7, 8, 9, 10, 11}, true},
+		{[]int{7, 8, 9, 10, 12}, false},
+		{[]int{20, 12, 22, 23, 24}, false},
+		{[]int{20, 21, 23, 22, 24}, false},
+		{[]int{20, 12, 22, 23, 24, 25, 26}, true},
+	} {
+		if got := adjacent(c.fds); got != c.want {
+			t.Errorf("%v: %v", c.fds, got)
+		}
+	}
+}
+
+// Starters are made and closed at the same time: all that each of them reserves is its own.
+func TestReserve_AtTheSameTime_ReservesItsOwn(t *testing.T) {
+	want := rdev(t, int(null(t).Fd()))
+	var all sync.WaitGroup
+	for range 8 {
+		all.Go(func() {
+			for range 500 {
+				s := &Starter{}
+				if err := s.reserve(); err != nil {
+					t.Error(err)
+					return
+				}
+				for i := range 1 + kept {
+					if got := rdev(t, s.null+i); got != want {
+						t.Errorf("descriptor %d is device %d, want %d", s.null+i, got, want)
+					}
+				}
+				if err := s.Close(); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	all.Wait()
+}
+
+// rdev returns the device of a descriptor; 0 if it is none.
+func rdev(t *testing.T, fd int) uint64 {
+	var stat unix.Stat_t
+	if err := unix.Fstat(fd, &stat); err != nil {
+		t.Error(err)
+	}
+	return stat.Rdev
 }
 
 func TestStart_CommandGetsWhatItIsGiven(t *testing.T) {
@@ -201,6 +260,46 @@ func TestStart_CommandLeadsItsGroupAndEndsWithItsThread(t *testing.T) {
 		var status syscall.WaitStatus
 		if _, err := syscall.Wait4(pid, &status, 0, nil); err != nil || status.Signal() != syscall.SIGKILL {
 			t.Errorf("the command ended with %v, %v, want killed", status, err)
+		}
+	})
+}
+
+// While a file system keeps a start waiting, Go can stop all goroutines: a garbage collection ends before the start.
+func TestStart_Hangs_StopsNoOtherGoroutine(t *testing.T) {
+	inBothModes(t, func(t *testing.T, starter func() *Starter) {
+		program := filepath.Join(t.TempDir(), "program")
+		if err := os.WriteFile(program, nil, 0o755); err != nil {
+			t.Fatal(err)
+		}
+		held, err := os.Open(program)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer held.Close()
+		broken := make(chan os.Signal, 1)
+		signal.Notify(broken, syscall.SIGIO)
+		defer signal.Stop(broken)
+		if _, err := unix.FcntlInt(held.Fd(), unix.F_SETLEASE, unix.F_WRLCK); err != nil {
+			t.Skipf("this file system gives no leases: %v", err)
+		}
+		s, in := starter(), null(t)
+		ended := make(chan error, 1)
+		go func() {
+			_, _, err := start(t, s, Command{Path: program, Args: []string{program}}, in)
+			ended <- err
+		}()
+		<-broken // the child opens the program, and waits until the lease is given back or 45 s have passed
+		runtime.GC()
+		select {
+		case err := <-ended:
+			t.Fatalf("the collection lasted as long as the start: %v", err)
+		default:
+		}
+		if _, err := unix.FcntlInt(held.Fd(), unix.F_SETLEASE, unix.F_UNLCK); err != nil {
+			t.Fatal(err)
+		}
+		if err := <-ended; !errors.Is(err, syscall.ENOEXEC) {
+			t.Errorf("an empty program: %v", err)
 		}
 	})
 }

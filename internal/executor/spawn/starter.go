@@ -40,6 +40,25 @@ type cloneArgs struct {
 // minus an error number if there was no child.
 func run(number, a, b, c uintptr, calls *call) (pid int)
 
+// suspended is run, announced to the scheduler of Go as a system call. Its thread is suspended for as long as the file
+// system of the program takes to answer; unannounced, the next garbage collection, and with it all goroutines, would
+// wait for that. The collector moves neither the heap nor the stack of a goroutine in a system call.
+//
+//go:nosplit
+//go:norace
+func suspended(number, a, b, c uintptr, calls *call) (pid int) {
+	entersyscall()
+	pid = run(number, a, b, c, calls)
+	exitsyscall()
+	return pid
+}
+
+//go:linkname entersyscall runtime.entersyscall
+func entersyscall()
+
+//go:linkname exitsyscall runtime.exitsyscall
+func exitsyscall()
+
 // Starter starts commands, one at a time. A child reads its memory, so it must not be copied.
 type Starter struct {
 	limit   *unix.Rlimit
@@ -99,7 +118,7 @@ func (s *Starter) reserve() error {
 		return err
 	}
 	opened := []int{first}
-	for n := 1; n < 2+kept || opened[n-1]-opened[n-1-kept] != kept; n++ {
+	for !adjacent(opened[1:]) {
 		fd, err := unix.FcntlInt(uintptr(first), unix.F_DUPFD_CLOEXEC, streams)
 		if err != nil {
 			return errors.Join(err, closeAll(opened...))
@@ -109,6 +128,21 @@ func (s *Starter) reserve() error {
 	others := len(opened) - 1 - kept
 	s.null = opened[others]
 	return closeAll(opened[:others]...)
+}
+
+// adjacent reports whether the last 1 + kept descriptors follow each other. All of them must be compared: while other
+// threads close descriptors, the next one that is opened may be any.
+func adjacent(fds []int) bool {
+	if len(fds) <= kept {
+		return false
+	}
+	last := fds[len(fds)-1-kept:]
+	for i, fd := range last {
+		if fd != last[0]+i {
+			return false
+		}
+	}
+	return true
 }
 
 func closeAll(fds ...int) (err error) {
@@ -162,7 +196,7 @@ func (s *Starter) Start(c *Command) (pid, pidfd int, err error) {
 func (s *Starter) run(c *Command) (pid int) {
 	const flags = unix.CLONE_VM | unix.CLONE_VFORK | unix.CLONE_FILES | unix.CLONE_PIDFD
 	if s.old {
-		return run(unix.SYS_CLONE, flags|uintptr(unix.SIGCHLD), 0, address(&s.pidfd), &s.calls[0])
+		return suspended(unix.SYS_CLONE, flags|uintptr(unix.SIGCHLD), 0, address(&s.pidfd), &s.calls[0])
 	}
 	s.clone = cloneArgs{
 		flags:      flags | unix.CLONE_CLEAR_SIGHAND,
@@ -173,7 +207,7 @@ func (s *Starter) run(c *Command) (pid int) {
 		s.clone.flags |= unix.CLONE_INTO_CGROUP
 		s.clone.cgroup = uint64(c.Cgroup)
 	}
-	return run(unix.SYS_CLONE3, address(&s.clone), unsafe.Sizeof(s.clone), 0, &s.calls[0])
+	return suspended(unix.SYS_CLONE3, address(&s.clone), unsafe.Sizeof(s.clone), 0, &s.calls[0])
 }
 
 // reap waits for a child that has not executed its program.

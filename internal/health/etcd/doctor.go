@@ -29,7 +29,7 @@ func (s *State) Examine(ctx context.Context) health.Examination {
 	ctx, cancel := context.WithTimeout(ctx, examineLimit)
 	defer cancel()
 	checks := []func(context.Context) []health.Finding{s.etcd, s.clocks, s.watch, s.logStore, s.certificatesInUse,
-		s.staff, s.versions, s.leader, s.others}
+		s.staff, s.versions, s.leader, s.locks, s.others}
 	found := make([][]health.Finding, len(checks))
 	var all sync.WaitGroup
 	for i, check := range checks {
@@ -96,6 +96,19 @@ func judgeEtcd(who string, status *clientv3.StatusResponse, took time.Duration) 
 		Alarms:       status.Errors,
 	}
 	return member.Findings()
+}
+
+// locks reports that fencing tokens may be lower than those before a restore of etcd: they are revisions.
+func (s *State) locks(ctx context.Context) []health.Finding {
+	if !s.Restored() {
+		return nil
+	}
+	keys, err := etcdkit.Count(ctx, s.cfg.Client, common.LocksPrefix)
+	if err != nil || keys == 0 {
+		return nil // that etcd does not respond is a finding of its own
+	}
+	return []health.Finding{health.Fault(health.FindingWarning, "lock", "", health.AdviseTokens,
+		"fencing tokens of named locks may be lower than those before the restore of etcd")}
 }
 
 // clocks compares the clocks of all members with this master's.
@@ -224,7 +237,23 @@ func (s *State) staff(ctx context.Context) []health.Finding {
 		return []health.Finding{health.Fault(health.FindingUnknown, "workers", "", "",
 			"workers cannot be listed while etcd does not respond")}
 	}
-	return health.Workers(members)
+	return append(health.Workers(members), s.daemons(ctx, members)...)
+}
+
+// missedWithin is how far back the doctor looks for missed fires.
+const missedWithin = time.Hour
+
+// daemons reports workers that are full of daemons while fires are missed. Without the log store, which has a finding
+// of its own, the missed fires are unknown.
+func (s *State) daemons(ctx context.Context, members []common.Member) []health.Finding {
+	if s.cfg.Missed == nil {
+		return nil
+	}
+	missed, err := s.cfg.Missed(ctx, s.cfg.Now().Add(-missedWithin))
+	if err != nil {
+		return nil
+	}
+	return health.Daemons(members, missed, "the last hour")
 }
 
 // versions compares the versions of all masters and workers.

@@ -3,6 +3,7 @@ package etcd
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -205,5 +206,32 @@ func TestDoctor(t *testing.T) {
 	cancel()
 	if found := r.state.Examine(ctx); found.Status != health.FindingFailing {
 		t.Errorf("no source is available: %+v", found)
+	}
+}
+
+// Fencing tokens of locks are revisions of etcd, which may be lower after a restore.
+func TestDoctor_EtcdRestored_ReportsTokensOfLocks(t *testing.T) {
+	r := newRig(t)
+	reported := func() bool {
+		findings := r.state.Examine(t.Context()).Findings
+		return slices.ContainsFunc(findings, func(f health.Finding) bool {
+			return f.Check == "lock" && strings.Contains(f.Text, "fencing tokens")
+		})
+	}
+	r.put(common.LockOwnerKey("imports.eu"), common.LockOwner{ID: "one"})
+	if reported() {
+		t.Error("reported without a restore")
+	}
+	r.put(common.WorkerKey("w"), common.Registration{
+		Life:       common.Life{Worker: "w", Name: "w", Life: "1"},
+		Conditions: []common.Condition{{Code: common.ConditionEtcdWentBack, From: wall()}},
+	})
+	r.alive(1)
+	if !reported() {
+		t.Error("not reported after a restore")
+	}
+	r.erase(common.LockOwnerKey("imports.eu"))
+	if reported() {
+		t.Error("reported without a lock")
 	}
 }

@@ -41,6 +41,8 @@ type Config struct {
 	Workers interface {
 		Workers(ctx context.Context) ([]common.Member, error)
 	}
+	// Missed returns the newest missed fires that were planned since a time, a bounded number. May be nil.
+	Missed       func(ctx context.Context, since time.Time) ([]common.Run, error)
 	Certificates *certs.Set
 	ID           string // id of this master
 	Host         string // host of this master
@@ -148,12 +150,15 @@ func (s *State) Ready(context.Context) []health.Check {
 
 // tooOld returns conditions for workers that lack a feature that some jobs need.
 func (s *State) tooOld() (all []common.Condition) {
-	needs := s.cfg.Catalog.Needs()
+	needs := slices.DeleteFunc(s.cfg.Catalog.Needs(), common.OfSomeWorkers) // some workers have these, of any version
 	if len(needs) == 0 {
 		return nil
 	}
 	members := s.cfg.Members.Snapshot().Members
 	for i := range members {
+		if members[i].Only { // it needs no more than the features of its own jobs
+			continue
+		}
 		if lacking := common.Lacking(needs, members[i].Features); len(lacking) > 0 {
 			name, what := cmp.Or(members[i].Name, members[i].Worker), common.Excerpt(strings.Join(lacking, ", "))
 			all = append(all, common.Condition{Code: common.ConditionMissesFeature, Data: common.Words{

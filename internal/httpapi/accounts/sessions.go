@@ -33,7 +33,7 @@ type Access interface {
 // Logins creates and ends sessions. A wrong credential is CodeUnauthenticated.
 type Logins interface {
 	Login(ctx context.Context, l access.Login) (access.Session, error)
-	// KnownNetwork reports whether a user has logged in with a password from a network before.
+	// KnownNetwork reports whether a user has signed in with a password from a network before.
 	KnownNetwork(ctx context.Context, user, network string) bool
 	Logout(ctx context.Context, actor common.Actor, session string) error
 }

@@ -52,7 +52,7 @@ const ssoPath = "/api/v1/auth/oidc"
 // SSOCallback is the path to which the issuer redirects browsers.
 const SSOCallback = ssoPath + "/callback"
 
-// LoginMethods lists the ways to log in.
+// LoginMethods lists the ways to sign in.
 type LoginMethods struct {
 	Password bool       `json:"password" doc:"User name and password."`
 	OIDC     *SSOMethod `json:"oidc,omitempty" doc:"OpenID Connect; absent if not configured."`

@@ -16,7 +16,7 @@ type Users interface {
 	User(ctx context.Context, name string) (access.UserRecord, error)
 	CreateUser(ctx context.Context, actor common.Actor, name string,
 		wanted access.UserChange) (access.UserRecord, error)
-	// UpdateUser and DeleteUser keep the last admin who can log in: CodeConflict.
+	// UpdateUser and DeleteUser keep the last admin who can sign in: CodeConflict.
 	UpdateUser(ctx context.Context, actor common.Actor, name string, wanted access.UserChange,
 		pre common.Precondition) (access.UserRecord, error)
 	DeleteUser(ctx context.Context, actor common.Actor, name string, pre common.Precondition) error
@@ -24,7 +24,7 @@ type Users interface {
 
 type usersResource struct{ users Users }
 
-// User can log in and own tokens.
+// User can sign in and own tokens.
 type User struct {
 	Name        string                 `json:"name"`
 	Title       string                 `json:"title,omitempty"`

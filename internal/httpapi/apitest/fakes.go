@@ -12,6 +12,8 @@ import (
 	"carillon/internal/access"
 	"carillon/internal/common"
 	"carillon/internal/common/schedule"
+	"carillon/internal/flow"
+	"carillon/internal/flow/nodes"
 	"carillon/internal/httpapi"
 	"carillon/internal/runlog"
 	"carillon/internal/runlog/tail"
@@ -36,6 +38,7 @@ type Fakes struct {
 	Sessions    map[string]access.Identity
 	Codes       map[string]access.Identity
 	Killed      []string
+	Successes   map[string]common.Success // by job
 	Notes       []string
 	Actors      []common.Actor
 	Fail        error // what every job call fails with
@@ -45,6 +48,7 @@ type Fakes struct {
 	Panics      bool
 	Changes     []common.Change
 	Acked       map[string]runlog.AckState // by fire
+	Moving      *common.Move               // the handover in progress
 	OverdueList []common.Overdue
 	blind       bool // it is not known which jobs there are
 	Queries     []common.JobQuery
@@ -55,6 +59,15 @@ type Fakes struct {
 	RollupQueries []runlog.RollupQuery // that were asked for
 	TotalsOf      [][]string           // jobs whose totals were requested
 	LastOf        [][]string
+
+	Waits   []common.FlowWait
+	Retries []common.NodeRetry
+	Replans []string               // run, scope, steps and digest
+	Plan    flow.Plan              // of each re-run of a flow run
+	Answers []string               // to approvals: run, step, verdict and note
+	Paused  map[string]bool        // flow runs
+	FlowOf  map[string]nodes.Found // by id of the flow run
+	Pools   FakePools
 }
 
 func NewConfig(t *testing.T, f *Fakes) httpapi.Config {
@@ -66,9 +79,14 @@ func NewConfig(t *testing.T, f *Fakes) httpapi.Config {
 		Runs:       f,
 		Following:  tail.New(f, tail.Config{}),
 		Workers:    f,
+		Types:      f,
 		Masters:    f,
 		Channels:   &FakeChannels{},
 		Secrets:    &FakeSecrets{},
+		Views:      &FakeViews{},
+		Locks:      &FakeLocks{},
+		Windows:    &FakeWindows{},
+		Pools:      &f.Pools,
 		Auth:       f,
 		Access:     &FakeAccess{},
 		Health:     f,
@@ -77,6 +95,7 @@ func NewConfig(t *testing.T, f *Fakes) httpapi.Config {
 		Grouping:   f,
 		LastFires:  f,
 		Acks:       f,
+		Nodes:      Nodes{f},
 		References: f,
 		Counted:    f,
 		Changes:    f,
@@ -92,6 +111,7 @@ func NewConfig(t *testing.T, f *Fakes) httpapi.Config {
 		Console: fstest.MapFS{"index.html": {Data: []byte("<!doctype html><title>Carillon</title>")},
 			"assets/index.js":            {Data: []byte("console.log(1)")},
 			"assets/chart.0123456789.js": {Data: []byte("console.log(2)")}},
+		Guide:    fstest.MapFS{"README.md": {Data: []byte("# Carillon")}, "docs/adr/0001-a.md": {Data: []byte("# A")}},
 		Version:  "0.1.0",
 		Timezone: "UTC",
 		Logger:   slog.New(slog.DiscardHandler),

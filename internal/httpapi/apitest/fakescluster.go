@@ -32,6 +32,30 @@ func (f *Fakes) UpdateWorker(_ context.Context, actor common.Actor, id string,
 	return set, nil
 }
 
+// Types lists a plug-in beside the types that are built in.
+func (f *Fakes) Types(context.Context) ([]common.TypeInfo, error) {
+	return []common.TypeInfo{
+		{Name: "http", Version: "1", BuiltIn: true, With: []byte(`{"type":"object"}`)},
+		{Name: "shell", Version: "1", BuiltIn: true},
+		{
+			Name:    "sql",
+			Version: "1.2.0",
+			Title:   map[string]string{"en": "SQL statement"},
+			With:    []byte(`{"type":"object","properties":{"dsn":{"type":"string","x-secret":true}}}`),
+			Outputs: []string{"rows"},
+			Workers: []common.TypeWorker{{ID: "w1", Name: "north", Version: "1.2.0"}},
+		},
+	}, nil
+}
+
+// Warnings remarks on types that no worker has.
+func (f *Fakes) Warnings(_ context.Context, job *common.Job) (all common.Faults, err error) {
+	if job.IsTyped() && job.Type != "http" && job.Type != "sql" {
+		all.Add("type", "unknown_type", job.Type, "no live worker has the type: fires are missed until one has")
+	}
+	return all, nil
+}
+
 func (f *Fakes) Ready(context.Context) []health.Check {
 	return []health.Check{{Name: "etcd", OK: !f.Unready, Needed: true}, {Name: "log_store", OK: !f.StoreOff}}
 }

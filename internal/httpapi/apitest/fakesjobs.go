@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -12,6 +13,7 @@ import (
 
 	"carillon/internal/common"
 	"carillon/internal/common/schedule"
+	"carillon/internal/flow"
 	"carillon/internal/jobmgr/forecast"
 	"carillon/internal/runlog"
 	"carillon/internal/scheduler/placement"
@@ -97,6 +99,17 @@ func (f *Fakes) UIDAndGroup(name string) (uid, group string, known bool) {
 	return f.Jobs[name].UID, f.Jobs[name].Group, !f.blind
 }
 
+// Complete does nothing: its jobs have their steps.
+func (f *Fakes) Complete(context.Context, *common.StoredJob) error { return nil }
+
+// Graph returns the current definition of a flow.
+func (f *Fakes) Graph(_ context.Context, job *common.StoredJob, digest string) (*flow.Graph, error) {
+	if digest != "" {
+		return nil, common.Errorf(common.CodeNotFound, "job %q has no definition %s", job.Name, digest)
+	}
+	return flow.Compile(&job.Job)
+}
+
 func (f *Fakes) Title(name string) string {
 	f.Mu.Lock()
 	defer f.Mu.Unlock()
@@ -115,7 +128,7 @@ func (f *Fakes) Put(_ context.Context, actor common.Actor, job common.Job, pre c
 	bool, error) {
 	f.Mu.Lock()
 	defer f.Mu.Unlock()
-	if faults := job.Faults(); len(faults) > 0 {
+	if faults := flow.Faults(&job); len(faults) > 0 {
 		return common.JobState{}, false, common.Invalid("the job is not valid", faults...)
 	}
 	old, exists := f.Jobs[job.Name]
@@ -124,9 +137,7 @@ func (f *Fakes) Put(_ context.Context, actor common.Actor, job common.Job, pre c
 	}
 	f.version++
 	f.Actors = append(f.Actors, actor)
-	if job.Timezone == "" {
-		job.Timezone = "UTC"
-	}
+	job.DefaultTimezone("UTC")
 	state := common.JobState{
 		Version: f.version,
 		StoredJob: common.StoredJob{Job: job, UID: common.NewID(), UpdatedBy: actor.Name,
@@ -136,7 +147,8 @@ func (f *Fakes) Put(_ context.Context, actor common.Actor, job common.Job, pre c
 	return state, !exists, nil
 }
 
-func (f *Fakes) Delete(ctx context.Context, _ common.Actor, name string, pre common.Precondition, kill bool) error {
+func (f *Fakes) Delete(ctx context.Context, _ common.Actor, name string, pre common.Precondition,
+	r common.DeleteRequest) error {
 	old, err := f.Get(ctx, name)
 	if err != nil {
 		return err
@@ -146,15 +158,47 @@ func (f *Fakes) Delete(ctx context.Context, _ common.Actor, name string, pre com
 	}
 	f.Mu.Lock()
 	defer f.Mu.Unlock()
+	if children := f.children(name); len(children) > 0 && !r.Force {
+		return common.Errorf(common.CodeConflict, "other jobs run after job %q", name).WithReason("named_in_after")
+	}
 	delete(f.Jobs, name)
-	if kill {
+	if r.Kill {
 		f.Killed = append(f.Killed, name)
 	}
 	return nil
 }
 
+// children returns the names of jobs that name a job in after; the caller holds Mu.
+func (f *Fakes) children(name string) (names []string) {
+	for child, state := range f.Jobs {
+		if slices.Contains(state.After, name) {
+			names = append(names, child)
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+func (f *Fakes) IsParent(name string) bool {
+	f.Mu.Lock()
+	defer f.Mu.Unlock()
+	return len(f.children(name)) > 0
+}
+
+func (f *Fakes) Parents(_ context.Context, job *common.JobState) (states []common.ParentState, err error) {
+	f.Mu.Lock()
+	defer f.Mu.Unlock()
+	for _, parent := range job.After {
+		_, exists := f.Jobs[parent]
+		success := f.Successes[parent]
+		states = append(states, common.ParentState{Job: parent, Missing: !exists, Waiting: success.Run == "",
+			Run: success.Run, PlannedAt: success.PlannedAt, SucceededAt: success.EndedAt})
+	}
+	return states, nil
+}
+
 func (f *Fakes) Validate(_ context.Context, job common.Job) (common.Job, []common.Fault, error) {
-	return job, job.Faults(), nil
+	return job, flow.Faults(&job), nil
 }
 
 func (f *Fakes) Pause(ctx context.Context, actor common.Actor, name string, r common.PauseRequest,
@@ -167,6 +211,15 @@ func (f *Fakes) Pause(ctx context.Context, actor common.Actor, name string, r co
 func (f *Fakes) Resume(ctx context.Context, actor common.Actor, name string,
 	pre common.Precondition) (common.JobState, error) {
 	return f.edit(ctx, actor, name, pre, func(j *common.Job) { j.Paused, j.PauseNote, j.PauseUntil = false, "", nil })
+}
+
+// Restart changes the version of a daemon job.
+func (f *Fakes) Restart(ctx context.Context, actor common.Actor, name string,
+	pre common.Precondition) (common.JobState, error) {
+	if state, err := f.Get(ctx, name); err == nil && state.Daemon == nil {
+		return state, common.Errorf(common.CodeConflict, "job %q is not a daemon", name).WithReason("no_daemon")
+	}
+	return f.edit(ctx, actor, name, pre, func(*common.Job) {})
 }
 
 func (f *Fakes) edit(ctx context.Context, actor common.Actor, name string, pre common.Precondition,
@@ -205,14 +258,18 @@ func (f *Fakes) Apply(ctx context.Context, actor common.Actor, job common.Job, p
 	if f.Lost[job.Name] {
 		return common.Saved{}, errLost
 	}
+	for i, parent := range job.After {
+		if _, err := f.Get(ctx, parent); err != nil {
+			return common.Saved{}, common.Invalid("the job cannot be saved",
+				common.NewFault(fmt.Sprintf("after[%d]", i), "unknown_job", parent, "there is no job %q", parent))
+		}
+	}
 	saved := common.Saved{Effect: common.EffectCreated}
 	if old, err := f.Get(ctx, job.Name); err == nil {
 		saved.Effect, saved.Before = common.EffectChanged, &old.Job
 		before, _ := json.Marshal(old.Job)
 		with := job
-		if with.Timezone == "" {
-			with.Timezone = "UTC"
-		}
+		with.DefaultTimezone("UTC")
 		if after, _ := json.Marshal(with); bytes.Equal(before, after) {
 			saved.Effect, saved.State = common.EffectUnchanged, old
 			return saved, nil
@@ -220,7 +277,7 @@ func (f *Fakes) Apply(ctx context.Context, actor common.Actor, job common.Job, p
 	}
 	if dry {
 		saved.State.Job = job
-		if faults := job.Faults(); len(faults) > 0 {
+		if faults := flow.Faults(&job); len(faults) > 0 {
 			return common.Saved{}, common.Invalid("the job is not valid", faults...)
 		}
 		return saved, nil
@@ -319,7 +376,7 @@ func (f *Fakes) References(_ context.Context, kind common.Referent) map[string]i
 	return counts
 }
 
-// Referring returns the stored jobs that refer to a channel or secret.
+// Referring returns the stored jobs that refer to a channel, a secret or another job.
 func (f *Fakes) Referring(_ context.Context, kind common.Referent, object string, most int) (jobs []string) {
 	f.Mu.Lock()
 	defer f.Mu.Unlock()
@@ -336,6 +393,8 @@ func (f *Fakes) refers(name string, kind common.Referent) []string {
 	switch {
 	case kind == common.ReferentSecret:
 		return slices.Collect(maps.Values(job.SecretRefs()))
+	case kind == common.ReferentJob:
+		return job.After
 	case job.Notify == nil:
 		return nil
 	}

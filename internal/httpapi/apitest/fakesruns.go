@@ -21,10 +21,26 @@ func (f *Fakes) Trigger(ctx context.Context, _ common.Actor, r common.TriggerReq
 		return common.Trigger{}, err
 	}
 	r.Pre = common.Precondition{} // checked
+	trigger := common.Trigger{Job: r.Job, Group: j.Group, Fire: common.TriggeredFire(j.UID, common.NewID()), Attempt: 1}
+	if r.Again != nil {
+		last, err := r.Again.Last(ctx)
+		if err != nil {
+			return common.Trigger{}, err
+		}
+		trigger.Fire, trigger.Attempt = last.Fire, last.Attempt+1
+		if again := r.Again.Flow; again != nil {
+			digest, err := again.Definition.Digest(&j.StoredJob, &last)
+			if err == nil {
+				_, err = again.Keep(ctx, &last, digest)
+			}
+			if err != nil {
+				return common.Trigger{}, err
+			}
+		}
+	}
 	f.Mu.Lock()
 	defer f.Mu.Unlock()
 	f.Triggers = append(f.Triggers, r)
-	trigger := common.Trigger{Job: r.Job, Group: j.Group, Fire: common.TriggeredFire(j.UID, common.NewID()), Attempt: 1}
 	if f.OnTrigger != nil {
 		f.OnTrigger(trigger.RunID())
 	}
@@ -201,6 +217,18 @@ func (f *Fakes) OpenRuns(context.Context) (open []common.Run, err error) {
 		}
 	}
 	return open, f.Fail
+}
+
+// Replicas returns the open runs of a job that are replicas, and Moving.
+func (f *Fakes) Replicas(_ context.Context, job, uid string) (found []common.Run, move *common.Move, err error) {
+	f.Mu.Lock()
+	defer f.Mu.Unlock()
+	for _, r := range f.RunList {
+		if r.Job == job && r.JobUID == uid && r.Replica() != "" && !r.Status.Terminal() {
+			found = append(found, r)
+		}
+	}
+	return found, f.Moving, f.Fail
 }
 
 // Acknowledge keeps the state, or forgets it.

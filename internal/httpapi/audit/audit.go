@@ -39,7 +39,7 @@ type AuditEntry struct {
 
 type auditListInput struct {
 	Actor  string    `query:"actor" maxLength:"256" doc:"Only changes by this actor (exact name)."`
-	Kind   string    `query:"kind" maxLength:"64" doc:"Only changes of this kind of object: for example job, run, user, token, session, worker, channel or secret."`
+	Kind   string    `query:"kind" maxLength:"64" doc:"Only changes of this kind of object: for example job, run, user, token, session, worker, channel, pool or secret."`
 	Name   string    `query:"name" maxLength:"256" doc:"Only changes of the object with this exact name."`
 	Verb   string    `query:"verb" maxLength:"64" doc:"Only changes with this verb: for example create, replace, delete, pause, resume, run, kill or login."`
 	From   time.Time `query:"from" doc:"Only changes at this time or later."`

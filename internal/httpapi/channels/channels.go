@@ -26,29 +26,30 @@ const includeLast Include = "last"
 
 // Channel is a destination of notifications.
 type Channel struct {
-	Name      string      `json:"name"`
-	Kind      notify.Kind `json:"kind" enum:"webhook,mail"`
-	Origin    string      `json:"origin,omitempty" doc:"Scheme and host of a webhook; the rest of its URL is secret. For admins only."`
-	To        []string    `json:"to,omitempty" nullable:"false" doc:"Mail addresses. For admins only."`
-	Disabled  bool        `json:"disabled,omitempty" doc:"Nothing is sent to the channel."`
-	Why       string      `json:"why,omitempty" doc:"Why the channel was disabled automatically."`
-	Jobs      int         `json:"jobs" doc:"Number of jobs that notify it."`
-	UsedBy    []string    `json:"usedBy,omitempty" nullable:"false" doc:"The first 100 of these jobs, by name; in the response for a single channel."`
-	Pending   int         `json:"pending,omitempty" doc:"Number of its deliveries that are waiting; on request."`
-	Last      *Delivery   `json:"last,omitempty" doc:"The latest delivery that was tried; on request."`
-	Version   int64       `json:"version" doc:"Increases with each change; also the ETag."`
-	CreatedAt time.Time   `json:"createdAt"`
-	UpdatedAt time.Time   `json:"updatedAt"`
-	UpdatedBy string      `json:"updatedBy,omitempty"`
-	Secret    string      `json:"secret,omitempty" doc:"A generated signing secret. It is not shown again."`
+	Name      string          `json:"name"`
+	Kind      notify.Kind     `json:"kind" enum:"webhook,mail,slack,pagerduty,teams,discord,mattermost,telegram,dingtalk,feishu,wecom,ntfy,opsgenie,ping"`
+	Origin    string          `json:"origin,omitempty" doc:"Scheme and host of its URL, the rest of which is secret. For admins only."`
+	To        []string        `json:"to,omitempty" nullable:"false" doc:"Mail addresses. For admins only."`
+	Language  notify.Language `json:"language,omitempty" enum:"en,zh" doc:"Language of messages; en if absent."`
+	Disabled  bool            `json:"disabled,omitempty" doc:"Nothing is sent to the channel."`
+	Why       string          `json:"why,omitempty" doc:"Why the channel was disabled automatically."`
+	Jobs      int             `json:"jobs" doc:"Number of jobs that notify it."`
+	UsedBy    []string        `json:"usedBy,omitempty" nullable:"false" doc:"The first 100 of these jobs, by name; in the response for a single channel."`
+	Pending   int             `json:"pending,omitempty" doc:"Number of its deliveries that are waiting; on request."`
+	Last      *Delivery       `json:"last,omitempty" doc:"The latest delivery that was tried; on request."`
+	Version   int64           `json:"version" doc:"Increases with each change; also the ETag."`
+	CreatedAt time.Time       `json:"createdAt"`
+	UpdatedAt time.Time       `json:"updatedAt"`
+	UpdatedBy string          `json:"updatedBy,omitempty"`
+	Secret    string          `json:"secret,omitempty" doc:"A generated signing secret. It is not shown again."`
 }
 
 // Delivery is one notification to one channel.
 type Delivery struct {
 	ID        string         `json:"id" doc:"The message id is msg_ followed by this id."`
 	Channel   string         `json:"channel"`
-	Kind      notify.Kind    `json:"kind,omitempty" enum:"webhook,mail"`
-	Event     notify.Subject `json:"event" enum:"failed,missed,lost,late,recovered,summary,summary_recovered,test" doc:"The event."`
+	Kind      notify.Kind    `json:"kind,omitempty" enum:"webhook,mail,slack,pagerduty,teams,discord,mattermost,telegram,dingtalk,feishu,wecom,ntfy,opsgenie,ping"`
+	Event     notify.Subject `json:"event" enum:"failed,missed,lost,late,recovered,approval,paused,output,escalated,digest,summary,summary_recovered,summary_output,test" doc:"The event."`
 	Text      string         `json:"text" doc:"The message in one line."`
 	Job       string         `json:"job,omitempty"`
 	Run       string         `json:"run,omitempty"`
@@ -247,6 +248,7 @@ func channelOf(ctx context.Context, c *notify.Channel) Channel {
 	out := Channel{
 		Name:      c.Name,
 		Kind:      c.Kind,
+		Language:  c.Language,
 		Disabled:  c.Disabled,
 		Why:       c.Why,
 		Version:   c.Version,

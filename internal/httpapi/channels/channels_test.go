@@ -2,6 +2,7 @@ package channels_test
 
 import (
 	"net/http"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -65,6 +66,38 @@ func TestChannels(t *testing.T) {
 		apitest.As("admin", http.MethodPost, "/api/v1/channels/none/test", ""))
 	h.Want(http.StatusNoContent, apitest.As("admin", http.MethodDelete, path, ""))
 	h.Problem(http.StatusNotFound, "not_found", "", apitest.As("admin", http.MethodDelete, path, ""))
+}
+
+// The API accepts and returns each kind.
+func TestChannels_Enumerations_ContainAllKinds(t *testing.T) {
+	var names []string
+	for _, kind := range notify.Kinds {
+		names = append(names, string(kind))
+	}
+	want := strings.Join(names, ",")
+	for _, holder := range []any{notify.ChannelDefinition{}, channels.Channel{}, channels.Delivery{}} {
+		field, _ := reflect.TypeOf(holder).FieldByName("Kind")
+		if got := field.Tag.Get("enum"); got != want {
+			t.Errorf("%T: %s, want %s", holder, got, want)
+		}
+	}
+}
+
+// The language is shown to all, and the URL to no one.
+func TestChannels_ChatService_ShowsLanguageOnly(t *testing.T) {
+	h := apitest.NewHarness(t)
+	w := h.Want(http.StatusCreated, apitest.As("admin", http.MethodPut, "/api/v1/channels/team",
+		`{"kind":"slack","url":"https://hooks.slack.com/services/canary","language":"zh"}`))
+	for _, body := range []string{w.Body.String(),
+		h.Want(http.StatusOK, apitest.As("viewer", http.MethodGet, "/api/v1/channels/team", "")).Body.String()} {
+		if strings.Contains(body, "canary") || !strings.Contains(body, `"language":"zh"`) {
+			t.Errorf("shown: %s", body)
+		}
+	}
+	h.Problem(http.StatusUnprocessableEntity, "invalid", "body.language", apitest.As("admin", http.MethodPut,
+		"/api/v1/channels/team", `{"kind":"slack","language":"fr"}`))
+	h.Problem(http.StatusUnprocessableEntity, "invalid", "body.secret", apitest.As("admin", http.MethodPut,
+		"/api/v1/channels/team", `{"kind":"slack","newSecret":true}`))
 }
 
 func TestChannels_UsedByAndLastDelivery(t *testing.T) {

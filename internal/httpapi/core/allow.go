@@ -41,6 +41,14 @@ func Somewhere(ctx context.Context, need access.Role) bool {
 	return ok && who.Somewhere(need)
 }
 
+// AllowSomewhere returns an error if Somewhere is false.
+func AllowSomewhere(ctx context.Context, need access.Role) error {
+	if Somewhere(ctx, need) {
+		return nil
+	}
+	return AllowEverywhere(ctx, need)
+}
+
 func errRole(need, has access.Role) *common.Error {
 	if has == "" {
 		has = "none"

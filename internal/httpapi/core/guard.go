@@ -48,7 +48,7 @@ func (g *guard) handle(hc huma.Context, next func(huma.Context)) {
 			problem = g.problems.Of(r.Context(), err)
 		}
 	}
-	if problem == nil && g.route.Queue != nil {
+	if problem == nil && g.route.waits(r) {
 		var end func()
 		if end, problem = g.turn(w, r); problem == nil {
 			defer end()
@@ -71,11 +71,16 @@ func (g *guard) handle(hc huma.Context, next func(huma.Context)) {
 	next(hc)
 }
 
+// waits reports whether a request waits for its turn. A body without a given length may be large.
+func (r *Route) waits(request *http.Request) bool {
+	return r.Queue != nil && (r.Small == 0 || request.ContentLength < 0 || request.ContentLength > r.Small)
+}
+
 func (g *guard) request(w http.ResponseWriter, r *http.Request, param func(string) string) *Problem {
 	check := &strict.Checker{Schemas: g.schemas}
 	g.parameters(check, r.URL, param)
 	if g.operation.RequestBody != nil {
-		check.Shape, check.Patch = g.route.Shape, g.route.Patch
+		check.Shape, check.Patch, check.Root = g.route.Shape, g.route.Patch, "body"
 		if problem := g.body(check, w, r); problem != nil {
 			return problem
 		}

@@ -32,7 +32,7 @@ func (a Audience) valid() bool { return a == Public || a == Authenticated || acc
 
 // Bounds of request bodies.
 const (
-	MaxJobBody = common.MaxJobBytes
+	MaxJobBody = common.MaxFlowBytes
 	maxBody    = 256 << 10
 )
 
@@ -49,6 +49,8 @@ type Route struct {
 	Raw bool
 	// Queue: the request waits for its turn before its body is read; nil: it does not.
 	Queue *Queue
+	// Small: requests with a body of at most this size do not wait; 0: all of them wait.
+	Small int64
 	// Patience is how long the handler may wait for its result.
 	Patience time.Duration
 	// Patch: the body is a merge patch, in which null removes a field.
@@ -281,6 +283,15 @@ func (o Operations) route(method, id, path, summary string, who Audience) Route 
 
 // Created describes the response of an operation that has created an object, by the name of its schema.
 func Created(schema string) map[string]*huma.Response {
-	return map[string]*huma.Response{"201": {Description: "Created", Content: map[string]*huma.MediaType{
-		"application/json": {Schema: &huma.Schema{Ref: "#/components/schemas/" + schema}}}}}
+	return map[string]*huma.Response{"201": response("Created", schema)}
+}
+
+// Planned describes the response to a dry run of an operation that is otherwise accepted, by the name of its schema.
+func Planned(schema string) map[string]*huma.Response {
+	return map[string]*huma.Response{"200": response("Dry run: nothing was changed", schema)}
+}
+
+func response(text, schema string) *huma.Response {
+	return &huma.Response{Description: text, Content: map[string]*huma.MediaType{
+		"application/json": {Schema: &huma.Schema{Ref: "#/components/schemas/" + schema}}}}
 }

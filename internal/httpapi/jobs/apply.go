@@ -27,7 +27,7 @@ import (
 
 // Bounds of work on many jobs at once.
 const (
-	maxApplyBody = 8 << 20
+	maxApplyBody = common.MaxFlowBytes + 64<<10 // one flow of the largest size, and its frame
 	// maxMany is the maximum number of jobs per request.
 	maxMany = 20_000
 	// manyAtOnce is the number of jobs processed at a time; their writes share transactions.
@@ -93,6 +93,7 @@ type ApplyAnswer struct {
 type applyInput struct {
 	IdempotencyKey string `header:"Idempotency-Key" maxLength:"128" doc:"Returns 409 if the key was used for another request within a day. Applying the same again changes nothing."`
 	DryRun         bool   `query:"dryRun" doc:"Write nothing, and return the differences."`
+	Program        bool   `query:"program" doc:"The request comes from a program that defines its own jobs, with the labels app and app-build: a job with a later app-build is left unchanged, one with another app is refused, and the fields paused, pauseNote and pauseUntil of existing jobs are kept."`
 	Prune          string `query:"prune" maxLength:"1024" doc:"Also delete jobs whose labels match this selector and that are not in the request, in the groups where you are editor. Nothing is deleted if any job is refused."`
 	Body           applyBody
 }
@@ -114,7 +115,8 @@ func (s *manyResource) apply(ctx context.Context, in *applyInput) (*core.Body[Ap
 	if err := core.CheckSelector("query.prune", in.Prune); err != nil {
 		return nil, err
 	}
-	if err := s.once(ctx, in.IdempotencyKey, body, "apply", in.Prune, strconv.FormatBool(in.DryRun)); err != nil {
+	if err := s.once(ctx, in.IdempotencyKey, body, "apply", in.Prune, strconv.FormatBool(in.DryRun),
+		strconv.FormatBool(in.Program)); err != nil {
 		return nil, err
 	}
 	answer := ApplyAnswer{DryRun: in.DryRun, Items: make([]Applied, len(sent))}
@@ -132,14 +134,25 @@ func (s *manyResource) apply(ctx context.Context, in *applyInput) (*core.Body[Ap
 		}
 		named[name] = true
 	}
-	inParallel(ctx, len(jobs), func(i int) {
-		if jobs[i] != nil {
-			s.applyOne(ctx, &answer.Items[i], jobs[i], in.DryRun)
+	together, coming := map[string]bool{}, map[string]bool{}
+	for _, round := range inOrder(jobs) {
+		inParallel(ctx, len(round), func(n int) {
+			i := round[n]
+			s.applyOne(ctx, &answer.Items[i], jobs[i], applying{together, coming, in.DryRun, in.Program})
 			answer.Items[i].Refusal.place(fmt.Sprintf("body.jobs[%d]", i))
+		})
+		for _, i := range round {
+			item := &answer.Items[i]
+			together[item.Name] = together[item.Name] || !item.failed()
+			coming[item.Name] = coming[item.Name] || in.DryRun && item.Result == string(common.EffectCreated)
 		}
-	})
+	}
 	if in.Prune != "" {
-		pruned, err := s.prune(ctx, in.Prune, named, in.DryRun, slices.ContainsFunc(answer.Items, Applied.failed))
+		doomed, err := s.doomed(ctx, in, named, jobs)
+		if err != nil {
+			return nil, err
+		}
+		pruned, err := s.prune(ctx, doomed, in.DryRun, slices.ContainsFunc(answer.Items, Applied.failed))
 		if err != nil {
 			return nil, err
 		}
@@ -216,11 +229,11 @@ func (s *manyResource) read(sent json.RawMessage, at string) (Applied, *view.Def
 	if !common.ValidName(item.Name) {
 		item.Name = common.Excerpt(item.Name)
 	}
-	check := &strict.Checker{Schemas: s.schemas, Shape: true}
+	check := &strict.Checker{Schemas: s.schemas, Shape: true, Root: at}
 	switch {
 	case fault != nil:
 		check.Faults = []common.Fault{*fault}
-	case len(sent) > 2*common.MaxJobBytes: // with some allowance for white space
+	case len(sent) > 2*common.MaxJobBytes && !hasSteps(value): // with some allowance for white space
 		check.Add(at, "too_large", nil, "is larger than 64 KiB").With("size", "64 KiB")
 	default:
 		check.Check(s.schemas.Schema(reflect.TypeFor[JobInput](), true, ""), at, value)
@@ -239,18 +252,39 @@ func (s *manyResource) read(sent json.RawMessage, at string) (Applied, *view.Def
 	return item, &in.Definition
 }
 
-func (s *manyResource) applyOne(ctx context.Context, item *Applied, job *view.Definition, dry bool) {
+// hasSteps reports whether a job as it was sent is a flow, whose size is checked with its steps.
+func hasSteps(sent any) bool {
+	fields, _ := sent.(map[string]any)
+	return fields["steps"] != nil
+}
+
+// applying is what the jobs of a request have in common.
+type applying struct {
+	together map[string]bool // jobs that were applied
+	coming   map[string]bool // those that count as stored in a dry run
+	dry      bool
+	program  bool
+}
+
+// applyOne applies a job.
+func (s *manyResource) applyOne(ctx context.Context, item *Applied, job *view.Definition, a applying) {
 	err := core.Allow(ctx, access.Editor, job.Group)
+	if err == nil {
+		err = s.permitted(ctx, (*common.Job)(job), a.together)
+	}
 	var saved common.Saved
 	if err == nil {
 		saved, err = view.Authorized(ctx, s.Jobs, access.Editor, job.Name, common.Precondition{},
 			func(pre common.Precondition) (common.Saved, error) {
-				return s.Jobs.Apply(ctx, core.Actor(ctx), common.Job(*job), pre, dry)
+				if a.program {
+					return s.applyProgram(ctx, common.Job(*job), pre, a)
+				}
+				return s.applyAfter(ctx, common.Job(*job), pre, a.dry, a.coming)
 			})
 	}
 	if err == nil {
 		item.Result, item.Version = string(saved.Effect), saved.State.Version
-		err = item.compare(saved.Before, &saved.State.Job, dry)
+		err = item.compare(saved.Before, &saved.State.Job, a.dry)
 	}
 	if err != nil {
 		item.fail(ctx, s.problems, err)
@@ -278,45 +312,58 @@ func (a *Applied) compare(before, after *common.Job, dry bool) (err error) {
 	return err
 }
 
-// prune deletes the jobs that match a selector and were not named, in the groups where the one
-// who asks is editor. Where something was refused it deletes nothing: what was meant is not known.
-func (s *manyResource) prune(ctx context.Context, selector string, named map[string]bool, dry,
-	refused bool) ([]Applied, error) {
-	var doomed []common.JobState
+// doomed returns the jobs that match the selector of a request and were not named, in the groups where the caller is
+// editor; for a program, only those that no later build has defined.
+func (s *manyResource) doomed(ctx context.Context, in *applyInput, named map[string]bool,
+	sent []*view.Definition) (doomed []common.JobState, err error) {
+	build := ""
+	for _, job := range sent {
+		if job != nil {
+			build = max(build, job.Labels[common.LabelBuild])
+		}
+	}
 	for after := ""; ; {
-		page, next, err := s.Jobs.List(ctx, common.JobQuery{Selector: selector, Limit: maxPrunePage, After: after})
+		page, next, err := s.Jobs.List(ctx, common.JobQuery{Selector: in.Prune, Limit: maxPrunePage, After: after})
 		if err != nil {
 			return nil, err
 		}
 		for i := range page {
-			if !named[page[i].Name] && core.May(ctx, access.Editor, page[i].Group) {
+			later := in.Program && page[i].Labels[common.LabelBuild] > build
+			if !named[page[i].Name] && !later && core.May(ctx, access.Editor, page[i].Group) {
 				doomed = append(doomed, page[i])
 			}
 		}
 		if next == "" {
-			break
+			return doomed, nil
 		}
 		after = next
 	}
+}
+
+// prune deletes jobs. If a job of the request was refused, it deletes none: the desired state is unknown.
+func (s *manyResource) prune(ctx context.Context, doomed []common.JobState, dry, refused bool) ([]Applied, error) {
 	slices.SortFunc(doomed, func(a, b common.JobState) int { return cmp.Compare(a.Name, b.Name) })
 	items := make([]Applied, len(doomed))
-	inParallel(ctx, len(doomed), func(i int) {
+	inPasses(ctx, len(doomed), func(i int) {
 		job, item := &doomed[i], &items[i]
-		item.Name, item.Result = job.Name, resultDeleted
+		*item = Applied{Name: job.Name, Result: resultDeleted}
 		var err error
 		switch {
 		case refused:
 			err = common.Errorf(common.CodeConflict, "not deleted, because other jobs were refused").
 				WithReason("others_refused").WithHint("correct the refused jobs and apply again")
 		case !dry:
-			err = s.Jobs.Delete(ctx, core.Actor(ctx), job.Name, common.Precondition{Version: job.Version}, false)
+			err = s.Jobs.Delete(ctx, core.Actor(ctx), job.Name, common.Precondition{Version: job.Version},
+				common.DeleteRequest{})
 		default:
-			err = item.compare(&job.Job, nil, true)
+			if err = s.complete(ctx, &job.StoredJob); err == nil {
+				err = item.compare(&job.Job, nil, true)
+			}
 		}
 		if err != nil {
 			item.fail(ctx, s.problems, err)
 		}
-	})
+	}, func(i int) bool { return items[i].Refusal.waitsForDeletion() })
 	return items, nil
 }
 

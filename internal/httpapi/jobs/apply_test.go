@@ -155,3 +155,52 @@ func TestCreateWithAKey(t *testing.T) {
 		apitest.As("editor", "POST", "/api/v1/jobs", `{"name":"b","command":"true"}`, "Idempotency-Key",
 			strings.Repeat("k", 129)))
 }
+
+// A job may name one that the same request creates, wherever it is in the list; a dry run shows the same. What is
+// pruned may name each other as well.
+func TestApply_ParentsInTheSameRequest(t *testing.T) {
+	h := apitest.NewHarness(t)
+	chain := `{"jobs":[{"name":"c","command":"true","after":["b"]},{"name":"b","command":"true","after":["a"]},
+		{"name":"a","command":"true"},{"name":"typo","command":"true","after":["aa"]},
+		{"name":"x","command":"true","after":["y"]},{"name":"y","command":"true","after":["x"]}]}`
+	want := jobs.ApplyCounts{Created: 3, Refused: 3}
+	answer, by := applied(h, "editor", "?dryRun=true", chain)
+	if answer.Counts != want || len(h.Jobs) != 0 || !strings.Contains(by["c"].Diff, "+after:\n+- b\n") {
+		t.Errorf("dry: %+v", answer)
+	}
+	if answer, by = applied(h, "editor", "", chain); answer.Counts != want || by["c"].Refusal != nil {
+		t.Errorf("%+v", answer)
+	}
+	refusal := by["typo"].Refusal
+	if refusal == nil || len(refusal.Errors) != 1 || refusal.Errors[0].Location != "body.jobs[3].after[0]" {
+		t.Errorf("refused with %+v", refusal)
+	}
+	labelled := strings.ReplaceAll(chain[:strings.Index(chain, `{"name":"typo"`)], `"command"`, `"labels":{"app":"s"},"command"`)
+	applied(h, "editor", "", strings.TrimRight(labelled, ",\n\t ")+"]}")
+	if answer, _ = applied(h, "editor", "?prune=app%3Ds", `{"jobs":[]}`); answer.Counts.Deleted != 3 || len(h.Jobs) != 0 {
+		t.Errorf("pruned: %+v, %d jobs are left", answer, len(h.Jobs))
+	}
+}
+
+// A job that others name is deleted with force, or with them.
+func TestDelete_OfAParent_NeedsForce(t *testing.T) {
+	h := apitest.NewHarness(t)
+	for _, job := range []string{`{"name":"a","command":"true"}`, `{"name":"b","command":"true","after":["a"]}`,
+		`{"name":"c","command":"true","after":["b"]}`} {
+		h.Want(201, apitest.As("editor", "POST", "/api/v1/jobs", job))
+	}
+	var parent, child jobs.Job
+	apitest.Decode(t, h.Want(200, apitest.As("viewer", "GET", "/api/v1/jobs/b", "")), &parent)
+	apitest.Decode(t, h.Want(200, apitest.As("viewer", "GET", "/api/v1/jobs/c", "")), &child)
+	if !slices.Equal(parent.Meta.Children, []string{"c"}) || len(child.Meta.Parents) != 1 ||
+		child.Meta.Parents[0].Job != "b" || !child.Meta.Parents[0].Waiting {
+		t.Errorf("parent %+v, child %+v", parent.Meta, child.Meta)
+	}
+	h.Problem(409, "conflict", "", apitest.As("editor", "DELETE", "/api/v1/jobs/b", ""))
+	h.Want(200, apitest.As("editor", "POST", "/api/v1/jobs/bulk", `{"action":"delete","jobs":["b","c"]}`))
+	if names := slices.Sorted(maps.Keys(h.Jobs)); !slices.Equal(names, []string{"a"}) {
+		t.Errorf("left are %v", names)
+	}
+	h.Want(201, apitest.As("editor", "POST", "/api/v1/jobs", `{"name":"b","command":"true","after":["a"]}`))
+	h.Want(204, apitest.As("editor", "DELETE", "/api/v1/jobs/a?force=true", ""))
+}

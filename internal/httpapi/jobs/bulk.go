@@ -25,6 +25,7 @@ type BulkRequest struct {
 	Note      string     `json:"note,omitempty" maxLength:"500" doc:"Reason; required for pause."`
 	Until     *time.Time `json:"until,omitempty" doc:"For pause: when the jobs resume automatically."`
 	Kill      bool       `json:"kill,omitempty" doc:"For delete: also kill current runs."`
+	Force     bool       `json:"force,omitempty" doc:"For delete: also jobs that others, which are not among them, name in after."`
 
 	Signal common.Signal `json:"signal,omitempty" enum:"TERM,INT,QUIT,HUP,USR1,USR2,KILL" doc:"For kill: the signal to send first; default TERM. KILL ends the runs at once."`
 }
@@ -76,6 +77,9 @@ func (b *BulkRequest) check() error {
 	if b.Kill && b.Action != "delete" {
 		faults.Add("kill", "exclusive", nil, "is only valid with delete")
 	}
+	if b.Force && b.Action != "delete" {
+		faults.Add("force", "exclusive", nil, "is only valid with delete")
+	}
 	if b.Signal != "" && b.Action != "kill" {
 		faults.Add("signal", "exclusive", nil, "is only valid with kill")
 	}
@@ -107,9 +111,13 @@ func (s *manyResource) bulk(ctx context.Context, in *bulkInput) (*core.Body[Bulk
 	if b.Until != nil {
 		until = core.TimeFilter(*b.Until)
 	}
+	kill := fmt.Sprint(b.Kill)
+	if b.Force {
+		kill += " force"
+	}
 	if err := s.once(ctx, in.IdempotencyKey, nil, "bulk", b.Action, core.SetFilter(b.Jobs), b.Selector,
 		b.Group, b.Below,
-		core.FlagFilter(b.Ungrouped), b.Q, b.State, b.Note, until, fmt.Sprint(b.Kill), string(b.Signal)); err != nil {
+		core.FlagFilter(b.Ungrouped), b.Q, b.State, b.Note, until, kill, string(b.Signal)); err != nil {
 		return nil, err
 	}
 	names, versions, err := s.named(ctx, b)
@@ -121,13 +129,13 @@ func (s *manyResource) bulk(ctx context.Context, in *bulkInput) (*core.Body[Bulk
 		return nil, err
 	}
 	answer := BulkAnswer{Items: make([]BulkItem, len(names))}
-	inParallel(ctx, len(names), func(i int) {
+	inPasses(ctx, len(names), func(i int) {
 		item := &answer.Items[i]
-		item.Name, item.Result = names[i], "done"
+		*item = BulkItem{Name: names[i], Result: "done"}
 		if err := do(ctx, item); err != nil {
 			item.Result, item.Refusal = resultOf(err), refusalOf(s.problems.Of(ctx, err))
 		}
-	})
+	}, func(i int) bool { return answer.Items[i].Refusal.waitsForDeletion() })
 	for i := range answer.Items {
 		switch answer.Items[i].Result {
 		case resultRefused:
@@ -216,7 +224,7 @@ func (s *manyResource) action(ctx context.Context, b *BulkRequest, key string,
 		who.Note = b.Note
 		return func(ctx context.Context, item *BulkItem) error {
 			pre := common.Precondition{Version: versions[item.Name]} // a job changed since may no longer match
-			return s.remove(ctx, who, item.Name, pre, b.Kill)
+			return s.remove(ctx, who, item.Name, pre, common.DeleteRequest{Kill: b.Kill, Force: b.Force})
 		}, nil
 	}
 	open, err := s.Jobs.OpenRuns(ctx)

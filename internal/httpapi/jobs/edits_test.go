@@ -3,6 +3,7 @@ package jobs_test
 import (
 	"encoding/json"
 	"net/http"
+	"net/http/httptest"
 	"slices"
 	"strings"
 	"testing"
@@ -60,6 +61,30 @@ func TestPatchJob(t *testing.T) {
 		return r
 	}())
 	h.Problem(403, "forbidden", "", patch("operator", "a", `{}`))
+}
+
+func TestPatchJob_KeepsTheOrderOfParams(t *testing.T) {
+	h := apitest.NewHarness(t)
+	params := func(w *httptest.ResponseRecorder) string {
+		var job jobs.Job
+		apitest.Decode(t, w, &job)
+		return strings.Join(job.Params.Names(), " ")
+	}
+	made := h.Want(201, apitest.As("editor", "POST", "/api/v1/jobs",
+		`{"name":"a","command":"true","params":{"TO":{},"FROM":{},"BY":{}}}`))
+	if got := params(made); got != "TO FROM BY" {
+		t.Errorf("created: %s", got)
+	}
+	for _, c := range [][2]string{
+		{`{"title":"A"}`, "TO FROM BY"},
+		{`{"params":{"ZONE":{},"AT":{},"BY":{"default":"day"}}}`, "TO FROM BY ZONE AT"},
+		{`{"params":{"FROM":null}}`, "TO BY ZONE AT"},
+		{`{"params":null}`, ""},
+	} {
+		if got := params(h.Want(200, patch("editor", "a", c[0]))); got != c[1] {
+			t.Errorf("%s: %s, want %s", c[0], got, c[1])
+		}
+	}
 }
 
 // The examples of RFC 7396, appendix A, as far as the target is an object or the patch makes one.

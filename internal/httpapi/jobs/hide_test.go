@@ -4,15 +4,18 @@ import (
 	"reflect"
 	"slices"
 	"testing"
+
+	"carillon/internal/common"
 )
 
 // Who has no role in a job's group sees these fields of its definition, and no others. A new field is hidden, or added
 // here on purpose.
 var visible = []string{
-	"CatchUp", "ConfirmRun", "CronExpr",
-	"DST", "EndAt", "Group", "Jitter", "KillGrace", "Labels", "LostAfter", "MemoryMax", "Name",
-	"Notify", "OnLost", "Output", "Overlap", "PauseUntil", "Paused", "Placement", "Priority", "Retention", "Retry",
-	"Shell", "Slots", "StartAt", "StartDeadline", "SuccessExitCodes", "TasksMax", "Timeout", "Timezone", "Title",
+	"After", "AutoPause", "CatchUp", "ConfirmRun", "CronExpr",
+	"DST", "Daemon", "EndAt", "Group", "Jitter", "KillGrace", "Labels", "LostAfter", "MemoryMax", "Name",
+	"Notify", "OnLost", "Output", "Overlap", "PauseUntil", "Paused", "Placement", "Pool", "PoolSlots", "Priority",
+	"Retention", "Retry", "RunOn", "Schedules", "Shell", "Slots", "StartAt", "StartDeadline", "SuccessExitCodes",
+	"TasksMax", "Timeout", "Timezone", "Title", "Type",
 }
 
 func TestHideRemovesAllButTheListedFields(t *testing.T) {
@@ -34,6 +37,17 @@ func TestHideRemovesAllButTheListedFields(t *testing.T) {
 	slices.Sort(left)
 	if !slices.Equal(left, visible) || !job.Meta.Hidden {
 		t.Errorf("visible are %q, want %q", left, visible)
+	}
+}
+
+// The parameters of the job's schedules are hidden like its own, and the job they were copied from keeps them.
+func TestHide_ParamsOfSchedules_AreRemoved(t *testing.T) {
+	var job Job
+	schedules := []common.JobSchedule{{CronExpr: "0 3 * * *", Params: map[string]string{"TOKEN": "x"}}}
+	job.Schedules = schedules
+	job.hide()
+	if got := job.Schedules[0]; got.CronExpr == "" || got.Params != nil || schedules[0].Params == nil {
+		t.Errorf("hidden: %+v, of %+v", got, schedules[0])
 	}
 }
 

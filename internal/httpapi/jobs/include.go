@@ -34,7 +34,7 @@ const (
 type Result struct {
 	ID         string        `json:"id" doc:"Id of the run."`
 	Status     common.Status `json:"status" enum:"waiting,running,succeeded,failed,timed_out,killed,lost,skipped,refused,missed"`
-	Cause      common.Cause  `json:"cause" enum:"cron,catchup,manual,retry,rerun"`
+	Cause      common.Cause  `json:"cause" enum:"cron,catchup,manual,retry,rerun,flow,backfill,after,daemon"`
 	PlannedAt  time.Time     `json:"plannedAt"`
 	StartedAt  *time.Time    `json:"startedAt,omitempty"`
 	DurationMs *float64      `json:"durationMs,omitempty" doc:"From start to end in milliseconds; for completed runs."`
@@ -74,9 +74,7 @@ func (s *Resource) include(ctx context.Context, what []Include, language string,
 	}
 	if slices.Contains(what, includeWords) {
 		for i := range items {
-			if spec, err := schedule.SpecOf(&states[i].Job); err == nil && spec.Expr != "" {
-				items[i].Meta.Words = schedule.Describe(spec, language)
-			}
+			items[i].Meta.Words = schedule.DescribeJob(&states[i].Job, language)
 		}
 	}
 	if slices.Contains(what, includeNext) {

@@ -3,6 +3,7 @@ package jobs
 import (
 	"context"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -18,6 +19,7 @@ type Resource struct {
 	Jobs      Store
 	Runs      Runs
 	Workers   Workers
+	Types     Types
 	Channels  Channels
 	Changes   Changes
 	Findings  Findings
@@ -39,8 +41,12 @@ type JobMeta struct {
 	NextFire  time.Time    `json:"nextFire,omitzero" doc:"Next fire, in the job's time zone; absent if there is none."`
 	State     common.Phase `json:"state,omitempty" enum:"active,paused,done,manual" doc:"done: the schedule has no more fires; manual: without a schedule. Always present."`
 	Paused    bool         `json:"paused,omitempty" doc:"The job is currently paused."`
+	Flow      *FlowSummary `json:"flow,omitempty" doc:"Of a job with steps. Lists have it in place of the steps."`
 	Overdue   *Overdue     `json:"overdue,omitempty" doc:"A due fire that no worker has claimed; present when jobs are read."`
-	Hidden    bool         `json:"hidden,omitempty" doc:"You have no role in the job's group: command, args, stdin, env, params, workDir, user, description and pauseNote are left out."`
+	Hidden    bool         `json:"hidden,omitempty" doc:"You have no role in the job's group: command, args, stdin, env, params, outputs, steps, workDir, user, description and pauseNote are left out."`
+
+	Parents  []common.ParentState `json:"parents,omitempty" nullable:"false" doc:"The jobs named in after, in that order, when one job is read."`
+	Children []string             `json:"children,omitempty" nullable:"false" doc:"Jobs that name this one in after, by name, 100 at most, when one job is read."`
 
 	Results []Result    `json:"results,omitempty" nullable:"false" doc:"Fires of the last 20 runs, newest first, each as its last attempt; on request."`
 	Late    bool        `json:"late,omitempty" doc:"One of the results should have started by now."`
@@ -125,6 +131,7 @@ type jobDeleteInput struct {
 	view.JobPath
 	IfMatch string `header:"If-Match" doc:"Only if the job has this ETag."`
 	Kill    bool   `query:"kill" doc:"Also kill its current runs."`
+	Force   bool   `query:"force" doc:"Also if other jobs name it in after: they then wait for a job of this name. Without it: 409, reason named_in_after."`
 }
 
 type jobOutput struct {
@@ -143,23 +150,33 @@ func (s *Resource) Register(r *core.Router) {
 	create := op.Post("create-job", "", "Create a job", core.Editor)
 	create.DefaultStatus = http.StatusCreated
 	create.MaxBody, create.Shape = core.MaxJobBody, true
+	large := core.NewQueue()
+	create.Queue, create.Small = large, common.MaxJobBytes
 	core.Register(r, create, s.create)
 	validate := op.Post("validate-job", "/validate", "Validate a job, without saving it", core.Editor)
 	validate.MaxBody, validate.Shape = core.MaxJobBody, true
+	validate.Queue, validate.Small = large, common.MaxJobBytes
 	core.Register(r, validate, s.validate)
 	core.Register(r, op.Get("get-job", "/{name}", "Get a job", core.Viewer), s.get)
+	core.Register(r, op.Get("get-job-graph", "/{name}/graph", "Get the graph of a flow", core.Viewer), s.graph)
 	put := op.Put("put-job", "/{name}", "Create or replace a job", core.Editor)
 	put.Responses = core.Created("Job")
 	put.MaxBody, put.Shape = core.MaxJobBody, true
+	put.Queue, put.Small = large, common.MaxJobBytes
 	core.Register(r, put, s.put)
 	core.Register(r, op.Delete("delete-job", "/{name}", "Delete a job; its history stays", core.Editor), s.delete)
 	core.Register(r, op.Post("pause-job", "/{name}/pause", "Pause a job", core.Operator), s.pause)
 	core.Register(r, op.Post("resume-job", "/{name}/resume", "Resume a paused job", core.Operator), s.resume)
+	core.Register(r, op.Get("list-replicas", "/{name}/replicas", "List the replicas of a daemon job", core.Viewer),
+		s.replicas)
+	core.Register(r, op.Post("restart-job", "/{name}/restart", "Restart the replicas of a daemon job, one by one",
+		core.Operator), s.restart)
 	core.Register(r, op.Get("get-placement", "/{name}/placement",
 		"Get the workers that would run a job now, and why the others would not", core.Viewer), s.placement)
 	(&manyResource{Resource: s, problems: r.Problems, schemas: r.API.OpenAPI().Components.Schemas}).register(r)
 	patch := op.Patch("patch-job", "/{name}", "Change fields of a job", core.Editor)
 	patch.MaxBody, patch.Patch, patch.Shape = core.MaxJobBody, true, true
+	patch.Queue, patch.Small = large, common.MaxJobBytes
 	core.Register(r, patch, s.patch)
 	core.Register(r, op.Post("rollback-job", "/{name}/rollback", "Restore an earlier version of a job",
 		core.Editor), s.rollback)
@@ -207,7 +224,11 @@ func (s *Resource) list(ctx context.Context, in *jobListInput) (*jobListOutput, 
 	if err != nil {
 		return nil, err
 	}
-	items := core.Items(jobs, func(state *common.JobState) Job { return s.answer(ctx, state) })
+	items := core.Items(jobs, func(state *common.JobState) Job {
+		item := s.answer(ctx, state)
+		item.Steps = nil
+		return item
+	})
 	if err := s.addOverdue(ctx, items); err != nil {
 		return nil, err
 	}
@@ -246,11 +267,31 @@ func (s *Resource) get(ctx context.Context, in *view.JobPath) (*jobOutput, error
 	if err != nil {
 		return nil, err
 	}
+	if err := s.complete(ctx, &state.StoredJob); err != nil {
+		return nil, err
+	}
 	one := []Job{s.answer(ctx, &state)}
+	if err := s.addLineage(ctx, &state, &one[0]); err != nil {
+		return nil, err
+	}
 	if err := s.addOverdue(ctx, one); err != nil {
 		return nil, err
 	}
 	return &jobOutput{Status: http.StatusOK, ETag: core.ETag(state.Version), Body: one[0]}, nil
+}
+
+// maxChildren bounds the children that are listed with a job.
+const maxChildren = 100
+
+// addLineage adds the state of a job's parents, and its children.
+func (s *Resource) addLineage(ctx context.Context, state *common.JobState, job *Job) (err error) {
+	if job.Meta.Parents, err = s.Jobs.Parents(ctx, state); err != nil {
+		return err
+	}
+	if s.Jobs.IsParent(state.Name) {
+		job.Meta.Children = s.Jobs.Referring(ctx, common.ReferentJob, state.Name, maxChildren)
+	}
+	return nil
 }
 
 // addOverdue marks the jobs that are overdue.
@@ -278,6 +319,9 @@ func (s *Resource) create(ctx context.Context, in *jobCreateInput) (*jobOutput, 
 	if err := core.Allow(ctx, access.Editor, in.Body.Group); err != nil {
 		return nil, err
 	}
+	if err := s.permitted(ctx, (*common.Job)(&in.Body.Definition), nil); err != nil {
+		return nil, err
+	}
 	state, err := s.Jobs.CreateOnce(ctx, core.Actor(ctx), common.Job(in.Body.Definition), in.IdempotencyKey)
 	return s.output(ctx, http.StatusCreated, &state, err)
 }
@@ -292,6 +336,9 @@ func (s *Resource) put(ctx context.Context, in *jobPutInput) (*jobOutput, error)
 		return nil, err
 	}
 	if err := core.Allow(ctx, access.Editor, in.Body.Group); err != nil {
+		return nil, err
+	}
+	if err := s.permitted(ctx, (*common.Job)(&in.Body.Definition), nil); err != nil {
 		return nil, err
 	}
 	status := http.StatusOK
@@ -311,13 +358,13 @@ func (s *Resource) delete(ctx context.Context, in *jobDeleteInput) (*struct{}, e
 	if err != nil {
 		return nil, err
 	}
-	return nil, s.remove(ctx, core.Actor(ctx), in.Name, pre, in.Kill)
+	return nil, s.remove(ctx, core.Actor(ctx), in.Name, pre, common.DeleteRequest{Kill: in.Kill, Force: in.Force})
 }
 
 func (s *Resource) remove(ctx context.Context, actor common.Actor, name string, pre common.Precondition,
-	kill bool) error {
+	r common.DeleteRequest) error {
 	_, err := view.Authorized(ctx, s.Jobs, access.Editor, name, pre, func(pre common.Precondition) (struct{}, error) {
-		return struct{}{}, s.Jobs.Delete(ctx, actor, name, pre, kill)
+		return struct{}{}, s.Jobs.Delete(ctx, actor, name, pre, r)
 	})
 	return err
 }
@@ -326,6 +373,7 @@ func (s *Resource) output(ctx context.Context, status int, state *common.JobStat
 	if err != nil {
 		return nil, err
 	}
+	_ = s.Jobs.Complete(ctx, &state.StoredJob) // the change was made, whether or not its steps can be read
 	out := &jobOutput{Status: status, ETag: core.ETag(state.Version), Body: s.answer(ctx, state)}
 	if status == http.StatusCreated {
 		out.Location = "/api/v1/jobs/" + state.Name
@@ -344,11 +392,12 @@ func (s *Resource) answer(ctx context.Context, state *common.JobState) Job {
 		UpdatedBy: state.UpdatedBy,
 		NextFire:  s.nextFire(state),
 		Paused:    state.PausedAt(s.Now()),
+		Flow:      summaryOf(&state.StoredJob),
 	}
 	switch {
 	case meta.Paused:
 		meta.State = common.PhasePaused
-	case state.CronExpr == "":
+	case !state.HasSchedule():
 		meta.State = common.PhaseManual
 	case meta.NextFire.IsZero():
 		meta.State = common.PhaseDone
@@ -364,7 +413,12 @@ func (s *Resource) answer(ctx context.Context, state *common.JobState) Job {
 
 // hide removes from a job what requires a role in its group.
 func (j *Job) hide() {
-	j.Command, j.Args, j.Stdin, j.Env, j.Params = "", nil, "", nil, nil
+	j.Command, j.Args, j.With, j.Stdin, j.Env, j.Params, j.Outputs = "", nil, nil, "", nil, nil, nil
+	j.Schedules = slices.Clone(j.Schedules)
+	for i := range j.Schedules {
+		j.Schedules[i].Params = nil
+	}
+	j.Steps, j.Concurrency, j.FailFast, j.Meta.Flow = nil, 0, false, nil
 	j.WorkDir, j.User, j.Description, j.PauseNote = "", "", "", ""
 	j.Meta.Hidden = true
 }

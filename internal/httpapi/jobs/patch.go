@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"maps"
 	"reflect"
+	"slices"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -73,7 +74,10 @@ func (s *Resource) edit(ctx context.Context, who common.Actor, verb, name, ifMat
 			if err != nil {
 				return job, err
 			}
-			return job, core.Allow(ctx, access.Editor, job.Group)
+			if err := core.Allow(ctx, access.Editor, job.Group); err != nil {
+				return job, err
+			}
+			return job, s.permitted(ctx, &job, nil)
 		})
 	})
 }
@@ -103,7 +107,20 @@ func patched(old *common.Job, patch json.RawMessage) (job common.Job, err error)
 	if err := json.Unmarshal(data, &job); err != nil {
 		return job, core.BadParameter("body", "invalid", "does not result in a valid job", "")
 	}
-	return job, nil
+	return job, arrange(&job, old, patch)
+}
+
+// arrange puts the parameters of a patched job in order, which merging loses: those of the job first, then new ones as
+// the patch has them.
+func arrange(job, old *common.Job, patch json.RawMessage) error {
+	var given struct {
+		Params common.Params `json:"params"`
+	}
+	if err := json.Unmarshal(patch, &given); err != nil {
+		return core.BadParameter("body.params", "invalid", "must be an object of parameters", "")
+	}
+	job.Params.Arrange(slices.Concat(old.Params.Names(), given.Params.Names()))
+	return nil
 }
 
 // merge is MergePatch of RFC 7396.

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"carillon/internal/common"
+	"carillon/internal/flow"
 	"carillon/internal/httpapi/view"
 	"carillon/internal/notify"
 )
@@ -17,6 +18,10 @@ type jobReader interface {
 	// Count returns the number of jobs that match a query, on all pages.
 	Count(ctx context.Context, q common.JobQuery) (int, error)
 	view.Groups
+	// Complete adds the steps of a flow, which the other methods leave out.
+	Complete(ctx context.Context, job *common.StoredJob) error
+	// Graph returns a definition of a flow by its digest; the current one if that is empty.
+	Graph(ctx context.Context, job *common.StoredJob, digest string) (*flow.Graph, error)
 }
 
 // jobWriter changes jobs.
@@ -32,7 +37,18 @@ type jobWriter interface {
 	// Change changes an existing job. change may be called more than once.
 	Change(ctx context.Context, actor common.Actor, verb, name string, pre common.Precondition,
 		change func(common.Job) (common.Job, error)) (common.JobState, error)
-	Delete(ctx context.Context, actor common.Actor, name string, pre common.Precondition, kill bool) error
+	Delete(ctx context.Context, actor common.Actor, name string, pre common.Precondition,
+		r common.DeleteRequest) error
+}
+
+// jobLineage reads how jobs follow each other.
+type jobLineage interface {
+	// Parents returns the state of a job's parents.
+	Parents(ctx context.Context, job *common.JobState) ([]common.ParentState, error)
+	// IsParent reports whether other jobs name a job in after.
+	IsParent(name string) bool
+	// Referring returns the names of jobs that refer to an object, at most so many.
+	Referring(ctx context.Context, kind common.Referent, object string, most int) []string
 }
 
 // jobPauser pauses jobs.
@@ -41,6 +57,14 @@ type jobPauser interface {
 	Pause(ctx context.Context, actor common.Actor, name string, r common.PauseRequest,
 		pre common.Precondition) (common.JobState, error)
 	Resume(ctx context.Context, actor common.Actor, name string, pre common.Precondition) (common.JobState, error)
+	// Restart requests that all runs of a daemon job be replaced; the note of the actor is the reason.
+	Restart(ctx context.Context, actor common.Actor, name string, pre common.Precondition) (common.JobState, error)
+}
+
+// replicaReader reads the replicas of daemon jobs.
+type replicaReader interface {
+	// Replicas returns the replicas of a job that etcd holds, and the handover in progress; nil if there is none.
+	Replicas(ctx context.Context, job, uid string) ([]common.Run, *common.Move, error)
 }
 
 // jobChecker checks requests.
@@ -65,7 +89,9 @@ type jobRunner interface {
 type Store interface {
 	jobReader
 	jobWriter
+	jobLineage
 	jobPauser
+	replicaReader
 	jobChecker
 	jobRunner
 }
@@ -81,6 +107,12 @@ type Runs interface {
 type Workers interface {
 	// Workers lists live workers, and those with settings only, whose Lease is zero.
 	Workers(ctx context.Context) ([]common.Member, error)
+}
+
+// Types remarks on the types of jobs.
+type Types interface {
+	// Warnings returns remarks on the types of a job and of its steps.
+	Warnings(ctx context.Context, job *common.Job) (common.Faults, error)
 }
 
 // Changes reads audit entries.

@@ -46,6 +46,11 @@ func (s *Resource) validate(ctx context.Context, in *validateInput) (*core.Body[
 	if err != nil {
 		return nil, err
 	}
+	more, err := s.jobFaults(ctx, &job, nil)
+	if err != nil {
+		return nil, err
+	}
+	faults = append(faults, more...)
 	out := &core.Body[Validation]{Body: Validation{Valid: len(faults) == 0, Faults: placed(faults)}}
 	warnings, err := s.warnings(ctx, &job)
 	if err != nil {
@@ -78,16 +83,23 @@ func placed(faults common.Faults) []common.Fault {
 
 // warnings returns remarks on values that are accepted but probably not intended.
 func (s *Resource) warnings(ctx context.Context, job *common.Job) (all common.Faults, err error) {
-	if spec, err := schedule.SpecOf(job); err == nil && spec.Expr != "" {
-		for _, n := range schedule.Warnings(spec) {
-			all.Add("cronExpr", n.Code, spec.Expr, "%s", n.Text).Data = n.Data
+	job.EachSchedule(func(at string, _ int, s *common.JobSchedule) {
+		if spec, err := schedule.SpecOf(job.Name, s); err == nil && spec.Expr != "" {
+			for _, n := range schedule.Warnings(spec) {
+				all.Add(at+"cronExpr", n.Code, spec.Expr, "%s", n.Text).Data = n.Data
+			}
 		}
-	}
+	})
 	if redirect, found := redirection.OfAll(job.Command); found {
 		f := all.Add("command", "redirected", nil, "redirects all output, so none is kept with the runs")
 		f.Hint = "remove the redirection at the end"
 		f.With("redirect", redirect)
 	}
+	remarks, err := s.Types.Warnings(ctx, job)
+	if err != nil {
+		return nil, err
+	}
+	all = append(all, remarks...)
 	if job.Notify == nil || len(job.Notify.To) == 0 {
 		return all, nil
 	}
@@ -95,8 +107,11 @@ func (s *Resource) warnings(ctx context.Context, job *common.Job) (all common.Fa
 	if err != nil {
 		return nil, err
 	}
-	for i, name := range job.Notify.To {
-		at := fmt.Sprintf("notify.to[%d]", i)
+	for _, name := range job.Notify.Channels() {
+		at := "notify.after"
+		if i := slices.Index(job.Notify.To, name); i >= 0 {
+			at = fmt.Sprintf("notify.to[%d]", i)
+		}
 		switch found := slices.IndexFunc(channels, func(c notify.Channel) bool { return c.Name == name }); {
 		case found < 0:
 			all.Add(at, "unknown_channel", name, "channel not found").

@@ -39,6 +39,9 @@ func (s *Resource) diffVersions(ctx context.Context, in *versionDiffInput) (*cor
 		if err := core.Allow(ctx, access.Viewer, state.Group); err != nil {
 			return nil, err
 		}
+		if err := s.complete(ctx, &state.StoredJob); err != nil {
+			return nil, err
+		}
 		in.To, to = state.Version, &state.Job
 	} else if to, err = s.definition(ctx, in.JobPath, in.To); err != nil {
 		return nil, err

@@ -94,30 +94,20 @@ func versionOf(c *common.Change) JobVersion {
 		Verb:    c.Verb,
 	}
 	if v.Note == "" && v.Verb == "pause" {
-		if job := definitionIn(c.After); job != nil {
+		if job := storedIn(c.After); job != nil {
 			v.Note = job.PauseNote
 		}
 	}
 	return v
 }
 
-// definitionIn returns the job of one side of a change; nil if there is none, or if it is
-// unreadable.
-func definitionIn(side json.RawMessage) *common.Job {
-	var stored *common.StoredJob
-	if len(side) == 0 || json.Unmarshal(side, &stored) != nil || stored == nil {
-		return nil
-	}
-	return &stored.Job
-}
-
 // changed returns the fields that a change has modified, if the caller may see both sides.
 func changed(ctx context.Context, c *common.Change) []string {
-	before, after := definitionIn(c.Before), definitionIn(c.After)
+	before, after := storedIn(c.Before), storedIn(c.After)
 	if before == nil || after == nil || !core.May(ctx, access.Viewer, before.Group) {
 		return nil
 	}
-	fields, err := diff.Fields(before, after)
+	fields, err := diff.StoredFields(before, after)
 	if err != nil {
 		return nil
 	}
@@ -211,7 +201,7 @@ func (s *Resource) version(ctx context.Context, in *versionInput) (*core.Body[Ve
 			if err := s.allowed(ctx, in.Name, &found[i]); err != nil {
 				return nil, err
 			}
-			return versionAnswer(&found[i], s.numbers(ctx, in.Name, found)[i])
+			return s.versionAnswer(ctx, &found[i], s.numbers(ctx, in.Name, found)[i])
 		}
 		if partial {
 			return nil, common.Errorf(common.CodeUnavailable, "the log store does not respond").
@@ -261,7 +251,8 @@ func groupThen(c *common.Change) string {
 	return then.Group
 }
 
-func versionAnswer(c *common.Change, number int64) (*core.Body[VersionOfJob], error) {
+func (s *Resource) versionAnswer(ctx context.Context, c *common.Change,
+	number int64) (*core.Body[VersionOfJob], error) {
 	out := &core.Body[VersionOfJob]{Body: VersionOfJob{JobVersion: versionOf(c)}}
 	out.Body.Number = number
 	if len(c.After) == 0 || string(c.After) == "null" {
@@ -271,6 +262,9 @@ func versionAnswer(c *common.Change, number int64) (*core.Body[VersionOfJob], er
 	if err := json.Unmarshal(c.After, &stored); err != nil {
 		return nil, common.Errorf(common.CodeConflict, "this version cannot be read").WithReason("version_unreadable").
 			WithCause(err).WithHint("upgrade this master: the version was written by a newer one")
+	}
+	if err := s.complete(ctx, &stored); err != nil {
+		return nil, err
 	}
 	out.Body.UID, out.Body.Job = stored.UID, new(view.Definition(stored.Job))
 	return out, nil

@@ -22,6 +22,7 @@ type FireFilter struct {
 	From   time.Time       `query:"from" doc:"Only fires planned at this time or later."`
 	To     time.Time       `query:"to" doc:"Only fires planned before this time; if it is in the future, planned fires until then are listed too. Default: now."`
 	Status []common.Status `query:"status" nullable:"false" doc:"Only fires with one of these statuses, separated by commas."`
+	Cause  common.Cause    `query:"cause" enum:"cron,catchup,manual,retry,rerun,flow,backfill,after,daemon" doc:"Only fires with this cause of their first attempt. Of flow: fires of nodes of flow runs, which are not listed otherwise."`
 	Open   bool            `query:"unacknowledged" doc:"Leave out acknowledged failures."`
 	Limit  int             `query:"limit" minimum:"1" maximum:"500" default:"50" doc:"Maximum number of items; a page may contain fewer and still have a next one."`
 	Cursor string          `query:"cursor" maxLength:"1024" doc:"nextCursor of the previous page; the filters must be the same."`
@@ -29,11 +30,13 @@ type FireFilter struct {
 
 type fireListInput struct {
 	FireFilter
-	Group string `query:"group" pattern:"^[a-z0-9]([a-z0-9._-]{0,126}[a-z0-9])?$" doc:"Only fires of jobs of this group."`
+	Group   string `query:"group" pattern:"^[a-z0-9]([a-z0-9._-]{0,126}[a-z0-9])?$" doc:"Only fires of jobs of this group."`
+	FlowRun string `query:"flowRun" pattern:"^[a-z0-9]{1,32}\\.(d-?[a-z0-9]{1,40}\\.)?[a-z0-9]{1,40}\\.[0-9]{1,9}$" doc:"Only fires of the nodes of this flow run, which are not listed otherwise."`
+	Step    string `query:"step" pattern:"^[a-z0-9]([a-z0-9_-]{0,61}[a-z0-9])?$" doc:"With flowRun: only those of this step."`
 }
 
 type jobFireListInput struct {
-	view.JobPath
+	view.SeriesPath
 	FireFilter
 }
 
@@ -50,7 +53,11 @@ func (s *Resource) registerFires(r *core.Router) {
 
 func (s *Resource) fires(ctx context.Context, in *fireListInput) (*core.Body[core.HistoryPage[common.Fire]],
 	error) {
-	return s.firePage(ctx, "fires", &in.FireFilter, runlog.FireQuery{Group: in.Group}, maxAhead)
+	if err := checkStep(in.FlowRun, in.Step); err != nil {
+		return nil, err
+	}
+	q := runlog.FireQuery{Group: in.Group, FlowRun: in.FlowRun, Step: in.Step}
+	return s.firePage(ctx, "fires", &in.FireFilter, q, maxAhead)
 }
 
 func (s *Resource) firesOfJob(ctx context.Context, in *jobFireListInput) (*core.Body[core.HistoryPage[common.Fire]],
@@ -60,7 +67,7 @@ func (s *Resource) firesOfJob(ctx context.Context, in *jobFireListInput) (*core.
 		return out, err
 	}
 	// The ledger of a deleted job stays; a job that never existed is not found.
-	if _, err := s.Jobs.Get(ctx, in.Name); common.CodeOf(err) == common.CodeNotFound && in.plain() {
+	if _, err := s.Jobs.Get(ctx, common.JobOf(in.Name)); common.CodeOf(err) == common.CodeNotFound && in.plain() {
 		return nil, err
 	}
 	return out, nil
@@ -68,7 +75,7 @@ func (s *Resource) firesOfJob(ctx context.Context, in *jobFireListInput) (*core.
 
 // plain reports whether there are no filters.
 func (f *FireFilter) plain() bool {
-	return f.From.IsZero() && f.To.IsZero() && len(f.Status) == 0 && f.Cursor == "" && !f.Open
+	return f.From.IsZero() && f.To.IsZero() && len(f.Status) == 0 && f.Cause == "" && f.Cursor == "" && !f.Open
 }
 
 func (s *Resource) firePage(ctx context.Context, list string, in *FireFilter, q runlog.FireQuery,
@@ -81,8 +88,9 @@ func (s *Resource) firePage(ctx context.Context, list string, in *FireFilter, q 
 	}
 	list = core.ListName(list, "from", core.TimeFilter(in.From), "to", core.TimeFilter(in.To), "status",
 		core.SetFilter(in.Status),
-		"group", q.Group, "unacknowledged", core.FlagFilter(in.Open))
-	q.Unacknowledged = in.Open
+		"group", q.Group, "flowRun", q.FlowRun, "step", q.Step, "cause", string(in.Cause),
+		"unacknowledged", core.FlagFilter(in.Open))
+	q.Unacknowledged, q.Cause = in.Open, in.Cause
 	q.From, q.To, q.Statuses, q.Limit, q.Now = in.From, in.To, in.Status, in.Limit, s.Now().UTC()
 	c, err := core.ReadCursor[*runlog.FireCursor](list, in.Cursor)
 	if err != nil {

@@ -123,12 +123,16 @@ func TestRun_OnAWorker_WithParameters(t *testing.T) {
 		return apitest.As("operator", http.MethodPost, "/api/v1/jobs/a/run", body, headers...)
 	}
 	h.Want(http.StatusAccepted, run(`{"params":{"DAY":"x"},"worker":"north","note":"n"}`, "Idempotency-Key",
-		"a key: 1~"))
+		"a key: 1~", "traceparent", "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"))
 	if got := fmt.Sprintf("%+v", h.Triggers); got != "[{Job:a Note:n Params:map[DAY:x] Worker:north Key:a key: 1~ "+
-		"Pre:{Version:0 Absent:false}}]" {
+		"Pre:{Version:0 Absent:false} Traceparent:00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01 "+
+		"Again:<nil>}]" {
 		t.Error(got)
 	}
-	h.Want(http.StatusAccepted, run(`{"worker":"w1"}`))
+	h.Want(http.StatusAccepted, run(`{"worker":"w1"}`, "traceparent", "00-garbage"))
+	if got := h.Triggers[1].Traceparent; got != "" {
+		t.Errorf("an invalid context is kept: %q", got)
+	}
 	for _, worker := range []string{"w2", "south"} { // one that is away, and none
 		h.Problem(http.StatusUnprocessableEntity, "invalid", "body.worker", run(`{"worker":"`+worker+`"}`))
 	}

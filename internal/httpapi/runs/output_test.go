@@ -9,13 +9,16 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"reflect"
 	"strings"
 	"testing"
+	"time"
 
 	"carillon/internal/common"
 	"carillon/internal/httpapi"
 	"carillon/internal/httpapi/apitest"
 	"carillon/internal/httpapi/runs"
+	"carillon/internal/httpapi/view"
 )
 
 func TestOutput(t *testing.T) {
@@ -186,6 +189,44 @@ func TestLongOutputIsStreamed(t *testing.T) {
 	f.broken = 10 << 20
 	if n, err := get(); err == nil || n >= f.size {
 		t.Errorf("a torn stream ends well after %d bytes", n)
+	}
+}
+
+// Output has the start of a current run, which is neither a part of the output nor asked for once the run has ended.
+func TestGetRun_Running_HasItsStart(t *testing.T) {
+	at := time.Unix(1_000_000, 5).UTC()
+	for name, c := range map[string]struct {
+		status common.Status
+		chunks []common.Chunk
+		want   *time.Time
+	}{
+		"silent": {common.StatusRunning, []common.Chunk{common.StartChunk("", at)}, &at},
+		"printed": {
+			common.StatusRunning,
+			[]common.Chunk{common.StartChunk("", at), apitest.Out(0, "stdout", "x")},
+			&at,
+		},
+		"beginning dropped":  {common.StatusRunning, []common.Chunk{{Missing: 7}, common.StartChunk("", at)}, &at},
+		"not recorded yet":   {common.StatusRunning, []common.Chunk{apitest.Out(0, "stdout", "x")}, nil},
+		"of an older worker": {common.StatusRunning, nil, nil},
+		"waiting":            {common.StatusWaiting, []common.Chunk{common.StartChunk("", at)}, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			h := apitest.NewHarness(t)
+			id := apitest.Printed(h, c.status, c.chunks...)
+			h.RunList[0].StartedAt = nil
+			var run view.Run
+			get := func(path string) *httptest.ResponseRecorder {
+				return h.Want(http.StatusOK, apitest.As("viewer", http.MethodGet, "/api/v1/runs/"+id+path, ""))
+			}
+			apitest.Decode(t, get(""), &run)
+			if !reflect.DeepEqual(run.StartedAt, c.want) {
+				t.Errorf("started at %v, want %v", run.StartedAt, c.want)
+			}
+			if text := get("/output").Body.String(); strings.Trim(text, "x") != "" && c.chunks[0].Missing == 0 {
+				t.Errorf("output %q", text)
+			}
+		})
 	}
 }
 

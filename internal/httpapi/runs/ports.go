@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"carillon/internal/common"
+	"carillon/internal/flow"
 	"carillon/internal/httpapi/view"
 	"carillon/internal/runlog"
 	"carillon/internal/runlog/tail"
@@ -18,6 +19,8 @@ type Jobs interface {
 	// Kill creates a kill request for a run: CodeNotFound if there is none, CodeConflict if it has
 	// ended.
 	Kill(ctx context.Context, actor common.Actor, run string, r common.KillRequest) error
+	// RetryNode starts a node of class failure of a live flow run again.
+	RetryNode(ctx context.Context, actor common.Actor, r common.NodeRetry) (common.Trigger, error)
 	// Acknowledge records that a failed fire needs no further attention, or with undo that it does again.
 	Acknowledge(ctx context.Context, actor common.Actor, fire string, state runlog.AckState, undo bool) error
 }
@@ -29,6 +32,12 @@ type Store interface {
 	// Fires lists the ledger, and planned fires after q.Now.
 	Fires(ctx context.Context, q runlog.FireQuery) (runlog.FirePage, error)
 	Output(ctx context.Context, run string, offset int64, limit int) ([]common.Chunk, error)
+}
+
+// Nodes reads the nodes of flow runs.
+type Nodes interface {
+	// Replan plans the re-run of a flow run that has ended, with the definition that has the digest.
+	Replan(ctx context.Context, run *common.Run, scope flow.Scope, digest string) (*flow.Plan, error)
 }
 
 // Following follows the output of runs and waits for their ends; client identifies the caller.

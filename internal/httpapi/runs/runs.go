@@ -19,6 +19,7 @@ type Resource struct {
 	Runs      Store
 	Acks      Acks
 	Jobs      Jobs
+	Nodes     Nodes
 	Workers   Workers
 	Following Following
 	Estimator *view.Estimator
@@ -28,15 +29,18 @@ type Resource struct {
 }
 
 type runListInput struct {
-	Job    string          `query:"job" pattern:"^[a-z0-9]([a-z0-9._-]{0,126}[a-z0-9])?$" doc:"Only runs of this job."`
+	Job    string          `query:"job" pattern:"^[a-z0-9]([a-z0-9._-]{0,126}[a-z0-9])?(:[a-z0-9]([a-z0-9_-]{0,61}[a-z0-9])?|@backfill)?$" doc:"Only runs of this job; FLOW:STEP for those of an inline step, JOB@backfill for the backfills of a job."`
 	Status []common.Status `query:"status" nullable:"false" doc:"Only runs with one of these statuses, separated by commas."`
 	Worker string          `query:"worker" pattern:"^[a-z0-9]([a-z0-9._-]{0,126}[a-z0-9])?$" doc:"Only runs of the worker with this id."`
-	Fire   string          `query:"fire" pattern:"^[a-z0-9]{1,32}\\.[a-z0-9]{1,40}(\\.0)?$" doc:"Only the attempts of this fire."`
-	Cause  string          `query:"cause" enum:"cron,catchup,manual,retry,rerun" doc:"Only runs with this cause."`
+	Fire   string          `query:"fire" pattern:"^[a-z0-9]{1,32}\\.(d-?[a-z0-9]{1,40}\\.)?[a-z0-9]{1,40}(\\.0)?$" doc:"Only the attempts of this fire."`
+	Cause  string          `query:"cause" enum:"cron,catchup,manual,retry,rerun,flow,backfill,after,daemon" doc:"Only runs with this cause."`
 	From   time.Time       `query:"from" doc:"Only runs planned at this time or later."`
 	To     time.Time       `query:"to" doc:"Only runs planned before this time."`
 
 	Group    string          `query:"group" pattern:"^[a-z0-9]([a-z0-9._-]{0,126}[a-z0-9])?$" doc:"Only runs of jobs that were in this group at the time."`
+	FlowRun  string          `query:"flowRun" pattern:"^[a-z0-9]{1,32}\\.(d-?[a-z0-9]{1,40}\\.)?[a-z0-9]{1,40}\\.[0-9]{1,9}$" doc:"Only runs of the nodes of this flow run."`
+	Step     string          `query:"step" pattern:"^[a-z0-9]([a-z0-9_-]{0,61}[a-z0-9])?$" doc:"With flowRun: only those of this step."`
+	Nodes    bool            `query:"nodes" doc:"Also list runs of nodes of flow runs. Without it, they are listed only if job, fire, flowRun or the cause flow is set."`
 	ExitCode core.Given[int] `query:"exitCode" minimum:"0" maximum:"255" doc:"Only runs whose command ended with this exit code."`
 	Q        string          `query:"q" maxLength:"200" doc:"Only runs with this text in the name of the job or worker, id, reason, note or triggering user, ignoring case. Output is searched by other operations."`
 
@@ -53,7 +57,7 @@ func (in *runListInput) list() string {
 		code = strconv.Itoa(in.ExitCode.Value)
 	}
 	return core.ListName("runs", "job", in.Job, "status", core.SetFilter(in.Status), "worker", in.Worker,
-		"fire", in.Fire,
+		"fire", in.Fire, "flowRun", in.FlowRun, "step", in.Step, "nodes", core.FlagFilter(in.Nodes),
 		"cause", in.Cause,
 		"from", core.TimeFilter(in.From), "to", core.TimeFilter(in.To), "group", in.Group, "exitCode", code, "q",
 		in.Q, "oldest",
@@ -76,6 +80,9 @@ func (s *Resource) Register(r *core.Router) {
 	kill := op.Post("kill-run", "/{id}/kill", "Kill a run", core.Operator)
 	kill.DefaultStatus = http.StatusAccepted
 	core.Register(r, kill, s.kill)
+	rerun := op.Post("rerun-run", "/{id}/rerun", "Run the fire of a run again", core.Operator)
+	rerun.DefaultStatus, rerun.Responses = http.StatusAccepted, core.Planned("RerunAccepted")
+	core.Register(r, rerun, s.rerunOne)
 	output := op.Get("get-output", "/{id}/output", "Get the output of a run", core.Viewer)
 	output.Responses = outputResponses()
 	core.Register(r, output, s.output)
@@ -96,10 +103,16 @@ func (s *Resource) list(ctx context.Context, in *runListInput) (*core.Body[core.
 	if err := core.CheckRange(in.From, in.To); err != nil {
 		return nil, err
 	}
+	if err := checkStep(in.FlowRun, in.Step); err != nil {
+		return nil, err
+	}
 	q := runlog.Query{
 		Job:      in.Job,
 		Group:    in.Group,
 		Fire:     in.Fire,
+		FlowRun:  in.FlowRun,
+		Step:     in.Step,
+		Nodes:    in.Nodes,
 		Statuses: in.Status,
 		Worker:   in.Worker,
 		Cause:    common.Cause(in.Cause),
@@ -137,13 +150,28 @@ func (s *Resource) list(ctx context.Context, in *runListInput) (*core.Body[core.
 	if err != nil {
 		return nil, err
 	}
+	for i := range items {
+		items[i].Outputs, items[i].Spread = nil, nil // up to 144 KiB each
+	}
 	return core.Reply(core.NewHistoryPage(items, next, found.Partial))
+}
+
+// checkStep refuses a step without its flow run.
+func checkStep(flowRun, step string) error {
+	if flowRun != "" || step == "" {
+		return nil
+	}
+	fault := common.NewFault("query.step", "exclusive", step, "has no meaning without flowRun")
+	return core.BadRequest(*fault.With("without", "flowRun"))
 }
 
 func (s *Resource) get(ctx context.Context, in *view.RunPath) (*core.Body[view.Run], error) {
 	run, err := s.Runs.Run(ctx, in.ID)
 	if err != nil {
 		return nil, err
+	}
+	if run.Status == common.StatusRunning && run.StartedAt == nil && run.Digest == "" {
+		run.StartedAt = s.startOf(ctx, run.ID)
 	}
 	items, err := s.Estimator.Runs(ctx, []common.Run{run})
 	if err != nil {
@@ -153,6 +181,25 @@ func (s *Resource) get(ctx context.Context, in *view.RunPath) (*core.Body[view.R
 		return nil, err
 	}
 	return core.Reply(items[0])
+}
+
+// startPatience is how long the response of a current run waits for its start.
+const startPatience = 500 * time.Millisecond
+
+// startOf returns when the command of a current run started; nil if that is not recorded yet, or cannot be read now.
+func (s *Resource) startOf(ctx context.Context, run string) *time.Time {
+	ctx, cancel := context.WithTimeout(ctx, startPatience)
+	defer cancel()
+	first, err := s.Runs.Output(ctx, run, -1, 1)
+	if err != nil {
+		return nil
+	}
+	for i := range first { // records of dropped output may precede it
+		if first[i].RecordsStart() {
+			return &first[i].At
+		}
+	}
+	return nil
 }
 
 func (s *Resource) kill(ctx context.Context, in *runKillInput) (*struct{}, error) {

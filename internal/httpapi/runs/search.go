@@ -98,14 +98,15 @@ type outputSearchInput struct {
 
 type runSearchInput struct {
 	SearchFor
-	Job    string          `query:"job" pattern:"^[a-z0-9]([a-z0-9._-]{0,126}[a-z0-9])?$" doc:"Only runs of this job."`
-	Group  string          `query:"group" pattern:"^[a-z0-9]([a-z0-9._-]{0,126}[a-z0-9])?$" doc:"Only runs of jobs that were in this group at the time."`
-	Status []common.Status `query:"status" nullable:"false" doc:"Only runs with one of these statuses, separated by commas."`
-	Worker string          `query:"worker" pattern:"^[a-z0-9]([a-z0-9._-]{0,126}[a-z0-9])?$" doc:"Only runs of the worker with this id."`
-	From   time.Time       `query:"from" doc:"Only runs planned at this time or later."`
-	To     time.Time       `query:"to" doc:"Only runs planned before this time."`
-	Limit  int             `query:"limit" minimum:"1" maximum:"100" default:"20" doc:"Maximum number of runs with matches; a page may contain fewer or none and still have a next one."`
-	Cursor string          `query:"cursor" maxLength:"1024" doc:"nextCursor of the previous page; the other parameters must be the same."`
+	Job     string          `query:"job" pattern:"^[a-z0-9]([a-z0-9._-]{0,126}[a-z0-9])?(:[a-z0-9]([a-z0-9_-]{0,61}[a-z0-9])?)?$" doc:"Only runs of this job; FLOW:STEP for those of an inline step."`
+	FlowRun string          `query:"flowRun" pattern:"^[a-z0-9]{1,32}\\.(d-?[a-z0-9]{1,40}\\.)?[a-z0-9]{1,40}\\.[0-9]{1,9}$" doc:"Only runs of the nodes of this flow run."`
+	Group   string          `query:"group" pattern:"^[a-z0-9]([a-z0-9._-]{0,126}[a-z0-9])?$" doc:"Only runs of jobs that were in this group at the time."`
+	Status  []common.Status `query:"status" nullable:"false" doc:"Only runs with one of these statuses, separated by commas."`
+	Worker  string          `query:"worker" pattern:"^[a-z0-9]([a-z0-9._-]{0,126}[a-z0-9])?$" doc:"Only runs of the worker with this id."`
+	From    time.Time       `query:"from" doc:"Only runs planned at this time or later."`
+	To      time.Time       `query:"to" doc:"Only runs planned before this time."`
+	Limit   int             `query:"limit" minimum:"1" maximum:"100" default:"20" doc:"Maximum number of runs with matches; a page may contain fewer or none and still have a next one."`
+	Cursor  string          `query:"cursor" maxLength:"1024" doc:"nextCursor of the previous page; the other parameters must be the same."`
 }
 
 func newSearch(runs Store, jobs Jobs, o *view.Estimator, p core.Problems) *searchResource {
@@ -206,7 +207,7 @@ func matches(found []search.Match) []OutputMatch {
 func (in *runSearchInput) list() string {
 	return core.ListName("search", "q", in.Q, "regex", strconv.FormatBool(in.Regex), "case",
 		strconv.FormatBool(in.Case), "job",
-		in.Job, "group", in.Group,
+		in.Job, "flowRun", in.FlowRun, "group", in.Group,
 		"status", core.SetFilter(in.Status), "worker", in.Worker, "from", core.TimeFilter(in.From), "to",
 		core.TimeFilter(in.To))
 }
@@ -233,6 +234,8 @@ func (s *searchResource) overRuns(ctx context.Context, in *runSearchInput) (*cor
 	defer cancel()
 	q := runlog.Query{
 		Job:      in.Job,
+		FlowRun:  in.FlowRun,
+		Nodes:    true, // a flow run has no output of its own
 		Group:    in.Group,
 		Statuses: in.Status,
 		Worker:   in.Worker,
@@ -264,6 +267,7 @@ func (s *searchResource) overRuns(ctx context.Context, in *runSearchInput) (*cor
 		Partial:  found.Partial,
 	}
 	for i, hit := range found.Hits {
+		shown[i].Outputs, shown[i].Spread = nil, nil // up to 144 KiB each
 		body.Items[i] = RunMatches{Run: shown[i], Matches: matches(hit.Matches), More: hit.More}
 	}
 	if body.NextCursor, err = core.WriteCursor(list, found.Next); err != nil {

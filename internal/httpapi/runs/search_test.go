@@ -106,6 +106,7 @@ func TestSearchOverRuns(t *testing.T) {
 	h := apitest.NewHarness(t)
 	printing(h, "a needle\n", "hay\n", "hay\nthe NEEDLE\nneedle\n", "", "needle")
 	h.RunList[4].Group = "day"
+	h.RunList[2].Outputs = map[string]string{"rows": "17"}
 	find := func(query string) (found runs.RunSearch) {
 		t.Helper()
 		apitest.Decode(t, h.Want(http.StatusOK, apitest.As("viewer", http.MethodGet, "/api/v1/runs/search?"+query, "")),
@@ -114,7 +115,7 @@ func TestSearchOverRuns(t *testing.T) {
 	}
 	found := find("q=needle")
 	if len(found.Items) != 3 || !found.Complete || found.NextCursor != "" || found.Scanned.Runs != 5 ||
-		found.Scanned.Bytes != 41 ||
+		found.Scanned.Bytes != 41 || found.Items[1].Run.Outputs != nil ||
 		!found.Scanned.Until.Equal(h.RunList[4].PlannedAt) || found.Items[1].Run.ID != h.RunList[2].ID ||
 		len(found.Items[1].Matches) != 2 {
 		t.Fatalf("%+v", found)

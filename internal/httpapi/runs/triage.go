@@ -21,9 +21,8 @@ type Acks interface {
 }
 
 const (
-	firesAtOnce  = 8 // fires of one request that are processed concurrently
-	maxAttempts  = 100
-	maxRerunNote = 500
+	firesAtOnce = 8 // fires of one request that are processed concurrently
+	maxAttempts = 100
 )
 
 // AckRequest names fires, with a note.
@@ -36,7 +35,7 @@ type AckRequest struct {
 // RerunRequest names fires to run again.
 type RerunRequest struct {
 	Fires []string `json:"fires" nullable:"false" minItems:"1" maxItems:"500" doc:"Ids of fires, or of their runs."`
-	Note  string   `json:"note,omitempty" maxLength:"400" doc:"Reason; shown with the runs, after the reference to the original."`
+	Note  string   `json:"note,omitempty" maxLength:"500" doc:"Reason; shown with the runs."`
 }
 
 // FireResult is the result for one fire.
@@ -105,11 +104,14 @@ func (s *Resource) rerun(ctx context.Context, in *rerunInput) (*core.Body[FireRe
 		if err != nil {
 			return err
 		}
-		request := common.TriggerRequest{Job: last.Job, Params: last.Params, Note: rerunNote(last.ID, in.Body.Note)}
+		request, err := s.nextAttempt(&last, &RunRerunRequest{Note: in.Body.Note})
+		if err != nil {
+			return err
+		}
 		if in.IdempotencyKey != "" {
 			request.Key = in.IdempotencyKey + "\n" + last.Fire // no header holds such a key
 		}
-		trigger, err := view.Trigger(ctx, s.Jobs, request)
+		trigger, err := view.Trigger(ctx, s.Jobs, request.TriggerRequest)
 		if err == nil {
 			item.Run = trigger.RunID()
 		}
@@ -117,17 +119,25 @@ func (s *Resource) rerun(ctx context.Context, in *rerunInput) (*core.Body[FireRe
 	})
 }
 
-// rerunNote refers to the original run.
-func rerunNote(run, note string) string {
-	text := "re-run of " + run
-	if note != "" {
-		text += ": " + note
+// lastOf returns the last attempt of a fire. It must not be read from a part of the history.
+func (s *Resource) lastOf(ctx context.Context, fire string) (common.Run, error) {
+	found, err := s.Runs.Runs(ctx, runlog.Query{Fire: fire, Limit: maxAttempts})
+	switch {
+	case err != nil:
+		return common.Run{}, err
+	case found.Partial:
+		return common.Run{}, common.Errorf(common.CodeUnavailable, "the log store is away").
+			WithReason("log_store_away").WithHint("retry when it responds")
+	case len(found.Runs) == 0:
+		return common.Run{}, common.Errorf(common.CodeNotFound, "fire %q not found", common.Excerpt(fire))
+	case len(found.Runs) == maxAttempts:
+		return common.Run{}, common.Errorf(common.CodeTooMany, "the fire has %d attempts already", maxAttempts).
+			WithReason("too_many_attempts").With("count", maxAttempts).WithHint("run the job now instead")
 	}
-	if len(text) > maxRerunNote {
-		text = common.Excerpt(text)
-	}
-	return text
+	return slices.MaxFunc(found.Runs, byAttempt), nil
 }
+
+func byAttempt(a, b common.Run) int { return a.Attempt - b.Attempt }
 
 // failed returns a failed fire and its last attempt, if the caller may operate its job.
 func (s *Resource) failed(ctx context.Context, item *FireResult) (fire common.Fire, last common.Run, err error) {
@@ -147,9 +157,7 @@ func (s *Resource) failed(ctx context.Context, item *FireResult) (fire common.Fi
 		}
 		return fire, last, common.Errorf(common.CodeNotFound, "fire %q not found", common.Excerpt(item.Fire))
 	}
-	fire, last = runlog.FireOf(found.Runs), slices.MaxFunc(found.Runs, func(a, b common.Run) int {
-		return a.Attempt - b.Attempt
-	})
+	fire, last = runlog.FireOf(found.Runs), slices.MaxFunc(found.Runs, byAttempt)
 	if err := view.AllowRun(ctx, s.Jobs, access.Operator, &last); err != nil {
 		return fire, last, err
 	}
@@ -163,8 +171,13 @@ func (s *Resource) failed(ctx context.Context, item *FireResult) (fire common.Fi
 
 // fireOf returns the id of the fire of a run; the id of a fire stays.
 func fireOf(id string) string {
-	if parts := strings.Split(id, "."); len(parts) == 3 && parts[2] != "0" {
-		return parts[0] + "." + parts[1]
+	parts := strings.Split(id, ".")
+	whole := 3
+	if len(parts) == 4 && common.ReplicaOf(parts[0], id) != "" { // of a replica of a daemon job
+		whole = 4
+	}
+	if last := len(parts) - 1; len(parts) == whole && parts[last] != "0" {
+		return strings.Join(parts[:last], ".")
 	}
 	return id
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"carillon/internal/access"
 	"carillon/internal/common"
 	"carillon/internal/httpapi/apitest"
 	"carillon/internal/httpapi/runs"
@@ -68,18 +69,64 @@ func TestAcknowledge_WithoutTheRole_IsRefused(t *testing.T) {
 	}
 }
 
-func TestRerun_RefersToTheOriginalWithItsParameters(t *testing.T) {
+func TestRerun_RequestsTheNextAttemptWithTheParametersOfTheLast(t *testing.T) {
 	h := withFailures(t)
 	w := h.Want(http.StatusOK, apitest.As("operator", http.MethodPost, "/api/v1/fires/rerun",
 		`{"fires":["a.f1","a.f2"],"note":"disk was full"}`, "Idempotency-Key", "k"))
 	var got runs.FireResults
 	apitest.Decode(t, w, &got)
-	if got.Done != 1 || got.Refused != 1 || got.Items[0].Run == "" || len(h.Triggers) != 1 {
+	if got.Done != 1 || got.Refused != 1 || got.Items[0].Run != "a.f1.3" || len(h.Triggers) != 1 {
 		t.Fatalf("%+v", got)
 	}
 	r := h.Triggers[0]
-	if r.Note != "re-run of a.f1.2: disk was full" || fmt.Sprint(r.Params) != "map[DAY:5]" || r.Key != "k\na.f1" {
+	if r.Note != "disk was full" || fmt.Sprint(r.Params) != "map[DAY:5]" || r.Key != "k\na.f1" {
 		t.Errorf("%+v", r)
+	}
+}
+
+func TestRerun_OfAGap_IsANewFire(t *testing.T) {
+	h := withFailures(t)
+	gap := apitest.OneAt("a", 4, time.Now(), common.StatusMissed, 0)
+	gap.ID, gap.Attempt, gap.Gap = "a.g4.0", 0, &common.Gap{Count: 3}
+	gap.Fire = gap.ID
+	h.RunList = append(h.RunList, gap)
+	if got := postFires(t, h, "rerun", `{"fires":["a.g4.0"]}`); got.Done != 1 || h.Triggers[0].Again != nil {
+		t.Errorf("%+v, %+v", got, h.Triggers)
+	}
+}
+
+func TestRerunRun_WhateverItsOutcome(t *testing.T) {
+	h := withFailures(t)
+	for run, want := range map[string]string{"a.f1.1": "a.f1.3", "a.f2.1": "a.f2.2", "a.f3.0": "a.f3.1"} {
+		var got struct{ Fire, Run string }
+		apitest.Decode(t, h.Want(http.StatusAccepted, apitest.As("operator", http.MethodPost,
+			"/api/v1/runs/"+run+"/rerun", `{"note":"once more"}`)), &got)
+		if got.Run != want || h.Triggers[len(h.Triggers)-1].Note != "once more" {
+			t.Errorf("%s: %+v, %+v", run, got, h.Triggers)
+		}
+	}
+	h.Want(http.StatusForbidden, apitest.As("viewer", http.MethodPost, "/api/v1/runs/a.f1.1/rerun", `{}`))
+	h.Want(http.StatusNotFound, apitest.As("operator", http.MethodPost, "/api/v1/runs/a.none.1/rerun", `{}`))
+}
+
+// The next attempt has the parameters of a run of another group, which the caller must not see.
+func TestRerunRun_OfAnotherGroup_IsForbidden(t *testing.T) {
+	h := apitest.NewHarness(t)
+	h.Sessions["operator"] = access.Identity{
+		Name:   "op",
+		User:   "op",
+		Grants: map[string]access.Role{"blue": access.Operator},
+	}
+	h.Fakes.Jobs["a"] = common.JobState{
+		StoredJob: common.StoredJob{UID: "a", Job: common.Job{Name: "a", Command: "true", Group: "blue"}},
+		Version:   1,
+	}
+	for group, want := range map[string]int{"blue": http.StatusAccepted, "red": http.StatusForbidden} {
+		run := apitest.OneAt("a", 1, time.Now(), common.StatusFailed, time.Second)
+		run.Group, run.JobUID = group, "a"
+		h.RunList = []common.Run{run}
+		h.Want(want, apitest.As("", http.MethodPost, "/api/v1/runs/a.f1.1/rerun", "{}",
+			"Cookie", apitest.PlainCookie+"=operator"))
 	}
 }
 

@@ -29,6 +29,7 @@ type Accepted struct {
 type jobRunInput struct {
 	view.JobPath
 	IdempotencyKey string `header:"Idempotency-Key" maxLength:"128" doc:"A repeated request with the same key within a day returns the same response, and the job runs once."`
+	Traceparent    string `header:"traceparent" doc:"W3C Trace Context of the caller: the run continues this trace. An invalid value is ignored."`
 	Body           *RunRequest
 
 	Wait common.Duration `query:"wait" maxLength:"32" doc:"Respond when the run has ended, or after this time (at most 5m); its retries are separate runs. Default: respond at once. With too many waiting requests, in total or by one caller, returns 429 and nothing is run." example:"30s"`
@@ -44,6 +45,9 @@ func (s *Resource) run(ctx context.Context, in *jobRunInput) (*acceptedOutput, e
 		return nil, err
 	}
 	request := common.TriggerRequest{Job: in.Name, Key: in.IdempotencyKey}
+	if parent, valid := common.ParseTraceparent(in.Traceparent); valid {
+		request.Traceparent = parent.Traceparent()
+	}
 	wait, err := waitTime(in.Wait)
 	if err != nil {
 		return nil, err

@@ -4,11 +4,13 @@ import (
 	"context"
 	"strings"
 
+	"carillon/internal/access"
 	"carillon/internal/common"
 	"carillon/internal/common/schedule"
 	"carillon/internal/httpapi/core"
 	"carillon/internal/httpapi/view"
 	"carillon/internal/jobmgr/crontab"
+	"carillon/internal/notify"
 )
 
 // maxCrontabEntries bounds the jobs converted from one crontab here; cronctl has no such limit.
@@ -45,10 +47,17 @@ type CrontabNotice struct {
 
 // Crontab is the result for a crontab.
 type Crontab struct {
-	Items    []CrontabLine `json:"items" nullable:"false" doc:"In the order of the lines, without empty lines and lines that only affect others."`
-	Jobs     int           `json:"jobs" doc:"Number of lines converted to jobs; at most 500 are converted."`
-	Faults   int           `json:"faults" doc:"Number of lines that cron would reject, or whose job could not be saved."`
-	NotTaken int           `json:"notTaken" doc:"Number of lines that cron accepts and that have no equivalent job."`
+	Items    []CrontabLine    `json:"items" nullable:"false" doc:"In the order of the lines, without empty lines and lines that only affect others."`
+	Channels []CrontabChannel `json:"channels,omitempty" nullable:"false" doc:"Mail channels that do not exist and that the jobs notify of their output, in place of MAILTO. The caller creates them."`
+	Jobs     int              `json:"jobs" doc:"Number of lines converted to jobs; at most 500 are converted."`
+	Faults   int              `json:"faults" doc:"Number of lines that cron would reject, or whose job could not be saved."`
+	NotTaken int              `json:"notTaken" doc:"Number of lines that cron accepts and that have no equivalent job."`
+}
+
+// CrontabChannel is a mail channel to create.
+type CrontabChannel struct {
+	Name string   `json:"name"`
+	To   []string `json:"to" nullable:"false" doc:"Mail addresses, those of MAILTO."`
 }
 
 type crontabInput struct{ Body CrontabRequest }
@@ -76,6 +85,10 @@ func (t *Resource) parse(ctx context.Context, in *crontabInput) (*core.Body[Cron
 	if err != nil {
 		return nil, err
 	}
+	mailer, err := t.mailer(ctx)
+	if err != nil {
+		return nil, err
+	}
 	c := &crontabLines{texts: strings.Split(b.Text, "\n")}
 	for notices, entries := parsed.Notices, parsed.Entries; len(notices) > 0 || len(entries) > 0; {
 		if len(entries) == 0 || len(notices) > 0 && notices[0].Line <= entries[0].Line {
@@ -87,6 +100,7 @@ func (t *Resource) parse(ctx context.Context, in *crontabInput) (*core.Body[Cron
 		if err := namer.Name(e); err != nil {
 			return nil, err
 		}
+		mailer.Apply(e)
 		_, faults, err := t.Jobs.Validate(ctx, e.Job)
 		if err != nil {
 			return nil, err
@@ -95,7 +109,29 @@ func (t *Resource) parse(ctx context.Context, in *crontabInput) (*core.Body[Cron
 		line.Job, line.Faults, line.Exists, line.MailTo = new(view.Definition(e.Job)), faults, e.Imported, e.MailTo
 		entries = entries[1:]
 	}
-	return core.Reply(c.whole())
+	out := c.whole()
+	for _, channel := range mailer.New {
+		out.Channels = append(out.Channels, CrontabChannel{Name: channel.Name, To: channel.To})
+	}
+	return core.Reply(out)
+}
+
+// mailer knows the channels, and their addresses if the caller may see them.
+func (t *Resource) mailer(ctx context.Context) (*crontab.Mailer, error) {
+	channels, err := t.Channels.Channels(ctx)
+	if err != nil {
+		return nil, err
+	}
+	who, _ := core.Identity(ctx)
+	m := &crontab.Mailer{Known: make([]crontab.MailChannel, len(channels))}
+	for i := range channels {
+		c := &channels[i]
+		m.Known[i] = crontab.MailChannel{Name: c.Name, Mail: c.Kind == notify.KindMail}
+		if who.Role.Includes(access.Admin) {
+			m.Known[i].To = c.To
+		}
+	}
+	return m, nil
 }
 
 // namer names jobs by those that exist. All callers may see the names and labels of jobs.

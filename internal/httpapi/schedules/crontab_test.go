@@ -26,7 +26,7 @@ func TestCrontab(t *testing.T) {
 		notices string
 	}
 	want := []told{
-		{1, "MAILTO=ops", "", "note carriage_returns, note mailto ops"},
+		{1, "MAILTO=ops", "", "note carriage_returns, note mailto_user ops"},
 		{4, "30 2 * * * make report%hello", "30 2 * * *|make report|hello\n|Nightly report", ""},
 		{5, "@reboot /bin/true", "", "notTaken reboot"},
 		{6, "61 * * * * date", "", "fault field 61"},
@@ -97,6 +97,37 @@ func TestCrontab_RecognizesImportedLines(t *testing.T) {
 	}
 	if got := second[1]; got.Job.Name != "backup-2" || got.Exists {
 		t.Errorf("a line whose name is taken: %+v", got)
+	}
+}
+
+// MAILTO becomes a channel, which the caller creates: the jobs notify it of what they print.
+func TestCrontab_MailTo_NotifiesChannel(t *testing.T) {
+	h := apitest.NewHarness(t)
+	h.Want(http.StatusCreated, apitest.As("admin", http.MethodPut, "/api/v1/channels/managers",
+		`{"kind":"mail","to":["boss@example.com"]}`))
+	text := "MAILTO=ops@example.com\n0 1 * * * one\nMAILTO=\n0 2 * * * two\nMAILTO=boss@example.com\n0 3 * * * three\n"
+	for who, boss := range map[string]string{"admin": "managers", "editor": "mail-boss-example-com"} {
+		var c schedules.Crontab
+		apitest.Decode(t, h.Want(http.StatusOK, apitest.As(who, http.MethodPost, "/api/v1/crontab/parse",
+			`{"text":`+strconv.Quote(text)+`}`)), &c)
+		var got []string
+		for _, item := range c.Items {
+			switch {
+			case item.Job == nil:
+			case item.Job.Notify == nil:
+				got = append(got, "-")
+			default:
+				got = append(got, string(item.Job.Notify.On[0])+"@"+item.Job.Notify.To[0])
+			}
+		}
+		// Only an admin sees which channel has an address.
+		if s := strings.Join(got, " "); s != "output@mail-ops-example-com - output@"+boss {
+			t.Errorf("%s: %s", who, s)
+		}
+		if c.Channels[0].Name != "mail-ops-example-com" || c.Channels[0].To[0] != "ops@example.com" ||
+			(len(c.Channels) == 1) != (who == "admin") {
+			t.Errorf("%s: to create: %+v", who, c.Channels)
+		}
 	}
 }
 

@@ -2,6 +2,7 @@ package schedules_test
 
 import (
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -46,6 +47,15 @@ func TestPreview(t *testing.T) {
 		t.Errorf("%+v", dst)
 	}
 
+	var several schedules.Preview
+	apitest.Decode(t, h.Want(http.StatusOK, preview(`{"from":"2026-03-02T00:00:00Z","count":4,"schedules":[`+
+		`{"cronExpr":"0 9-10 * * *","timezone":"UTC"},{"cronExpr":"30 9,10 * * *","timezone":"UTC"},`+
+		`{"cronExpr":"0 18 * * *"},{"cronExpr":"@every 1h","startAt":"2026-03-03T00:00:00Z"}]}`, "")), &several)
+	if len(several.Fires) != 4 || !slices.Equal(several.Entries, []int{1, 2, 1, 2}) ||
+		strings.Count(several.Description, ";") < 3 {
+		t.Errorf("several schedules: %+v", several)
+	}
+
 	for _, c := range []struct{ body, location, code string }{
 		{`{"cronExpr":"61 * * * *"}`, "body.cronExpr", "cron_field_range"},
 		{`{"cronExpr":""}`, "body.cronExpr", "cron_empty"},
@@ -61,7 +71,14 @@ func TestPreview(t *testing.T) {
 		{`{"cronExpr":"* * * * *","dst":{"gap":"x"}}`, "body.dst.gap", "enum"},
 		{`{"cronExpr":"* * * * *","from":"yesterday"}`, "body.from", "time"},
 		{`{"cronExpr":"* * * * *","count":101}`, "body.count", "range"},
-		{`{"timezone":"UTC"}`, "body.cronExpr", "required"},
+		{`{"timezone":"UTC"}`, "body.cronExpr", "cron_empty"},
+		{`{"schedules":[{"cronExpr":"@daily"},{"cronExpr":"61 * * * *"}]}`, "body.schedules[1].cronExpr",
+			"cron_field_range"},
+		{`{"schedules":[{"cronExpr":"@daily","timezone":"Mars/Olympus"}]}`, "body.schedules[0].timezone",
+			"zone_unknown"},
+		{`{"schedules":[{"cronExpr":"@daily"},{"cronExpr":"@every 1h"}]}`, "body.schedules[1].cronExpr",
+			"cron_every_start"},
+		{`{"schedules":[{"cronExpr":"@daily"}],"cronExpr":"@daily"}`, "body.schedules", "exclusive"},
 	} {
 		p := h.Problem(http.StatusUnprocessableEntity, "invalid", c.location, preview(c.body, ""))
 		if len(p.Errors) != 1 || p.Errors[0].Code != c.code || len(p.Errors[0].Message) > 600 {

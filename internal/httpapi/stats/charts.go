@@ -61,7 +61,7 @@ type ChartFilter struct {
 type chartInput struct{ ChartFilter }
 
 type jobChartInput struct {
-	view.JobPath
+	view.SeriesPath
 	ChartFilter
 }
 
@@ -83,7 +83,7 @@ func (s *Resource) ofJob(ctx context.Context, in *jobChartInput) (*core.Body[Sta
 		return out, err
 	}
 	// The statistics of a deleted job stay; a job without any must exist.
-	if _, err := s.Jobs.Get(ctx, in.Name); err != nil {
+	if _, err := s.Jobs.Get(ctx, common.JobOf(in.Name)); err != nil {
 		return nil, err
 	}
 	return out, nil

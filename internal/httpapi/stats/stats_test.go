@@ -68,7 +68,7 @@ func TestReadiness(t *testing.T) {
 		lasting         []common.Condition
 		status          int
 		word            string
-		checks, degrade bool // shown to those who are logged in
+		checks, degrade bool // shown to those who are signed in
 	}{
 		{name: "well", status: http.StatusOK, word: "ok", checks: true},
 		{name: "store away", off: true, status: http.StatusOK, word: "degraded", checks: true},

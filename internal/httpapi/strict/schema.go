@@ -25,8 +25,9 @@ const maxFaults = 64
 type Checker struct {
 	Schemas huma.Registry
 	// Shape leaves out checks that the receiving code does itself with better messages: enums,
-	// patterns and bounds.
+	// patterns and bounds, and required fields below the root.
 	Shape bool
+	Root  string // location of the body
 	// Patch accepts null for all optional fields, and requires none.
 	Patch  bool
 	Faults []common.Fault
@@ -63,6 +64,9 @@ func (c *Checker) Check(s *huma.Schema, at string, v any) {
 	if v == nil && s.Nullable {
 		return
 	}
+	if len(s.OneOf) > 0 {
+		s = c.variant(s, v)
+	}
 	switch s.Type {
 	case huma.TypeObject:
 		c.object(s, at, v)
@@ -93,6 +97,35 @@ func (c *Checker) Check(s *huma.Schema, at string, v any) {
 	}
 }
 
+// variant returns which of several schemas a value is checked against: that of its kind, and that of an object for a
+// value of another kind.
+func (c *Checker) variant(s *huma.Schema, v any) *huma.Schema {
+	kind, other := kindOf(v), s
+	for _, one := range s.OneOf {
+		if one.Ref != "" {
+			one = c.Schemas.SchemaFromRef(one.Ref)
+		}
+		switch one.Type {
+		case kind:
+			return one
+		case huma.TypeObject:
+			other = one
+		}
+	}
+	return other
+}
+
+// kindOf returns the type that the schema of a value has; that of an integer for all numbers.
+func kindOf(v any) string {
+	switch v.(type) {
+	case string:
+		return huma.TypeString
+	case json.Number:
+		return huma.TypeInteger
+	}
+	return huma.TypeObject
+}
+
 func (c *Checker) object(s *huma.Schema, at string, v any) {
 	m, ok := v.(map[string]any)
 	if !ok {
@@ -100,7 +133,7 @@ func (c *Checker) object(s *huma.Schema, at string, v any) {
 		return
 	}
 	for _, name := range s.Required {
-		if _, found := m[name]; !found && !c.Patch {
+		if _, found := m[name]; !found && !c.Patch && (!c.Shape || at == c.Root) {
 			c.Add(at+"."+name, "required", nil, "is required")
 		}
 	}
@@ -173,6 +206,10 @@ func (c *Checker) text(s *huma.Schema, at, text string) {
 		if !common.ValidName(text) {
 			c.Add(at, "name", text, "%s", common.NameRule)
 		}
+	case common.SeriesPattern:
+		if !common.ValidSeries(text) {
+			c.Add(at, "name", text, "%s", common.NameRule)
+		}
 	case runPattern:
 		if !runID.MatchString(text) {
 			c.Add(at, "run_id", text, "is not a run id")
@@ -186,7 +223,7 @@ func (c *Checker) text(s *huma.Schema, at, text string) {
 }
 
 // runPattern is the pattern of run ids, as in RunPath.
-const runPattern = `^[a-z0-9]{1,32}\.[a-z0-9]{1,40}\.[0-9]{1,9}$`
+const runPattern = `^[a-z0-9]{1,32}\.(d-?[a-z0-9]{1,40}\.)?[a-z0-9]{1,40}\.[0-9]{1,9}$`
 
 var runID = regexp.MustCompile(runPattern)
 

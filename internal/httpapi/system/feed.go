@@ -22,8 +22,8 @@ type Feed interface {
 
 type feedInput struct {
 	Since       int64    `query:"since" minimum:"0" doc:"Begin after this revision, taken from an earlier stream or response. Default: now."`
-	Types       []string `query:"types" nullable:"false" enum:"job,run,worker" doc:"Only these types, separated by commas."`
-	Jobs        []string `query:"jobs" nullable:"false" maxItems:"100" doc:"Only these jobs and their runs, and no workers, separated by commas."`
+	Types       []string `query:"types" nullable:"false" enum:"job,run,flowrun,worker" doc:"Only these types, separated by commas."`
+	Jobs        []string `query:"jobs" nullable:"false" maxItems:"100" doc:"Only these jobs, their runs and the steps of their flow runs, and no workers, separated by commas."`
 	LastEventID string   `header:"Last-Event-ID" doc:"Id of the last event received: continue after it. Overrides since."`
 }
 
@@ -31,7 +31,8 @@ const feedDoc = `Events, each with one JSON value. The changes of one etcd revis
 
 - ready {revision}: the stream is complete after this revision. It is the first event.
 - job {name, title?, group?, version, paused?, deleted?}: a job was created, changed or deleted.
-- run {id, job, jobUid, group?, fire, plannedAt, cause, attempt, status, reason?, worker?, workerName?, exitCode?, endedAt?}: a run is pending, running or completed. The same status may be sent twice.
+- run {id, job, jobUid, group?, fire, plannedAt, cause, attempt, status, reason?, worker?, workerName?, exitCode?, endedAt?, flowRun?, node?}: a run is pending, running or completed. The same status may be sent twice. flowRun is the flow run that it is a node of.
+- flowrun {run, job?, paused?, ending?}: a flow run has begun, or a request to it has changed; its end is an event run. With {node, state, round, attempt?, status?, reason?}, a node of it was started or has ended.
 - worker {id, name?, running?, used?, draining?, gone?, settings?}: a worker has registered, its load has changed, or it is gone. With settings, an operator has changed its settings.
 - reset {revision}: events were missed and are no longer available. Read the lists again. The stream continues after the revision.
 
@@ -52,7 +53,7 @@ func (in *feedInput) wants() func(*events.Event) bool {
 	}
 	return func(e *events.Event) bool {
 		return (len(in.Types) == 0 || slices.Contains(in.Types, string(e.Kind))) &&
-			(len(in.Jobs) == 0 || slices.Contains(in.Jobs, e.Job))
+			(len(in.Jobs) == 0 || slices.Contains(in.Jobs, common.JobOf(e.Job)))
 	}
 }
 

@@ -164,6 +164,13 @@ func TestFeed(t *testing.T) {
 	n.put(jobNews("z"))
 	expect(gone, `13 job {"name":"z","version":7}`)
 	end()
+	n.put(events.Event{Kind: events.Run, Job: "b:step", Data: 1}, events.Event{Kind: events.FlowRun, Job: "b", Data: 2})
+	flow, end := open("viewer", "?since=13&jobs=b")
+	expect(flow, `13 ready {"revision":13}`, `run 1`, `14 flowrun 2`)
+	end()
+	marks, end := open("viewer", "?since=13&types=flowrun")
+	expect(marks, `13 ready {"revision":13}`, `14 flowrun 2`)
+	end()
 
 	h.Problem(422, "invalid", "query.types", apitest.As("viewer", "GET", "/api/v1/events?types=secret", ""))
 	h.Problem(422, "invalid", "header.Last-Event-ID",

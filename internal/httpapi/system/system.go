@@ -31,6 +31,7 @@ type Resource struct {
 	Problems core.Problems
 	Version  string
 	Zone     string // of schedules that name none
+	Mail     bool   // this master sends mail
 }
 
 // Liveness is the response of a health check.
@@ -90,6 +91,7 @@ type Version struct {
 	Version string `json:"version"`
 	Go      string `json:"go"`
 	Zone    string `json:"timezone,omitempty" doc:"Time zone of schedules that name none."`
+	Mail    bool   `json:"mail" doc:"This master sends mail: its setting smtpHost is set."`
 }
 
 type readinessOutput struct {
@@ -111,14 +113,14 @@ func (s *Resource) Register(r *core.Router) {
 	core.Register(r, ready, s.ready)
 	core.Register(r, op.Get("version", "/version", "Get the version", core.Viewer),
 		func(context.Context, *struct{}) (*core.Body[Version], error) {
-			return core.Reply(Version{Version: s.Version, Go: runtime.Version(), Zone: s.Zone})
+			return core.Reply(Version{Version: s.Version, Go: runtime.Version(), Zone: s.Zone, Mail: s.Mail})
 		})
 	api := core.NewOperations("system", "/api/v1")
 	core.Register(r, api.Get("get-doctor", "/system/doctor", "Diagnose the cluster", core.Viewer), s.examine)
 	core.Register(r, api.Post("recover", "/system/recover",
 		"Recover cursors after a wrong clock or a restore of etcd", core.Admin).Everywhere(), s.recover)
 	core.Register(r, api.Get("list-masters", "/masters", "List live masters", core.Viewer), s.masters)
-	follow := api.Get("follow-events", "/events", "Follow changes of jobs, runs and workers", core.Viewer)
+	follow := api.Get("follow-events", "/events", "Follow changes of jobs, runs, flow runs and workers", core.Viewer)
 	follow.Responses = map[string]*huma.Response{"200": {Description: feedDoc,
 		Content: map[string]*huma.MediaType{"text/event-stream": {Schema: &huma.Schema{Type: huma.TypeString}}}}}
 	core.Register(r, follow, s.follow)

@@ -50,5 +50,9 @@ func schemaName(t reflect.Type, hint string) string {
 func NewSchemas() huma.Registry {
 	r := huma.NewMapRegistry("#/components/schemas/", schemaName)
 	r.RegisterTypeAlias(reflect.TypeFor[common.Run](), reflect.TypeFor[Run]())
+	r.RegisterTypeAlias(reflect.TypeFor[common.Edge](), reflect.TypeFor[Edge]())
+	r.RegisterTypeAlias(reflect.TypeFor[common.Output](), reflect.TypeFor[Output]())
+	r.RegisterTypeAlias(reflect.TypeFor[common.RunOn](), reflect.TypeFor[RunOn]())
+	r.RegisterTypeAlias(reflect.TypeFor[common.Fleet](), reflect.TypeFor[Fleet]())
 	return r
 }

@@ -43,7 +43,7 @@ func MayOf(ctx context.Context, jobs Groups, need access.Role, job, jobUID, grou
 	case who.Role.Includes(need):
 		return true
 	}
-	uid, group, known := jobs.UIDAndGroup(job)
+	uid, group, known := jobs.UIDAndGroup(common.JobOf(job))
 	return known && (uid != jobUID || who.May(need, group))
 }
 
@@ -56,7 +56,7 @@ func AllowRun(ctx context.Context, jobs Jobs, need access.Role, run *common.Run)
 	if err := core.Allow(ctx, need, run.Group); err != nil {
 		return err
 	}
-	uid, group, err := Standing(ctx, jobs, run.Job)
+	uid, group, err := Standing(ctx, jobs, common.JobOf(run.Job))
 	if err != nil || uid != run.JobUID {
 		return err
 	}
@@ -84,7 +84,7 @@ func errGroupUnknown() error {
 
 // HideRun removes from a run what requires a role in its group.
 func HideRun(r *common.Run) {
-	r.Params, r.Note, r.Reason = nil, "", HiddenReason(r.Status, r.Reason)
+	r.Params, r.Outputs, r.Note, r.Reason = nil, nil, "", HiddenReason(r.Status, r.Reason)
 	if r.Ending != nil {
 		shown := *r.Ending
 		shown.Note = ""
@@ -106,7 +106,7 @@ func ShownText(r *common.Run, all bool) string {
 }
 
 // HiddenReason returns only the code of a reason from a worker or user: its text may contain parts
-// of the job, such as the path of a program, or a note.
+// of the job, such as the path of a program, the question of an approval, or a note.
 func HiddenReason(status common.Status, r *common.Reason) *common.Reason {
 	if r == nil {
 		return nil
@@ -114,11 +114,12 @@ func HiddenReason(status common.Status, r *common.Reason) *common.Reason {
 	shown := &common.Reason{Code: r.Code, Text: strings.ReplaceAll(r.Code, "_", " ")}
 	switch status {
 	case common.StatusPlanned, common.StatusWaiting, common.StatusRunning, common.StatusSkipped, common.StatusMissed:
-		if r.Data["note"] == "" {
+		if r.Data["note"] == "" && r.Data["text"] == "" {
 			return r
 		}
 		shown.Data = maps.Clone(r.Data)
 		delete(shown.Data, "note")
+		delete(shown.Data, "text")
 	}
 	return shown
 }

@@ -3,6 +3,7 @@ package workers
 import (
 	"context"
 	"reflect"
+	"slices"
 	"time"
 
 	"carillon/internal/common"
@@ -23,15 +24,19 @@ type Store interface {
 
 // Worker is a worker, with what an operator says of it.
 type Worker struct {
-	ID         string                 `json:"id"`
-	Name       string                 `json:"name"`
-	Host       string                 `json:"host"`
-	Version    string                 `json:"version"`
-	PID        int                    `json:"pid"`
-	Labels     map[string]string      `json:"labels,omitempty" doc:"Labels for selectors."`
-	Slots      int                    `json:"slots" doc:"Capacity."`
-	Used       int                    `json:"used" doc:"Slots in use."`
-	Running    int                    `json:"running" doc:"Number of current runs."`
+	ID          string            `json:"id"`
+	Name        string            `json:"name"`
+	Host        string            `json:"host"`
+	Version     string            `json:"version"`
+	PID         int               `json:"pid"`
+	Labels      map[string]string `json:"labels,omitempty" doc:"Labels for selectors."`
+	Slots       int               `json:"slots" doc:"Capacity."`
+	Used        int               `json:"used" doc:"Slots in use."`
+	Running     int               `json:"running" doc:"Number of current runs."`
+	Replicas    map[string]int    `json:"replicas,omitempty" doc:"Numbers of replicas of daemon jobs, by job, of at most 500 jobs."`
+	DaemonSlots int               `json:"daemonSlots,omitempty" doc:"Slots in use by daemon jobs."`
+	Program     *Program          `json:"program,omitempty" doc:"Set if the worker is a program that runs its own functions, and no commands."`
+
 	Weight     int                    `json:"weight" doc:"Share with the strategy weight."`
 	StartedAt  time.Time              `json:"startedAt"`
 	Clock      time.Time              `json:"clock" doc:"Its wall clock at its last write."`
@@ -41,6 +46,28 @@ type Worker struct {
 	Conditions []common.Condition     `json:"conditions,omitempty" nullable:"false" doc:"Active problems of the worker."`
 	Away       bool                   `json:"away,omitempty" doc:"The worker is not alive: only its settings are known."`
 	Settings   *common.WorkerSettings `json:"settings,omitempty" doc:"Settings by an operator, which override the worker's own."`
+}
+
+// Program is a program with functions that are jobs.
+type Program struct {
+	App       string   `json:"app" example:"billing"`
+	Build     string   `json:"build,omitempty" doc:"Version of the program: of two builds, the one whose text sorts last is the later one." example:"20261101T093000Z"`
+	Functions []string `json:"functions" nullable:"false" doc:"The functions that it runs."`
+}
+
+// programOf returns the program that a worker is; nil for one that runs commands.
+func programOf(m *common.Member) *Program {
+	if !m.Only {
+		return nil
+	}
+	p := &Program{Build: m.Build, Functions: []string{}}
+	for _, feature := range m.Features {
+		if f, ok := common.FunctionOfFeature(feature); ok {
+			p.App, p.Functions = f.App, append(p.Functions, f.Name)
+		}
+	}
+	slices.Sort(p.Functions)
+	return p
 }
 
 // WorkerPatch says what to change; null goes back to what the worker says of itself.
@@ -183,6 +210,10 @@ func workerOf(m *common.Member) Worker {
 		Trouble:    m.Trouble,
 		Conditions: m.Conditions,
 		Away:       m.Lease == 0,
+
+		Replicas:    m.Replicas,
+		DaemonSlots: m.DaemonSlots,
+		Program:     programOf(m),
 	}
 	if !reflect.ValueOf(m.Settings).IsZero() {
 		w.Settings = &m.Settings

@@ -12,6 +12,29 @@ import (
 	"carillon/internal/httpapi/workers"
 )
 
+func TestWorkerIsAProgram_ShowsItsFunctions(t *testing.T) {
+	h := apitest.NewHarness(t)
+	h.WorkerList = []common.Member{
+		{Registration: common.Registration{
+			Life:     common.Life{Worker: "w1", Name: "billing-1"},
+			Features: []string{"func:billing/reminders", "func:billing/invoices", common.FeatureFlows},
+			Only:     true,
+			Build:    "20261101T093000Z",
+			Lease:    7,
+		}},
+		{Registration: common.Registration{Life: common.Life{Worker: "w2", Name: "north"}, Lease: 8}},
+	}
+	var page struct{ Items []workers.Worker }
+	apitest.Decode(t, h.Want(http.StatusOK, apitest.As("viewer", http.MethodGet, "/api/v1/workers", "")), &page)
+	got := page.Items[0].Program
+	if got == nil || fmt.Sprint(*got) != "{billing 20261101T093000Z [invoices reminders]}" {
+		t.Errorf("%+v", got)
+	}
+	if page.Items[1].Program != nil {
+		t.Errorf("a worker that runs commands: %+v", page.Items[1].Program)
+	}
+}
+
 func TestWorkerSettings(t *testing.T) {
 	h := apitest.NewHarness(t)
 	h.WorkerList = []common.Member{

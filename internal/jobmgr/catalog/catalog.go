@@ -6,6 +6,7 @@ import (
 	"iter"
 	"maps"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 	"unique"
@@ -36,6 +37,7 @@ type tables struct {
 	byUID map[string]*Entry
 	bad   map[string]error
 	needs map[string]int // features, and how many jobs need each
+	named map[string]int // names in after, and how many jobs have each
 	all   Usage
 	used  map[unique.Handle[string]]Usage // by group
 }
@@ -52,6 +54,7 @@ func newTables() tables {
 		byUID: map[string]*Entry{},
 		bad:   map[string]error{},
 		needs: map[string]int{},
+		named: map[string]int{},
 		used:  map[unique.Handle[string]]Usage{},
 	}
 }
@@ -127,14 +130,19 @@ func (t *tables) put(r row) {
 	t.count(job, 1)
 }
 
-// count adds the features that a job needs of a worker, and its size, or removes them if by is -1.
+// count adds the features that a job needs of a worker, its parents, and its size, or removes them if by is -1.
 func (t *tables) count(job *Entry, by int) {
 	for _, need := range job.needs {
 		if t.needs[need] += by; t.needs[need] == 0 {
 			delete(t.needs, need)
 		}
 	}
-	size := int64(by * len(job.text))
+	for name := range strings.FieldsSeq(job.refers.Value().parents) {
+		if t.named[name] += by; t.named[name] == 0 {
+			delete(t.named, name)
+		}
+	}
+	size := int64(by * (len(job.text) + int(job.body)))
 	t.all.Jobs, t.all.Bytes = t.all.Jobs+by, t.all.Bytes+size
 	of := t.used[job.group]
 	of.Jobs, of.Bytes = of.Jobs+by, of.Bytes+size
@@ -163,6 +171,25 @@ func (c *Catalog) Name(uid string) (string, bool) {
 		return job.Name, true
 	}
 	return "", false
+}
+
+// Flow returns the name of the job with a uid, and the digest of its steps, which is empty if it is no flow. exists is
+// false without such a job.
+func (c *Catalog) Flow(uid string) (job, digest string, exists bool) {
+	c.mu.RLock()
+	found := c.byUID[uid]
+	c.mu.RUnlock()
+	switch {
+	case found == nil:
+		return "", "", false
+	case found.body == 0:
+		return found.Name, "", true
+	}
+	state := found.State()
+	if state.HasBody() {
+		digest = state.Flow.Digest
+	}
+	return found.Name, digest, true
 }
 
 // UIDs returns the uids of all jobs, by name.
@@ -286,12 +313,19 @@ func (c *Catalog) Has(name string) bool {
 	return bad || c.jobs[name] != nil
 }
 
-// Notifying returns the jobs that have notifications; known is false before all jobs were read.
+// IsParent reports whether other jobs name a job in after.
+func (c *Catalog) IsParent(name string) bool {
+	c.mu.RLock()
+	defer c.mu.RUnlock()
+	return c.named[name] > 0
+}
+
+// Notifying returns the jobs that have notifications or autoPause; known is false before all jobs were read.
 func (c *Catalog) Notifying() (jobs []common.JobState, known bool) {
 	c.mu.RLock()
 	defer c.mu.RUnlock()
 	for _, job := range c.jobs {
-		if job.channels != noNames {
+		if job.refers.Value().channels != "" || job.autoPause {
 			jobs = append(jobs, job.State())
 		}
 	}
@@ -372,7 +406,8 @@ func (c *Catalog) JobFigures(limit int, now time.Time) (jobs []common.JobFigures
 		if len(jobs) == limit {
 			break
 		}
-		job := common.JobFigures{Name: r.job.Name, UID: r.job.UID}
+		job := common.JobFigures{Name: r.job.Name, UID: r.job.UID, Daemon: common.Fleet(r.job.daemon),
+			Paused: r.job.pausedAt(now)}
 		if next := r.nextFire(now.UnixNano()); next != noFire {
 			job.NextFire = time.Unix(0, next)
 		}

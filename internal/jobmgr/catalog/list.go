@@ -149,7 +149,7 @@ func (f *filter) matches(job *row) bool {
 }
 
 func (f *filter) factsOf(job *row) *common.JobFacts {
-	f.facts = common.JobFacts{Name: job.job.Name, UID: job.job.UID, FailureTo: job.job.failureTo}
+	f.facts = common.JobFacts{Name: job.job.Name, UID: job.job.UID, FailureTo: job.job.failureTo()}
 	return &f.facts
 }
 

@@ -9,15 +9,21 @@ import (
 	"carillon/internal/common"
 )
 
-// noNames is the handle of jobs that refer to nothing.
-var noNames = unique.Make("")
+// references holds the names of what a job refers to, by kind, as namesText encodes them: many jobs share the same.
+type references struct{ channels, secrets, parents, pool string }
+
+func referencesOf(job *common.Job, secrets []string) unique.Handle[references] {
+	return unique.Make(references{
+		channels: namesText(channelsOf(job)),
+		secrets:  namesText(secrets),
+		parents:  namesText(slices.Clone(job.After)),
+		pool:     job.Pool,
+	})
+}
 
 // channelsOf returns the channels that a job notifies.
 func channelsOf(job *common.Job) []string {
-	if job.Notify == nil {
-		return nil
-	}
-	return slices.Clone(job.Notify.To)
+	return job.Notify.Channels()
 }
 
 // namesText encodes a set of names, which contain no spaces, so that equal sets have equal texts.
@@ -26,29 +32,33 @@ func namesText(names []string) string {
 	return strings.Join(slices.Compact(names), " ")
 }
 
-// names returns the objects of a kind that the job refers to.
-func (e *Entry) names(kind common.Referent) unique.Handle[string] {
+// names returns the objects of a kind.
+func (r references) names(kind common.Referent) string {
 	switch kind {
 	case common.ReferentChannel:
-		return e.channels
+		return r.channels
 	case common.ReferentSecret:
-		return e.secrets
+		return r.secrets
+	case common.ReferentJob:
+		return r.parents
+	case common.ReferentPool:
+		return r.pool
 	}
-	return noNames
+	return ""
 }
 
 // References counts the jobs that refer to each object of a kind, by the object's name.
 func (c *Catalog) References(ctx context.Context, kind common.Referent) map[string]int {
 	c.Sync(ctx)
-	sets := map[unique.Handle[string]]int{} // many jobs share the same names
+	sets := map[unique.Handle[references]]int{}
 	c.mu.RLock()
 	for _, job := range c.jobs {
-		sets[job.names(kind)]++
+		sets[job.refers]++
 	}
 	c.mu.RUnlock()
 	counts := map[string]int{}
 	for set, jobs := range sets {
-		for name := range strings.FieldsSeq(set.Value()) {
+		for name := range strings.FieldsSeq(set.Value().names(kind)) {
 			counts[name] += jobs
 		}
 	}
@@ -58,14 +68,14 @@ func (c *Catalog) References(ctx context.Context, kind common.Referent) map[stri
 // Referring returns the jobs that refer to an object, by name, at most so many.
 func (c *Catalog) Referring(ctx context.Context, kind common.Referent, object string, most int) (jobs []string) {
 	c.Sync(ctx)
-	refers := map[unique.Handle[string]]bool{noNames: false}
+	refers := map[unique.Handle[references]]bool{}
 	c.mu.RLock()
 	defer c.mu.RUnlock()
 	for job := range c.names.after("") {
-		set := job.job.names(kind)
+		set := job.job.refers
 		is, known := refers[set]
 		if !known {
-			is = slices.Contains(strings.Fields(set.Value()), object)
+			is = slices.Contains(strings.Fields(set.Value().names(kind)), object)
 			refers[set] = is
 		}
 		if !is {
@@ -78,3 +88,19 @@ func (c *Catalog) Referring(ctx context.Context, kind common.Referent, object st
 	}
 	return jobs
 }
+
+// Pooled returns the jobs that use a pool.
+func (c *Catalog) Pooled(ctx context.Context) (jobs []*Entry) {
+	c.Sync(ctx)
+	c.mu.RLock()
+	defer c.mu.RUnlock()
+	for _, job := range c.jobs {
+		if job.refers.Value().pool != "" {
+			jobs = append(jobs, job)
+		}
+	}
+	return jobs
+}
+
+// Pool returns the pool that the job uses; empty if it uses none.
+func (e *Entry) Pool() string { return e.refers.Value().pool }

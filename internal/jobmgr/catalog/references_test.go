@@ -14,10 +14,12 @@ import (
 func TestReferences_CountJobsByChannelAndSecret(t *testing.T) {
 	tells := func(to ...string) *common.Notify { return &common.Notify{On: []common.Event{"failed"}, To: to} }
 	var jobs []common.JobState
+	raises := tells("ops-2")
+	raises.After = map[common.Duration][]string{"1h": {"boss", "ops-2"}}
 	for name, job := range map[string]common.Job{
 		"a": {Notify: tells("ops", "dev", "ops"), Env: map[string]string{"X": "secret:db", "Y": "secret:db"}},
 		"b": {Notify: tells("dev", "ops")},
-		"c": {Notify: tells("ops-2"), Env: map[string]string{"X": "secret:db", "Y": "secret:api", "Z": "plain"}},
+		"c": {Notify: raises, Env: map[string]string{"X": "secret:db", "Y": "secret:api", "Z": "plain"}},
 		"d": {},
 	} {
 		job.Name, job.Command = name, "true"
@@ -32,7 +34,7 @@ func TestReferences_CountJobsByChannelAndSecret(t *testing.T) {
 		kind common.Referent
 		want map[string]int
 	}{
-		{common.ReferentChannel, map[string]int{"ops": 2, "dev": 2, "ops-2": 1}},
+		{common.ReferentChannel, map[string]int{"ops": 2, "dev": 2, "ops-2": 1, "boss": 1}},
 		{common.ReferentSecret, map[string]int{"db": 2, "api": 1}},
 		{"none", map[string]int{}},
 	} {

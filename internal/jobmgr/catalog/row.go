@@ -36,7 +36,7 @@ func newRow(job *common.JobState, e *Entry) row {
 		group:   e.group,
 		labels:  unique.Make(labelsText(job.Labels)),
 		updated: job.UpdatedAt.UnixNano(),
-		timed:   job.CronExpr != "",
+		timed:   job.HasSchedule(),
 	}
 	switch {
 	case job.Paused && job.PauseUntil == nil:

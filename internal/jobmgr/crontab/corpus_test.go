@@ -141,7 +141,8 @@ func TestParse_Corpus(t *testing.T) {
 			}); len(faults) > 0 {
 				t.Errorf("%s:%d: %v", corpusFile, s.line, faults)
 			}
-			spec, err := schedule.SpecOf(&e.Job)
+			spec, err := schedule.SpecOf(e.Job.Name, &common.JobSchedule{CronExpr: e.Job.CronExpr,
+				Timezone: e.Job.Timezone})
 			if err == nil {
 				_, err = schedule.NewInterner().Parse(spec)
 			}

@@ -79,9 +79,14 @@ type Entry struct {
 	Imported bool
 	// MailTo is the value of MAILTO above the line; nil if it is not set. An empty one requests no mail.
 	MailTo *string
+	// Lines are all lines of a merged entry; see Merge.
+	Lines []int
+	// Superseded are the names of other jobs that were imported from lines of a merged entry before.
+	Superseded []string
 
 	base    string // the suggested name, which another job may have
 	earlier earlier
+	keys    []string // of a merged entry: the identities of its lines
 }
 
 // Result is the content of a crontab, both lists in the order of its lines.

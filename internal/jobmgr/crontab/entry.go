@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"strconv"
 	"strings"
 
 	"carillon/internal/common"
@@ -80,6 +81,10 @@ func (p *parser) entry(line string, above comments) {
 	if redirect, found := redirection.OfAll(job.Command); found {
 		p.report(Note, "redirected", "%q redirects all output, so Carillon keeps "+
 			"none", common.Excerpt(strings.TrimSpace(redirect)))
+	}
+	if n := chained(job.Command); n > 0 {
+		p.report(Note, "chain", "%s commands run one after the other: as steps of a flow, each has output, "+
+			"retries and a status of its own", strconv.Itoa(n))
 	}
 	p.result.Entries = append(p.result.Entries, e)
 }

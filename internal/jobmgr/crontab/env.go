@@ -167,14 +167,23 @@ func (p *parser) setHome(dir string) {
 	}
 }
 
-// setMail records who cron would mail. An empty MAILTO requests no mail.
+// setMail records who cron would mail. An empty MAILTO requests no mail. Local users cannot be mailed: the master that
+// sends the mail does not know them.
 func (p *parser) setMail(to string) {
 	p.env.mail = &to
-	if to == "" {
-		return
+	found, others := addresses(to)
+	switch {
+	case to == "":
+	case len(found) == 0:
+		p.report(Note, "mailto_user", "MAILTO=%s is no mail address, so the jobs below notify no one; write it as "+
+			"in root@example.com", common.Excerpt(to))
+	default:
+		p.report(Note, "mailto", "MAILTO=%s: what the jobs below print is mailed, as under cron", common.Excerpt(to))
+		if len(others) > 0 {
+			p.report(Note, "mailto_user", "%s in MAILTO is no mail address and is left out; write it as in "+
+				"root@example.com", common.Excerpt(strings.Join(others, ", ")))
+		}
 	}
-	p.report(Note, "mailto", "MAILTO=%s: Carillon keeps the output of each run and does not mail it. To be notified "+
-		"when a job fails, create a mail channel and name it with --notify", common.Excerpt(to))
 }
 
 // setDelay imports the random delay of cronie: a number of minutes, up to a day, of which its daemon uses a part that

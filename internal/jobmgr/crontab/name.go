@@ -45,7 +45,7 @@ func (p *parser) identify(e *Entry, line string) {
 	e.Job.Labels = map[string]string{Label: prefix, LineLabel: mark}
 	main, _ := mainProgram(command)
 	e.earlier.name = fmt.Sprintf("%s-%s-%s", prefix, cmp.Or(slug(main, maxProgram), "command"), mark)
-	e.base = suggest(prefix, command)
+	e.base = suggest(prefix, command, e.Job.Title)
 	_ = p.namer.Name(e) // fails only with the error of Taken
 }
 
@@ -69,13 +69,25 @@ type Namer struct {
 	next map[string]int
 }
 
-// Name names an entry. It fails only with the error of Taken.
+// Name names an entry. A merged one has the name of the first job that was imported from its lines before. It fails
+// only with the error of Taken.
 func (n *Namer) Name(e *Entry) error {
 	if n.used == nil {
 		n.used, n.next = map[string]bool{}, map[string]int{}
 	}
 	if name, found := n.Imported[Key(e.Job.Labels)]; found {
 		e.Job.Name, e.Imported = name, true
+	}
+	for _, key := range e.keys {
+		switch name, found := n.Imported[key]; {
+		case !found:
+		case !e.Imported:
+			e.Job.Name, e.Imported = name, true
+		default:
+			e.Superseded = append(e.Superseded, name)
+		}
+	}
+	if e.Imported {
 		return nil
 	}
 	if n.Taken != nil {

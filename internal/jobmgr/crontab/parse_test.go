@@ -89,7 +89,8 @@ func TestParse_ReportsLines(t *testing.T) {
 		"* * * * * c\xff":          `1 skipped: is not valid UTF-8; convert the file, for example with: iconv -f latin1 -t utf-8`,
 		"* * * * * c\x00":          `1 fault: contains a NUL character`,
 		"* * * * * c\r":            `1 note: lines end as on Windows; the carriage returns are dropped, which cron would make part of the commands`,
-		"MAILTO=ops@example.com":   `1 note: MAILTO=ops@example.com: Carillon keeps the output of each run and does not mail it. To be notified when a job fails, create a mail channel and name it with --notify`,
+		"MAILTO=ops@example.com":   `1 note: MAILTO=ops@example.com: what the jobs below print is mailed, as under cron`,
+		"MAILTO=root":              `1 note: MAILTO=root is no mail address, so the jobs below notify no one; write it as in root@example.com`,
 		"LOGNAME=x":                `1 note: LOGNAME is ignored: it is set from the user that runs the command`,
 		"SHELL=bash":               `1 skipped: SHELL=bash is not an absolute path, so cron would rarely find it; the lines below are skipped until SHELL is set again`,
 		"HOME=work":                `1 skipped: HOME=work is not an absolute path; the lines below are skipped until HOME is set again`,
@@ -252,6 +253,16 @@ func TestNames(t *testing.T) {
 	if got := only(t, "0 0 * * * make report", o).Name; got != "make-report" {
 		t.Errorf("name %q in a user's crontab", got)
 	}
+	for text, want := range map[string]string{
+		"# Clean temporary files\n0 5 * * * find /tmp -delete":              "clean-temporary-files",
+		"# Daily report\n0 3 * * * make report":                             "make-report",
+		"# 清理\n0 5 * * * find /tmp -delete":                                 "find",
+		"# Keep the archives of the last thirty days only\n0 5 * * * tar c": "keep-the-archives-of-the-last-thirty",
+	} {
+		if got := only(t, text, o).Name; got != want {
+			t.Errorf("name %q of %q, want %q", got, text, want)
+		}
+	}
 	for file, want := range map[string]string{
 		"/etc/cron.d/e2scrub_all": "e2scrub-all", "/etc/crontab": "crontab", "-": "crontab", "a..b.CRON": "a-b-cron",
 		"…": "crontab",
@@ -342,6 +353,34 @@ func TestRedirectedOutputIsNoticed(t *testing.T) {
 	if len(r.Notices) != 1 || r.Notices[0].Code != "redirected" || r.Notices[0].Line != 1 ||
 		r.Notices[0].Value != ">> /var/log/one 2>&1" {
 		t.Errorf("notices %+v", r.Notices)
+	}
+}
+
+func TestCommandsThatFollowEachOther_AreNoticed(t *testing.T) {
+	for command, want := range map[string]string{
+		"./extract.sh && ./load.sh":                   "2",
+		"backup --all && rsync -a /b h:/b && rm /b/x": "3",
+		`mail -s "a && b" ann && ./load.sh`:           "2",
+		"./a.sh > /dev/null && ./b.sh 2>&1":           "2",
+		"cd /srv && ./load.sh":                        "",
+		"[ -x /bin/a ] && /bin/a && /bin/b":           "",
+		"./a || ./b && ./c":                           "",
+		"./a && (./b; ./c)":                           "",
+		"./a && ./b | mail ann":                       "",
+		"./a && ./b &":                                "",
+		"./a &&":                                      "",
+		"DAY=1 && ./b":                                "",
+		"./a.sh":                                      "",
+	} {
+		got := ""
+		for _, n := range crontab.Parse("0 1 * * * "+command+"\n", base).Notices {
+			if n.Code == "chain" {
+				got = n.Value
+			}
+		}
+		if got != want {
+			t.Errorf("%s: %q commands are noticed, want %q", command, got, want)
+		}
 	}
 }
 

@@ -18,17 +18,35 @@ var (
 		`invoke-rc\.d|certbot|aws|gcloud|rclone|cronctl)$`)
 	inline = regexp.MustCompile(`^-[a-z]*[cer]$`) // the option before a script as an argument
 	verb   = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9:._-]*$`)
+	// Programs whose name does not describe a job.
+	generic = regexp.MustCompile(`^(echo|printf|cat|find|xargs|rm|cp|mv|ln|ls|touch|mkdir|chmod|chown|tee|sort|grep|sed|` +
+		`awk|head|tail|date|logger|kill|pkill|killall|tar|gzip|xz|zip)$`)
 )
 
 // suggest returns a name for the job of a command: the program without its directory and extension, with the script of
 // an interpreter in its place, and with the command of a tool that has several. Names of another file than the user's
-// crontab begin with its prefix.
-func suggest(prefix, command string) string {
-	name := cmp.Or(slug(programName(command), maxProgram), "command")
+// crontab begin with its prefix. A program that may do anything is named by the comment above the line, if there is
+// one.
+func suggest(prefix, command, title string) string {
+	program := programName(command)
+	if words := words(title); generic.MatchString(program) && words != "" {
+		program = words
+	}
+	name := cmp.Or(slug(program, maxProgram), "command")
 	if prefix == Group || name == prefix || strings.HasPrefix(name, prefix+"-") {
 		return name
 	}
 	return prefix + "-" + name
+}
+
+// words returns the first words of a text as part of a name.
+func words(text string) string {
+	whole := slug(text, len(text))
+	if len(whole) <= maxProgram {
+		return whole
+	}
+	cut := strings.LastIndexByte(whole[:maxProgram+1], '-')
+	return whole[:max(cut, 0)]
 }
 
 func programName(command string) string {

@@ -13,7 +13,7 @@ import (
 )
 
 // Fields returns the names of the fields in which two definitions differ, sorted; all fields that are set, if
-// one of them is nil.
+// one of them is nil. Of two flows it names the steps that differ, such as steps.load, unless they are many.
 func Fields(from, to *common.Job) ([]string, error) {
 	before, err := fieldsOf(from)
 	if err != nil {
@@ -26,7 +26,35 @@ func Fields(from, to *common.Job) ([]string, error) {
 	all := maps.Clone(before)
 	maps.Copy(all, after)
 	maps.DeleteFunc(all, func(name string, _ json.RawMessage) bool { return bytes.Equal(before[name], after[name]) })
-	return slices.Sorted(maps.Keys(all)), nil
+	fields := slices.Sorted(maps.Keys(all))
+	if at := slices.Index(fields, stepsField); at >= 0 && from != nil && to != nil {
+		fields = slices.Replace(fields, at, at+1, stepsOf(from, to)...)
+	}
+	return fields, nil
+}
+
+// StoredFields is Fields of stored jobs, from which the steps of large flows may be left out: they are then compared as
+// a whole.
+func StoredFields(from, to *common.StoredJob) ([]string, error) {
+	apart := func(s *common.StoredJob) bool { return s != nil && s.Flow != nil && s.IsFlow() }
+	if !apart(from) || !apart(to) || len(from.Steps) > 0 && len(to.Steps) > 0 {
+		return Fields(jobOf(from), jobOf(to))
+	}
+	before, after := from.Job, to.Job
+	before.Steps, after.Steps = nil, nil
+	fields, err := Fields(&before, &after)
+	if err == nil && from.Flow.StepsSum != to.Flow.StepsSum {
+		fields = append(fields, stepsField)
+		slices.Sort(fields)
+	}
+	return fields, err
+}
+
+func jobOf(stored *common.StoredJob) *common.Job {
+	if stored == nil {
+		return nil
+	}
+	return &stored.Job
 }
 
 func fieldsOf(job *common.Job) (map[string]json.RawMessage, error) {

@@ -13,16 +13,19 @@ func (c *count) nights() []Night {
 	var all []*Night
 	for i := range c.lines {
 		l := &c.lines[i]
-		zone := l.timetable.Zone()
-		known, looked := of[zone]
-		if !looked {
-			for change := range l.timetable.Changes(c.from, c.to) {
-				known = append(known, &Night{Zone: zone, Change: change})
+		seen := map[effect]bool{}
+		for _, part := range l.timetable.Parts() {
+			zone := part.Zone()
+			known, looked := of[zone]
+			if !looked {
+				for change := range part.Changes(c.from, c.to) {
+					known = append(known, &Night{Zone: zone, Change: change})
+				}
+				of[zone], all = known, append(all, known...)
 			}
-			of[zone], all = known, append(all, known...)
-		}
-		for _, n := range known {
-			c.touch(n, l)
+			for _, n := range known {
+				c.touch(n, l, part, seen)
+			}
 		}
 	}
 	nights := make([]Night, 0, len(all))
@@ -36,12 +39,19 @@ func (c *count) nights() []Night {
 	return nights[:min(len(nights), maxNights)]
 }
 
-// touch counts the jobs of a line that a clock change affects.
-func (c *count) touch(n *Night, l *line) {
-	code, at := l.timetable.Touched(n.Change)
-	if code == "" || !at.After(l.after) || !at.Before(l.to) {
+// effect is what a clock change does to fires.
+type effect struct {
+	night *Night
+	code  string
+}
+
+// touch counts the jobs of a line that a clock change affects, by one of their schedules: for each effect once.
+func (c *count) touch(n *Night, l *line, part schedule.Schedule, seen map[effect]bool) {
+	code, at := part.Touched(n.Change)
+	if code == "" || !at.After(l.after) || !at.Before(l.to) || !part.Within(at) || seen[effect{n, code}] {
 		return
 	}
+	seen[effect{n, code}] = true
 	switch code {
 	case schedule.NoteGapRun:
 		n.Moved += len(l.like)
@@ -54,6 +64,10 @@ func (c *count) touch(n *Night, l *line) {
 	default: // it follows real time
 		return
 	}
+	if seen[effect{night: n}] { // they are named
+		return
+	}
+	seen[effect{night: n}] = true
 	for _, i := range l.like {
 		name := c.jobs[i].Name
 		if len(n.Names) < maxTop {

@@ -1,5 +1,5 @@
-// Package live reads the runs that etcd holds now: pending and active ones, and the outcomes in the outboxes
-// that the log store has not acknowledged, of which an index keeps the fields that lists need.
+// Package live reads the runs that etcd holds now: pending and active ones, flow runs and approvals, and the outcomes
+// in the outboxes that the log store has not acknowledged, of which an index keeps the fields that lists need.
 //
 // Outboxes.Run is a goroutine of its caller; everything else is safe for concurrent use.
 package live
@@ -16,6 +16,7 @@ import (
 	"carillon/internal/common"
 	"carillon/internal/etcdkit"
 	"carillon/internal/jobmgr/catalog"
+	"carillon/internal/maintenance"
 	"carillon/internal/runlog"
 )
 
@@ -28,7 +29,10 @@ type StoredRun struct {
 	State       State
 	Key         string
 	ModRevision int64
+	Created     int64          // CreateRevision of the key
 	Trigger     common.Trigger // of a pending run
+	Head        common.Head    // of a flow run
+	Value       []byte         // of a flow run, as it is stored
 }
 
 // State tells the kinds of keys apart that hold a run.
@@ -36,9 +40,11 @@ type State int
 
 // The states of a run.
 const (
-	Pending State = iota // a trigger
-	Active               // a record
-	Ended                // an outcome in an outbox
+	Pending  State = iota // a trigger
+	Active                // a record
+	Ended                 // an outcome in an outbox
+	FlowRun               // a head
+	Approval              // an approval that waits for an operator
 )
 
 // Config holds the dependencies of Runs.
@@ -49,7 +55,13 @@ type Config struct {
 	Outboxes *Outboxes
 	// Unplaced returns why no worker may run a job now, or nil if one may.
 	Unplaced func(*common.StoredJob) *common.Reason
-	Now      func() time.Time // wall clock
+	// Pooled returns why a pending run waits for the pool of its job; nil if it does not. May be nil.
+	Pooled func(ctx context.Context, job *common.StoredJob, run string) *common.Reason
+	// Windows returns the maintenance windows. May be nil: then there are none.
+	Windows func() *maintenance.Set
+	// Inline returns the job that a node of an inline step runs, if it is known. May be nil.
+	Inline func(ctx context.Context, of *common.FlowNode) (common.Job, bool)
+	Now    func() time.Time // wall clock
 }
 
 // Runs reads the runs that etcd holds.
@@ -72,13 +84,13 @@ func (r *Runs) LiveRuns(ctx context.Context, q *runlog.LiveQuery) (runlog.Lives,
 		if o == nil {
 			limit = 0 // unlimited
 		}
-		runs, _, more, err := r.read(ctx, append(openOps(common.TriggersPrefix, common.RunsPrefix),
+		runs, _, more, err := r.read(ctx, append(openOps(),
 			clientv3.OpGet(common.OutboxPrefix, clientv3.WithPrefix(), clientv3.WithLimit(limit)))...)
 		if err != nil || !more {
-			return runlog.Lives{Runs: r.explained(runs)}, err
+			return runlog.Lives{Runs: r.explained(ctx, runs)}, err
 		}
 	}
-	runs, revision, _, err := r.read(ctx, openOps(common.TriggersPrefix, common.RunsPrefix)...)
+	runs, revision, _, err := r.read(ctx, openOps()...)
 	if err != nil {
 		return runlog.Lives{}, err
 	}
@@ -88,7 +100,7 @@ func (r *Runs) LiveRuns(ctx context.Context, q *runlog.LiveQuery) (runlog.Lives,
 		return runlog.Lives{}, err
 	}
 	return runlog.Lives{
-		Runs:     r.explained(append(outcomes, runs...)),
+		Runs:     r.explained(ctx, append(outcomes, runs...)),
 		Edge:     edge,
 		Narrowed: true,
 		Partial:  !whole,
@@ -98,14 +110,32 @@ func (r *Runs) LiveRuns(ctx context.Context, q *runlog.LiveQuery) (runlog.Lives,
 // OpenRuns returns the runs that have not ended. Its cost does not depend on the size of the outboxes, which
 // are full while the log store is unavailable.
 func (r *Runs) OpenRuns(ctx context.Context) ([]common.Run, error) {
-	runs, _, _, err := r.read(ctx, openOps(common.TriggersPrefix, common.RunsPrefix)...)
-	return r.explained(runs), err
+	runs, _, _, err := r.read(ctx, openOps()...)
+	return r.explained(ctx, runs), err
 }
 
-// openOps returns the operations that read pending and active runs under two prefixes, and the kill requests.
-func openOps(triggers, records string) []clientv3.Op {
-	return []clientv3.Op{clientv3.OpGet(triggers, clientv3.WithPrefix()),
-		clientv3.OpGet(records, clientv3.WithPrefix()), clientv3.OpGet(common.KillerPrefix, clientv3.WithPrefix())}
+// openOps returns the operations that read all pending and active runs, and the kill requests.
+func openOps() []clientv3.Op {
+	return prefixOps(common.TriggersPrefix, common.RunsPrefix, common.FlowRunsPrefix, common.FlowWaitsPrefix,
+		common.KillerPrefix)
+}
+
+// opsOf returns those that read the runs of a job: for a node, those of the flow's inline steps as well.
+func opsOf(job, id string) []clientv3.Op {
+	prefixes := []string{common.TriggersOf(job), common.RecordsOf(job), common.FlowRunsOf(job), common.KillerPrefix}
+	if common.OfNode(id) {
+		steps := common.StepJob(job, "")
+		prefixes = append(prefixes, common.TriggersPrefix+steps, common.RunsPrefix+steps, common.FlowWaitsOf(job))
+	}
+	return prefixOps(prefixes...)
+}
+
+func prefixOps(prefixes ...string) []clientv3.Op {
+	ops := make([]clientv3.Op, len(prefixes))
+	for i, prefix := range prefixes {
+		ops[i] = clientv3.OpGet(prefix, clientv3.WithPrefix())
+	}
+	return ops
 }
 
 // LiveRun returns one of the runs that etcd holds.
@@ -117,20 +147,29 @@ func (r *Runs) LiveRun(ctx context.Context, id string) (common.Run, bool, error)
 	return found.Run, true, nil
 }
 
+// FlowRun returns the head of a flow run; found is false if it is not live.
+func (r *Runs) FlowRun(ctx context.Context, id string) (head common.Head, found bool, err error) {
+	run, err := r.Find(ctx, id)
+	if err != nil || run == nil || run.State != FlowRun {
+		return head, false, err
+	}
+	return run.Head, true, nil
+}
+
 // Find returns a run by its id; nil if etcd does not hold it. The id contains the job's uid, for which the
 // catalog has the name; only for a deleted job all runs are read. Pending and active runs are read before the
 // outboxes, since a run moves from there to an outbox.
 func (r *Runs) Find(ctx context.Context, id string) (*StoredRun, error) {
-	triggers, records := common.TriggersPrefix, common.RunsPrefix
+	ops := openOps()
 	uid, _, _ := strings.Cut(id, ".")
 	if job, known := r.cfg.Catalog.Name(uid); known {
-		triggers, records = common.TriggersOf(job), common.RecordsOf(job)
+		ops = opsOf(job, id)
 	}
-	runs, revision, _, err := r.read(ctx, openOps(triggers, records)...)
+	runs, revision, _, err := r.read(ctx, ops...)
 	if err != nil {
 		return nil, err
 	}
-	r.explain(runs)
+	r.explain(ctx, runs)
 	for i := range runs {
 		if runs[i].ID == id {
 			return &runs[i], nil
@@ -199,18 +238,19 @@ func (r *Runs) LateEnds(ctx context.Context) (found []common.LateEnd, err error)
 // Busy reports which of the jobs have an unresolved run.
 func (r *Runs) Busy(ctx context.Context, jobs []string) (map[string]bool, error) {
 	busy := map[string]bool{}
-	for part := range slices.Chunk(jobs, readsPerTxn) {
-		ops := make([]clientv3.Op, len(part))
-		for i, job := range part {
-			ops[i] = clientv3.OpGet(common.RecordsOf(job), clientv3.WithPrefix(), clientv3.WithCountOnly())
+	for part := range slices.Chunk(jobs, readsPerTxn/2) {
+		var ops []clientv3.Op
+		for _, job := range part {
+			ops = append(ops, clientv3.OpGet(common.RecordsOf(job), clientv3.WithPrefix(), clientv3.WithCountOnly()),
+				clientv3.OpGet(common.FlowRunsOf(job), clientv3.WithPrefix(), clientv3.WithCountOnly()))
 		}
 		results, err := etcdkit.Read(ctx, r.cfg.Client, ops...)
 		if err != nil {
 			return nil, err
 		}
-		for i, records := range results {
-			if records.Count > 0 {
-				busy[part[i]] = true
+		for i, runs := range results {
+			if runs.Count > 0 {
+				busy[part[i/2]] = true
 			}
 		}
 	}
@@ -233,7 +273,7 @@ func (r *Runs) read(ctx context.Context, ops ...clientv3.Op) (runs []StoredRun, 
 				if kill, err := common.Decode[common.Kill](kv.Value); err == nil {
 					kills[key] = kill.Ending()
 				}
-			} else if run, ok := decode(kv); ok {
+			} else if run, ok := Decode(kv); ok {
 				runs = append(runs, run)
 			}
 		}
@@ -246,9 +286,9 @@ func (r *Runs) read(ctx context.Context, ops ...clientv3.Op) (runs []StoredRun, 
 	return runs, results[0].Header.Revision, more, nil
 }
 
-// decode decodes a run. A value that does not match its key is ignored.
-func decode(kv *mvccpb.KeyValue) (StoredRun, bool) {
-	r := StoredRun{Key: string(kv.Key), ModRevision: kv.ModRevision}
+// Decode decodes a run. A value that does not match its key is ignored.
+func Decode(kv *mvccpb.KeyValue) (StoredRun, bool) {
+	r := StoredRun{Key: string(kv.Key), ModRevision: kv.ModRevision, Created: kv.CreateRevision}
 	switch {
 	case strings.HasPrefix(r.Key, common.TriggersPrefix):
 		trigger, err := common.Decode[common.Trigger](kv.Value)
@@ -258,6 +298,14 @@ func decode(kv *mvccpb.KeyValue) (StoredRun, bool) {
 		record, err := common.Decode[common.Record](kv.Value)
 		r.State, r.Run = Active, record.AsRun(common.StatusRunning)
 		return r, err == nil && common.RecordKey(record.Job, record.Run) == r.Key
+	case strings.HasPrefix(r.Key, common.FlowRunsPrefix):
+		head, err := common.Decode[common.Head](kv.Value)
+		r.State, r.Head, r.Value, r.Run = FlowRun, head, kv.Value, head.Live()
+		return r, err == nil && common.FlowRunKey(head.Job, head.Run) == r.Key
+	case strings.HasPrefix(r.Key, common.FlowWaitsPrefix):
+		wait, err := common.Decode[common.FlowWait](kv.Value)
+		r.State, r.Run = Approval, wait.AsRun()
+		return r, err == nil && common.FlowWaitKey(wait.Flow.Job, wait.Flow.Run, wait.Flow.Node) == r.Key
 	default:
 		run, err := common.Decode[common.Run](kv.Value)
 		r.State, r.Run = Ended, run

@@ -24,10 +24,13 @@ type outcomeFields struct {
 	Status    common.Status `json:"status"`
 	Worker    string        `json:"worker"`
 	ExitCode  *int          `json:"exitCode"`
+	Flow      *struct {
+		Run string `json:"run"`
+	} `json:"flow"`
 }
 
-// outboxJob holds the fields that the outcomes of a job share.
-type outboxJob struct{ name, uid, group string }
+// outboxJob holds the fields that the outcomes of a job share: those of nodes, within one flow run.
+type outboxJob struct{ name, uid, group, flow string }
 
 // outboxRow is an outcome in the index: 56 bytes.
 type outboxRow struct {
@@ -133,11 +136,15 @@ func (t *outboxRows) name(name string) uint32 {
 }
 
 // job returns the shared fields of a job's outcomes.
-func (t *outboxRows) job(name, uid, group string) *outboxJob {
-	key := outboxJob{name, uid, group}
+func (t *outboxRows) job(o *outcomeFields) *outboxJob {
+	key := outboxJob{name: o.Job, uid: o.JobUID, group: o.Group}
+	if o.Flow != nil {
+		key.flow = o.Flow.Run
+	}
 	shared := t.jobs[key]
 	if shared == nil {
-		shared = &outboxJob{strings.Clone(name), strings.Clone(uid), strings.Clone(group)}
+		shared = &outboxJob{strings.Clone(key.name), strings.Clone(key.uid), strings.Clone(key.group),
+			strings.Clone(key.flow)}
 		t.jobs[*shared] = shared
 	}
 	return shared
@@ -185,7 +192,7 @@ func (t *outboxRows) put(owner string, o *outcomeFields, round uint16) {
 	r := t.at(n)
 	next, shared := r.next, r.shared
 	*r = outboxRow{
-		job:     t.job(o.Job, o.JobUID, o.Group),
+		job:     t.job(o),
 		planned: o.PlannedAt.UnixNano(),
 		exit:    noExit,
 		owner:   t.name(owner),

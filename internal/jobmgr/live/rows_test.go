@@ -28,12 +28,15 @@ func drawnOutcome(random *rand.Rand) (owner string, run common.Run) {
 		Status:    common.StatusFailed,
 		Cause:     common.CauseCron,
 	}
-	switch random.IntN(4) {
+	switch random.IntN(5) {
 	case 0:
 		run.Fire = common.TriggeredFire("uid", fmt.Sprint(random.IntN(10)))
 	case 1:
 		run.ID, run.Attempt = common.GapID("uid", at), 0
 		run.Fire = run.ID
+	case 2:
+		run.Fire = common.NodeFire("uid", "uid.f.1", fmt.Sprint(random.IntN(10)))
+		run.Flow = &common.FlowNode{Run: fmt.Sprint("uid.f.", random.IntN(2))}
 	default:
 		run.Fire = common.PlannedFire("uid", at)
 	}
@@ -80,7 +83,19 @@ func TestOutboxes_AnySequence_MatchEtcd(t *testing.T) {
 			there[key] = &mvccpb.KeyValue{Key: []byte(key), Value: data}
 			o.take(etcdkit.Changes{Revision: revision, Puts: []*mvccpb.KeyValue{there[key]}})
 		}
-		found := o.find(&runlog.LiveQuery{Query: runlog.Query{Limit: mostOutcomes}})
+		for _, q := range []runlog.Query{{}, {FlowRun: "uid.f.1"}} {
+			var want []string
+			for key, kv := range there {
+				if run, err := common.Decode[common.Run](kv.Value); err == nil && q.Matches(&run) {
+					want = append(want, key)
+				}
+			}
+			found := o.find(&runlog.LiveQuery{Query: q})
+			if slices.Sort(want); !slices.Equal(slices.Sorted(slices.Values(found.keys)), want) {
+				t.Fatalf("%+v: it finds %q\nwant %q", q, found.keys, want)
+			}
+		}
+		found := o.find(&runlog.LiveQuery{Query: runlog.Query{Limit: mostOutcomes, Nodes: true}})
 		want := slices.Sorted(maps.Keys(there))
 		if slices.Sort(found.keys); !slices.Equal(found.keys, want) || o.rows.count != len(want) ||
 			o.revision != revision {

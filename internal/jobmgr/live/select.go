@@ -192,13 +192,14 @@ type matcher struct {
 	q        *runlog.LiveQuery
 	from, to int64
 	worker   uint32
+	top      bool // leaves out runs of nodes
 	statuses []uint8
 	cause    uint8
 	nothing  bool // matches
 }
 
 func (o *Outboxes) matcher(q *runlog.LiveQuery) matcher {
-	m := matcher{q: q}
+	m := matcher{q: q, top: q.TopLevel()}
 	if !q.From.IsZero() {
 		m.from = q.From.UnixNano()
 	}
@@ -225,6 +226,8 @@ func (m *matcher) matches(r *outboxRow) bool {
 		(q.JobUID == "" || q.JobUID == r.job.uid) &&
 		(q.Group == "" || q.Group == r.job.group) &&
 		(q.Worker == "" || m.worker == r.worker) &&
+		(q.FlowRun == "" || q.FlowRun == r.job.flow) &&
+		(!m.top || !common.OfNode(r.id)) &&
 		(q.Cause == "" || m.cause == r.cause) &&
 		(q.ExitCode == nil || r.exit != noExit && int32(*q.ExitCode) == r.exit) &&
 		(len(m.statuses) == 0 || slices.Contains(m.statuses, r.status)) &&
@@ -251,7 +254,7 @@ func (o *Outboxes) read(ctx context.Context, keys []string) ([]StoredRun, error)
 	runs := make([]StoredRun, 0, len(keys))
 	kvs, err := etcdkit.GetAll(ctx, o.client, keys)
 	for _, kv := range kvs {
-		if run, ok := decode(kv); ok {
+		if run, ok := Decode(kv); ok {
 			runs = append(runs, run)
 		}
 	}
@@ -278,7 +281,7 @@ func (o *Outboxes) lateKeys() []string {
 
 // outcomes returns those that a list wants, and the position up to which it has read.
 func (o *Outboxes) outcomes(ctx context.Context, q *runlog.LiveQuery) ([]StoredRun, *runlog.Position, error) {
-	if q.Text == "" {
+	if q.Text == "" && q.Step == "" { // the rows have neither
 		f := o.find(q)
 		runs, err := o.read(ctx, f.keys)
 		return runs, f.edge, err

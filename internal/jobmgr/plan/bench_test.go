@@ -10,6 +10,7 @@ import (
 	"carillon/internal/common/schedule"
 	"carillon/internal/jobmgr/catalog"
 	"carillon/internal/jobmgr/plan"
+	"carillon/internal/maintenance"
 	"carillon/internal/runlog"
 )
 
@@ -45,7 +46,7 @@ func BenchmarkPlanned(b *testing.B) {
 			b.Fatal(err)
 		}
 	}
-	fires := plan.New(jobs, nil)
+	fires := plan.New(jobs, nil, func() *maintenance.Set { return nil })
 	for _, ahead := range []time.Duration{time.Hour, 31 * 24 * time.Hour} {
 		b.Run(ahead.String(), func(b *testing.B) {
 			for b.Loop() {

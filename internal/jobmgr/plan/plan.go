@@ -11,6 +11,7 @@ import (
 	"carillon/internal/common"
 	"carillon/internal/common/schedule"
 	"carillon/internal/jobmgr/catalog"
+	"carillon/internal/maintenance"
 	"carillon/internal/runlog"
 )
 
@@ -43,11 +44,13 @@ type Catalog interface {
 type Fires struct {
 	catalog  Catalog
 	unplaced func(*common.StoredJob) *common.Reason
+	windows  func() *maintenance.Set
 }
 
-// New returns the fires of a catalog. unplaced returns why no worker may run a job now, or nil if one may.
-func New(catalog Catalog, unplaced func(*common.StoredJob) *common.Reason) *Fires {
-	return &Fires{catalog: catalog, unplaced: unplaced}
+// New returns the fires of a catalog. unplaced returns why no worker may run a job now, or nil if one may; windows the
+// maintenance windows.
+func New(catalog Catalog, unplaced func(*common.StoredJob) *common.Reason, windows func() *maintenance.Set) *Fires {
+	return &Fires{catalog: catalog, unplaced: unplaced, windows: windows}
 }
 
 // Due returns the unclaimed fires after the cursors, up to q.Now: the newest that the query wants, in no
@@ -56,6 +59,7 @@ func (f *Fires) Due(ctx context.Context, q *runlog.FireQuery) (fires []common.Fi
 	found := newest{q: q}
 	search := &dueSearch{
 		now:     q.Now,
+		windows: f.windows(),
 		each:    dueOfEach,
 		budget:  dueEffort,
 		tallies: map[time.Time]*schedule.Tally{},
@@ -99,6 +103,7 @@ func (f *Fires) Due(ctx context.Context, q *runlog.FireQuery) (fires []common.Fi
 // dueSearch finds the due fires of jobs.
 type dueSearch struct {
 	now     time.Time
+	windows *maintenance.Set
 	each    int                           // fires of a job that are listed one by one
 	budget  int64                         // effort that is left for counting
 	tallies map[time.Time]*schedule.Tally // by their start
@@ -129,11 +134,15 @@ func (s *dueSearch) addJob(job *catalog.Entry, cursor time.Time, found *newest) 
 		fires, at = append(fires, next), next
 	}
 	if len(fires) > s.each {
-		s.addGap(job, cursor, s.now, nil, found)
+		var reason *common.Reason
+		if o, skips, is := affected(job, s.windows, fires[0], s.now); is {
+			reason = new(o.Reason(skips))
+		}
+		s.addGap(job, cursor, s.now, reason, found)
 		return
 	}
 	for _, at := range fires {
-		found.add(planned(job, at, s.now))
+		found.add(planned(job, s.windows, at, s.now))
 	}
 }
 
@@ -181,10 +190,7 @@ func (s *dueSearch) addGap(job *catalog.Entry, cursor, to time.Time, reason *com
 // budget, all is false, and the last one may be any up to that time.
 func (s *dueSearch) count(timetable schedule.Schedule, cursor, to time.Time) (count int64, last time.Time, all bool,
 	err error) {
-	effort := int64(1)
-	if timetable.Lines() {
-		effort += int64(to.Sub(cursor) / time.Hour)
-	}
+	effort := 1 + timetable.CountEffort(to.Sub(cursor), dueAsked)
 	if effort > s.budget {
 		most := int64(s.each) + 1
 		if count, last, err = timetable.Passed(cursor, to, most); count < most {
@@ -237,7 +243,7 @@ func (f *Fires) Planned(ctx context.Context, q *runlog.FireQuery) (fires []commo
 		if width <= time.Second {
 			budget = 2*len(jobs) + perWindow // a schedule has at most one fire per second
 		}
-		part, enough, err := window(ctx, jobs, q, start, end, budget)
+		part, enough, err := f.window(ctx, jobs, q, start, end, budget)
 		if err != nil {
 			return nil, false, err
 		}
@@ -256,9 +262,10 @@ func (f *Fires) Planned(ctx context.Context, q *runlog.FireQuery) (fires []commo
 
 // window returns the newest fires of a window of the future, its end exclusive. enough is false if the window
 // has more fires than the budget allows to read.
-func window(ctx context.Context, jobs []*catalog.Entry, q *runlog.FireQuery, start, end time.Time,
+func (f *Fires) window(ctx context.Context, jobs []*catalog.Entry, q *runlog.FireQuery, start, end time.Time,
 	budget int) (found newest, enough bool, err error) {
 	found.q = q
+	windows := f.windows()
 	for i, job := range jobs {
 		if i%1024 == 0 && ctx.Err() != nil {
 			return found, false, context.Cause(ctx)
@@ -278,7 +285,7 @@ func window(ctx context.Context, jobs []*catalog.Entry, q *runlog.FireQuery, sta
 			if budget--; budget < 0 {
 				return found, false, nil
 			}
-			found.add(planned(job, at, q.Now))
+			found.add(planned(job, windows, at, q.Now))
 			at, ok, failed = job.Timetable.Next(at)
 		}
 	}
@@ -287,7 +294,7 @@ func window(ctx context.Context, jobs []*catalog.Entry, q *runlog.FireQuery, sta
 
 // planned returns a fire of the plan that no worker has claimed: it is due, or its planned time or jitter is
 // still to come.
-func planned(job *catalog.Entry, at, now time.Time) common.Fire {
+func planned(job *catalog.Entry, windows *maintenance.Set, at, now time.Time) common.Fire {
 	f := common.Fire{
 		ID:        common.PlannedFire(job.UID, at),
 		Job:       job.Name,
@@ -298,6 +305,9 @@ func planned(job *catalog.Entry, at, now time.Time) common.Fire {
 		Status:    common.StatusWaiting,
 		Attempts:  []string{},
 	}
+	if e := job.Timetable.At(at); e != nil {
+		f.Schedule = e.Label
+	}
 	due := at
 	if delay := job.Delay(at); delay > 0 {
 		due = at.Add(delay)
@@ -306,7 +316,29 @@ func planned(job *catalog.Entry, at, now time.Time) common.Fire {
 	if due.After(now) {
 		f.Status = common.StatusPlanned
 	}
+	if o, skips, is := affected(job, windows, at, now); is {
+		f.Reason = new(o.Reason(skips))
+		if !skips && f.Status == common.StatusPlanned {
+			f.DueAt = new(common.Later(due, o.End).UTC())
+		}
+	}
 	return f
+}
+
+// affected returns the maintenance window that affects a fire: the one within which it is planned, and whether it skips
+// the fire, or one for whose end it waits now.
+func affected(job *catalog.Entry, windows *maintenance.Set, at, now time.Time) (o maintenance.Opening, skips, is bool) {
+	o, within := windows.Open(job.Scope(), at)
+	switch {
+	case within && !o.Holds():
+		return o, true, true
+	case within && o.End.After(now):
+		return o, false, true
+	case at.After(now):
+		return o, false, false
+	}
+	o, is = windows.Closed(job.Scope(), now)
+	return o, false, is
 }
 
 // newest keeps the newest fires that a query wants.

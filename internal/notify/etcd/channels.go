@@ -142,32 +142,29 @@ func (s *Store) merge(before *notify.Channel, name string, wanted notify.Channel
 	}
 	after = *before
 	after.Name, after.Kind, after.To, after.Disabled = name, wanted.Kind, slices.Clone(wanted.To), wanted.Disabled
+	after.Language = wanted.Language
 	if !wanted.Disabled || !before.Disabled {
 		after.Why = ""
 	}
-	if wanted.Kind != notify.KindWebhook {
+	if wanted.Kind == notify.KindMail {
 		after.Origin, after.Sealed = "", ""
 		return after, "", nil
 	}
-	if wanted.URL == "" && wanted.Secret == "" && !wanted.NewSecret {
+	if !wanted.Retargets() {
 		return after, "", nil
 	}
-	var target notify.Target
+	var old notify.Target
+	var sealed error
 	if same {
-		if target, err = s.open(before); err != nil && (wanted.URL == "" || wanted.Secret == "" && !wanted.NewSecret) {
-			return after, "", common.Errorf(common.CodeConflict, "the channel's secret cannot be decrypted").
-				WithCause(err).
-				WithHint(
-					"add the secretsKey that the channel was saved with to this master, or save url and secret again")
-		}
+		old, sealed = s.open(before)
 	}
-	if wanted.URL != "" {
-		target.URL = wanted.URL
+	target, whole := wanted.With(old)
+	if sealed != nil && !whole {
+		return after, "", common.Errorf(common.CodeConflict, "the channel's secret cannot be decrypted").
+			WithCause(sealed).
+			WithHint("add the secretsKey that the channel was saved with to this master, or save all its fields again")
 	}
-	switch {
-	case wanted.Secret != "":
-		target.Secret = wanted.Secret
-	case wanted.NewSecret || target.Secret == "":
+	if wanted.Kind == notify.KindWebhook && (wanted.NewSecret || target.Secret == "") {
 		target.Secret = notify.NewSecret()
 		secret = target.Secret
 	}
@@ -175,12 +172,17 @@ func (s *Store) merge(before *notify.Channel, name string, wanted notify.Channel
 		return after, "", common.Invalid("the channel cannot be saved", common.NewFault("url", "url", nil, "%s",
 			err.Error()))
 	}
+	if same && wanted.Key == "" && target.Key != "" && after.Origin != before.Origin {
+		// An admin who may set a key must not get to read it.
+		return after, "", common.Invalid("the channel cannot be saved", common.NewFault("key", "required", nil, "%s",
+			"is required: the URL names another host, which would receive the current key"))
+	}
 	plain, err := json.Marshal(target)
 	if err != nil {
 		return after, "", err
 	}
 	if after.Sealed, err = s.box.Seal(common.ChannelKey(name), plain); err != nil {
-		return after, "", common.Errorf(common.CodeConflict, "this master has no key to encrypt a webhook's secret").
+		return after, "", common.Errorf(common.CodeConflict, "this master has no key to encrypt the channel's secret").
 			WithCause(err).
 			WithHint("set secretsKey to the same value on all masters; generate one with: openssl rand -base64 32")
 	}

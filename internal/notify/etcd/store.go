@@ -144,13 +144,7 @@ func (s *Store) Commit(ctx context.Context, states []notify.State, notices []not
 		t.If(etcdkit.Unchanged(key, states[i].Version))
 		t.Put(key, &states[i])
 	}
-	for i := range notices {
-		waiting, done := common.WaitingNoticeKey(notices[i].ID), common.DoneNoticeKey(notices[i].ID)
-		put := s.etcd.Txn()
-		put.If(etcdkit.Absent(waiting), etcdkit.Absent(done))
-		put.Put(waiting, &notices[i])
-		t.Nest(put)
-	}
+	s.putNotices(t, notices)
 	revision, done, err := s.etcd.Commit(ctx, "notification states", t)
 	if err != nil || !done {
 		return nil, false, err
@@ -160,6 +154,17 @@ func (s *Store) Commit(ctx context.Context, states []notify.State, notices []not
 		written[i].Version = revision
 	}
 	return written, true, nil
+}
+
+// putNotices adds the writes of notifications. One that exists, pending or completed, stays as it is.
+func (s *Store) putNotices(t *etcdkit.Txn, notices []notify.Notice) {
+	for i := range notices {
+		waiting, done := common.WaitingNoticeKey(notices[i].ID), common.DoneNoticeKey(notices[i].ID)
+		put := s.etcd.Txn()
+		put.If(etcdkit.Absent(waiting), etcdkit.Absent(done))
+		put.Put(waiting, &notices[i])
+		t.Nest(put)
+	}
 }
 
 // Drop deletes states that have not changed.

@@ -208,6 +208,86 @@ func TestSecretsKey_MissingOrReplaced(t *testing.T) {
 	}
 }
 
+// definitions returns a complete definition of each kind that has a target.
+func definitions() []notify.ChannelDefinition {
+	return []notify.ChannelDefinition{
+		hook(notify.NewSecret()),
+		{Kind: notify.KindSlack, URL: "https://hooks.slack.com/services/canary", Language: notify.Chinese},
+		{Kind: notify.KindPagerDuty, Key: "canary0123456789canary0123456789"},
+		{Kind: notify.KindTeams, URL: "https://x.logic.azure.com/workflows/1?sig=canary"},
+		{Kind: notify.KindDiscord, URL: "https://discord.com/api/webhooks/1/canary"},
+		{Kind: notify.KindMattermost, URL: "https://chat.example.com/hooks/canary"},
+		{Kind: notify.KindTelegram, Key: "110201543:canaryAAHdqTcvCH1vGWJxfS", Chat: "@canary_chat"},
+		{
+			Kind:   notify.KindDingTalk,
+			URL:    "https://oapi.dingtalk.com/robot/send?access_token=canary",
+			Secret: "SECcanary",
+		},
+		{Kind: notify.KindFeishu, URL: "https://open.feishu.cn/open-apis/bot/v2/hook/canary", Secret: "canary"},
+		{Kind: notify.KindWeCom, URL: "https://qyapi.weixin.qq.com/cgi-bin/webhook/send?key=canary"},
+		{Kind: notify.KindNtfy, URL: "https://ntfy.example.com/canary", Key: "tk_canary"},
+		{Kind: notify.KindOpsgenie, Key: "canary-eb243592", URL: "https://api.eu.opsgenie.com"},
+		{Kind: notify.KindPing, URL: "https://hc-ping.com/canary"},
+	}
+}
+
+// What a kind needs to call its service is encrypted, whatever it is, and neither in the audit nor in a list. What is
+// not given stays.
+func TestChannels_TargetOfEachKind_IsEncrypted(t *testing.T) {
+	s, client := newStore(t)
+	ctx := t.Context()
+	all := definitions()
+	if len(all) != len(notify.Kinds)-1 { // mail has no target
+		t.Errorf("%d kinds are tested", len(all))
+	}
+	for _, wanted := range all {
+		name := string(wanted.Kind)
+		c, secret, created, err := s.Save(ctx, ann, name, wanted, common.Precondition{})
+		if err != nil || !created || secret != "" || c.Origin == "" || c.Language != wanted.Language {
+			t.Errorf("%s: %+v, %q, %v", name, c, secret, err)
+		}
+		c2, target, err := s.Channel(ctx, name)
+		if err != nil || target.URL == "" || wanted.URL != "" && target.URL != wanted.URL ||
+			target.Secret != wanted.Secret || target.Key != wanted.Key || target.Chat != wanted.Chat {
+			t.Errorf("%s: target %+v, %v", name, target, err)
+		}
+		if data, _ := json.Marshal(c2); strings.Contains(string(data), "canary") {
+			t.Errorf("%s: %s", name, data)
+		}
+		// Without its secret fields, and with another URL alone.
+		other := "https://other.example.com/api/webhooks/hooks/bot/v2/hook/canary?access_token=canary&key=canary"
+		for _, again := range []notify.ChannelDefinition{
+			{Kind: wanted.Kind, Language: wanted.Language, Disabled: true},
+			{Kind: wanted.Kind, URL: strings.Replace(other, "?", "-topic?", 1)},
+		} {
+			if again.URL != "" && target.Key != "" { // another host does not receive a key that was given for this one
+				if _, _, _, err := s.Save(ctx, ann, name, again,
+					common.Precondition{}); common.CodeOf(err) != common.CodeInvalid {
+					t.Errorf("%s: the key goes to another host: %v", name, err)
+				}
+				again.Key = target.Key
+			}
+			c, _, _, err := s.Save(ctx, ann, name, again, common.Precondition{})
+			_, after, err2 := s.Channel(ctx, name)
+			want := target
+			if again.URL != "" {
+				want.URL = again.URL
+			}
+			if err != nil || err2 != nil || after != want || c.Language != again.Language ||
+				again.URL != "" && c.Origin != "https://other.example.com" {
+				t.Errorf("%s again: %+v, %+v, %v", name, c, after, err)
+			}
+		}
+		if _, _, _, err := s.Save(ctx, ann, name+"-bare", notify.ChannelDefinition{Kind: wanted.Kind},
+			common.Precondition{}); common.CodeOf(err) != common.CodeInvalid {
+			t.Errorf("%s without fields: %v", name, err)
+		}
+	}
+	if stored := everything(t, client); strings.Contains(stored, "canary") || !strings.Contains(stored, "slack.com") {
+		t.Errorf("etcd holds a secret: %s", stored)
+	}
+}
+
 func TestDisable_ChangedChannel_StaysEnabled(t *testing.T) {
 	s, _ := newStore(t)
 	ctx := t.Context()
@@ -577,5 +657,102 @@ func TestReseal_EncryptsWithTheNewKey(t *testing.T) {
 	}
 	if told != 1 {
 		t.Errorf("the history tells of %d", told)
+	}
+}
+
+func TestApprovals_AreFollowedAndMarkedAsNotified(t *testing.T) {
+	s, client := newStore(t)
+	noon := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	wait := common.FlowWait{
+		Flow:  common.FlowNode{Job: "etl", Run: "u.1.1", Node: "publish", UID: "u"},
+		Text:  "Publish?",
+		Since: noon,
+	}
+	key := common.FlowWaitKey("etl", "u.1.1", "publish")
+	value := func(w *common.FlowWait) string {
+		data, err := json.Marshal(w)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return strings.TrimSuffix(string(data), "}") + `,"newer":1}`
+	}
+	put := func(key, value string) {
+		if _, err := client.Put(t.Context(), key, value); err != nil {
+			t.Fatal(err)
+		}
+	}
+	put(key, value(&wait))
+	put(key+"x", value(&wait)) // not its key
+	put(common.FlowWaitKey("etl", "u.1.1", "bad"), "{")
+
+	type change struct {
+		whole bool
+		put   []notify.Wait
+		gone  []string
+	}
+	changes := make(chan change, 10)
+	ctx, cancel := context.WithCancel(t.Context())
+	var following sync.WaitGroup
+	following.Go(func() {
+		err := s.FollowWaits(ctx, func(_ context.Context, whole bool, put []notify.Wait, gone []string) error {
+			changes <- change{whole, put, gone}
+			return nil
+		})
+		if !errors.Is(err, context.Canceled) {
+			t.Errorf("following ended with %v", err)
+		}
+	})
+	defer following.Wait()
+	defer cancel()
+	next := func() change {
+		t.Helper()
+		select {
+		case c := <-changes:
+			return c
+		case <-time.After(time.Minute):
+			t.Fatal("no change")
+			return change{}
+		}
+	}
+	first := next()
+	if !first.whole || len(first.put) != 1 || first.put[0].Key != key || first.put[0].Job != "etl" ||
+		first.put[0].UID != "u" {
+		t.Fatalf("listed %+v", first)
+	}
+
+	asked := first.put[0]
+	asked.Notified = []string{"ops"}
+	notice := notify.Notice{ID: "n1", Channel: "ops", Status: notify.Waiting}
+	make1 := func(w *common.FlowWait) []notify.Notice {
+		if w.Text != "Publish?" {
+			t.Errorf("asked %+v", w)
+		}
+		return []notify.Notice{notice}
+	}
+	written, ok, err := s.Ask(t.Context(), asked, make1)
+	if err != nil || !ok || written.Version <= asked.Version {
+		t.Fatalf("wrote %+v, %t, %v", written, ok, err)
+	}
+	if second := next(); second.whole || len(second.put) != 1 ||
+		!slices.Equal(second.put[0].Notified, asked.Notified) || second.put[0].Version != written.Version {
+		t.Errorf("changed %+v", second)
+	}
+	if stored := everything(t, client); !strings.Contains(stored, `"newer":1`) {
+		t.Errorf("a field of a newer version was lost: %s", stored)
+	}
+	if _, ok, err := s.Ask(t.Context(), asked, make1); ok || err != nil { // another master was faster
+		t.Errorf("asked twice: %t, %v", ok, err)
+	}
+	if waiting, err := s.Waiting(t.Context()); err != nil || len(waiting) != 1 || waiting[0].ID != "n1" {
+		t.Errorf("waiting %+v, %v", waiting, err)
+	}
+	if _, err := client.Delete(t.Context(), key); err != nil {
+		t.Fatal(err)
+	}
+	if third := next(); !slices.Equal(third.gone, []string{key}) {
+		t.Errorf("gone %+v", third)
+	}
+	if _, ok, err := s.Ask(t.Context(), written, make1); ok || err != nil { // it was answered
+		t.Errorf("asked after the answer: %t, %v", ok, err)
 	}
 }

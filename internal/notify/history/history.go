@@ -24,12 +24,15 @@ type Catalog interface {
 // Jobs reads jobs from etcd.
 type Jobs interface {
 	Get(ctx context.Context, name string) (common.JobState, error)
+	Pause(ctx context.Context, actor common.Actor, name string, r common.PauseRequest,
+		pre common.Precondition) (common.JobState, error)
 }
 
 // Live reads the runs that etcd holds.
 type Live interface {
 	LiveRun(ctx context.Context, run string) (common.Run, bool, error)
 	OpenRuns(ctx context.Context) ([]common.Run, error)
+	Replicas(ctx context.Context, job, uid string) ([]common.Run, *common.Move, error)
 }
 
 // Config configures a Reader.
@@ -39,6 +42,7 @@ type Config struct {
 	Live    Live
 	Runs    *runlog.View
 	Habits  *runlog.Habits
+	Acks    *runlog.Acks
 	// Overdue returns the jobs with a fire that no worker has claimed.
 	Overdue func(ctx context.Context) ([]common.Overdue, error)
 }
@@ -49,7 +53,7 @@ type Reader struct{ cfg Config }
 // New returns a reader.
 func New(cfg Config) *Reader { return &Reader{cfg: cfg} }
 
-// Notifying returns the jobs with notifications.
+// Notifying returns the jobs with notifications or autoPause.
 func (r *Reader) Notifying() (jobs []common.JobState, known bool) { return r.cfg.Catalog.Notifying() }
 
 // AtLeast returns a job at a version or a later one: from etcd if the catalog has not received that version
@@ -63,6 +67,13 @@ func (r *Reader) AtLeast(ctx context.Context, name string, version int64) (commo
 		return common.JobState{}, false, nil
 	}
 	return job, err == nil, err
+}
+
+// Pause pauses a job that has a version.
+func (r *Reader) Pause(ctx context.Context, name string, version int64, note string) error {
+	_, err := r.cfg.Jobs.Pause(ctx, common.Actor{Name: "carillon"}, name, common.PauseRequest{Note: note},
+		common.Precondition{Version: version})
+	return err
 }
 
 // Exists reports whether a run exists. While the log store is unavailable, etcd holds all runs that are not in
@@ -133,6 +144,28 @@ func (r *Reader) Tail(ctx context.Context, run string, printed int64, bytes int)
 	return strings.ToValidUTF8(string(text), "\uFFFD"), nil
 }
 
+// Replicas returns the pending and running replicas of a daemon job.
+func (r *Reader) Replicas(ctx context.Context, job, uid string) ([]common.Run, error) {
+	runs, _, err := r.cfg.Live.Replicas(ctx, job, uid)
+	return runs, err
+}
+
+// Acknowledged returns the latest acknowledgement of each job since a time.
+func (r *Reader) Acknowledged(ctx context.Context, since time.Time) (map[string]notify.Ack, error) {
+	found, partial, err := r.cfg.Acks.Since(ctx, since)
+	if err == nil && partial {
+		err = common.Errorf(common.CodeUnavailable, "the log store does not respond")
+	}
+	if err != nil {
+		return nil, err
+	}
+	acks := make(map[string]notify.Ack, len(found))
+	for job, ack := range found {
+		acks[job] = notify.Ack{By: ack.By, At: ack.At}
+	}
+	return acks, nil
+}
+
 // Late returns the runs of the jobs that should have started or ended by now: runs that wait or run longer than
 // usual, and fires that no worker has claimed.
 func (r *Reader) Late(ctx context.Context, jobs []common.JobState, now time.Time) (late []common.Run, err error) {
@@ -145,7 +178,7 @@ func (r *Reader) Late(ctx context.Context, jobs []common.JobState, now time.Time
 		return nil, err
 	}
 	live = slices.DeleteFunc(live, func(run common.Run) bool {
-		return run.Status.Terminal() || wanted[run.Job] == nil
+		return run.Status.Terminal() || wanted[run.Job] == nil || run.Flow.OfBackfill()
 	})
 	names := make([]string, len(live))
 	for i := range live {

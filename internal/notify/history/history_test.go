@@ -17,6 +17,7 @@ import (
 	"carillon/internal/jobmgr/catalog"
 	"carillon/internal/jobmgr/live"
 	"carillon/internal/jobmgr/plan"
+	"carillon/internal/maintenance"
 	"carillon/internal/notify"
 	"carillon/internal/runlog"
 	"carillon/internal/runlog/rollup"
@@ -109,7 +110,7 @@ func newReader(t *testing.T) (*rig, *shelf, *Reader) {
 		Catalog: known,
 		Jobs:    r.jobs,
 		Live:    runs,
-		Runs:    runlog.NewView(runs, plan.New(known, unplaced), log),
+		Runs:    runlog.NewView(runs, plan.New(known, unplaced, func() *maintenance.Set { return nil }), log),
 		Habits:  runlog.NewHabits(log, time.Now),
 		Overdue: func(context.Context) ([]common.Overdue, error) { return r.overdue, nil },
 	})

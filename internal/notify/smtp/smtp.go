@@ -22,6 +22,8 @@ import (
 	mail "github.com/wneessen/go-mail"
 
 	"carillon/internal/notify"
+	"carillon/internal/notify/service"
+	"carillon/internal/platform/netguard"
 )
 
 // timeout is the limit for each step of the SMTP server.
@@ -63,7 +65,7 @@ func New(cfg Config) (*Mailer, error) {
 	if cfg.TLS == TLSNone {
 		dialer.ControlContext = func(_ context.Context, _, address string, _ syscall.RawConn) error {
 			at, err := netip.ParseAddrPort(address)
-			if err == nil && notify.Public(at.Addr()) {
+			if err == nil && netguard.Public(at.Addr()) {
 				err = fmt.Errorf("%s is a public address, which smtpTLS none does not allow", at.Addr())
 			}
 			return err
@@ -149,6 +151,10 @@ func (m *Mailer) Send(ctx context.Context, c notify.Channel, _ notify.Target,
 
 // message returns the mail for one address.
 func (m *Mailer) message(c notify.Channel, to string, what *notify.Message) (*mail.Msg, error) {
+	text, err := service.MailOf(&c, what)
+	if err != nil {
+		return nil, err
+	}
 	msg := mail.NewMsg(mail.WithCharset(mail.CharsetUTF8), mail.WithEncoding(mail.EncodingQP))
 	if err := msg.From(m.cfg.From); err != nil {
 		return nil, fmt.Errorf("setting smtpFrom: %w", err)
@@ -156,7 +162,7 @@ func (m *Mailer) message(c notify.Channel, to string, what *notify.Message) (*ma
 	if err := msg.To(to); err != nil {
 		return nil, fmt.Errorf("address of the channel: %w", err)
 	}
-	msg.Subject(notify.Line(what.Subject))
+	msg.Subject(notify.Line(text.Subject))
 	msg.SetUserAgent("Carillon")
 	msg.SetDateWithValue(what.At)
 	msg.SetMessageIDWithValue(what.ID + "@" + domainOf(m.cfg.From))
@@ -171,7 +177,8 @@ func (m *Mailer) message(c notify.Channel, to string, what *notify.Message) (*ma
 	if what.Data.Job != "" {
 		msg.SetGenHeader("X-Carillon-Job", notify.Line(what.Data.Job))
 	}
-	msg.SetBodyString(mail.TypeTextPlain, what.Text)
+	msg.SetBodyString(mail.TypeTextPlain, text.Text)
+	msg.AddAlternativeString(mail.TypeTextHTML, text.HTML)
 	return msg, nil
 }
 
@@ -179,10 +186,11 @@ func (m *Mailer) message(c notify.Channel, to string, what *notify.Message) (*ma
 // to the recovery, so that mail programs show them as one thread; "" for other mails. No mail has
 // that id, since mails may be missing or arrive in any order.
 func threadOf(d *notify.Data, domain string) string {
-	if d.Job == "" || d.FirstAt == nil {
+	trouble := d.Trouble()
+	if trouble == "" {
 		return ""
 	}
-	return fmt.Sprintf("<trouble.%s.%d@%s>", d.Job, d.FirstAt.UnixNano(), domain)
+	return "<" + trouble + "@" + domain + ">"
 }
 
 // domainOf returns the part of an address after its last @.

@@ -1,23 +1,21 @@
-// Package webhook sends notifications by HTTP, signed according to Standard Webhooks
-// (https://github.com/standard-webhooks/standard-webhooks).
+// Package webhook sends notifications by HTTP: webhooks, and the messages of chat and alerting services, which differ
+// in their templates only (package service).
 //
 // Promises: it connects only to public addresses and those that the configuration allows, checked
 // on the address that a name resolves to at that moment; it uses no proxy from the environment,
 // keeps no cookies and verifies TLS; it follows redirects only to the same host, never from https
-// to http and never with another method; it reads a bounded part of a response.
+// to http and never with another method; it reads a bounded part of a response. No error contains a
+// part of a channel's target, not even one that a receiver repeats.
 //
 // No goroutine outlives a call, except for idle connections, which Close ends.
 package webhook
 
 import (
 	"bytes"
+	"cmp"
 	"context"
-	"crypto/hmac"
-	"crypto/sha256"
 	"crypto/tls"
 	"crypto/x509"
-	"encoding/base64"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -25,12 +23,14 @@ import (
 	"net/http"
 	"net/netip"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
-	"syscall"
 	"time"
 
 	"carillon/internal/notify"
+	"carillon/internal/notify/service"
+	"carillon/internal/platform/netguard"
 )
 
 // Bounds of a call.
@@ -49,7 +49,7 @@ type Config struct {
 	Now     func() time.Time
 }
 
-// Sender calls webhooks. It is safe for concurrent use.
+// Sender calls the URLs of channels. It is safe for concurrent use.
 type Sender struct {
 	cfg    Config
 	client *http.Client
@@ -60,14 +60,8 @@ var _ notify.Sender = (*Sender)(nil)
 // New returns a sender.
 func New(cfg Config) *Sender {
 	dialer := &net.Dialer{
-		Timeout: Timeout,
-		ControlContext: func(_ context.Context, _, address string, _ syscall.RawConn) error {
-			at, err := netip.ParseAddrPort(address)
-			if err != nil {
-				return err
-			}
-			return notify.CheckAddress(at.Addr(), cfg.Allow)
-		},
+		Timeout:        Timeout,
+		ControlContext: netguard.Control(cfg.Allow),
 	}
 	return &Sender{cfg: cfg, client: &http.Client{
 		Timeout: Timeout,
@@ -90,50 +84,53 @@ func New(cfg Config) *Sender {
 // Close closes idle connections.
 func (s *Sender) Close() { s.client.CloseIdleConnections() }
 
-// body is the payload. Text is for chat services that display this field.
-type body struct {
-	Type      string      `json:"type"`
-	Timestamp time.Time   `json:"timestamp"`
-	Text      string      `json:"text"`
-	Data      notify.Data `json:"data"`
-}
-
-// Send calls the webhook once, and once more for each redirect that may be followed.
-func (s *Sender) Send(ctx context.Context, _ notify.Channel, target notify.Target, m notify.Message) notify.Result {
+// Send calls the channel once, and once more for each redirect that may be followed.
+func (s *Sender) Send(ctx context.Context, c notify.Channel, target notify.Target, m notify.Message) notify.Result {
 	ctx, cancel := context.WithTimeout(ctx, Timeout)
 	defer cancel()
-	key, err := notify.SecretKey(target.Secret)
-	if err != nil {
-		return notify.Result{Err: errors.New("the channel's secret is damaged"), Final: true}
+	template := service.Of(c.Kind)
+	if template == nil {
+		return notify.Result{Err: fmt.Errorf("channels of kind %s are not called by HTTP", c.Kind)}
 	}
-	payload, err := json.Marshal(body{Type: m.Type, Timestamp: m.At.UTC(), Text: m.Subject, Data: m.Data})
+	call, err := template.Request(&c, &target, &m, s.cfg.Now())
 	if err != nil {
-		return notify.Result{Err: fmt.Errorf("encode the payload: %w", err), Final: true}
+		return notify.Result{Err: err, Final: true}
 	}
-	at, err := url.Parse(target.URL)
+	at, err := url.Parse(call.URL)
 	if err != nil {
 		return notify.Result{Err: errors.New("the channel's URL is damaged"), Final: true}
 	}
 	for redirects := 0; ; redirects++ {
-		status, next, wait, err := s.post(ctx, at, key, m.ID, payload)
+		answer, next, wait, err := s.do(ctx, at, &call)
 		if err != nil {
-			return notify.Result{Err: err, Final: errors.Is(err, notify.ErrAddress)}
+			return notify.Result{Err: err, Final: errors.Is(err, netguard.ErrAddress)}
 		}
-		switch {
-		case status >= 200 && status < 300:
-			return notify.Result{Answer: status}
-		case next == nil:
-			return notify.Result{Answer: status, Gone: status == http.StatusGone, RetryIn: wait,
-				Err: fmt.Errorf("the receiver answered %s",
-					strings.TrimSpace(fmt.Sprint(status, " ", http.StatusText(status))))}
-		case redirects == maxRedirects:
-			return notify.Result{Answer: status, Err: fmt.Errorf("redirected more than %d times", maxRedirects)}
+		if next == nil {
+			return resultOf(answer, template.Judge(answer), wait, &target)
+		}
+		if redirects == maxRedirects {
+			return notify.Result{Answer: answer.Status, Err: fmt.Errorf("redirected more than %d times", maxRedirects)}
 		}
 		if err := follow(at, next); err != nil {
-			return notify.Result{Answer: status, Err: err}
+			return notify.Result{Answer: answer.Status, Err: err}
 		}
 		at = next
 	}
+}
+
+// resultOf returns the result of a call.
+func resultOf(a service.Answer, v service.Verdict, wait time.Duration, target *notify.Target) notify.Result {
+	r := notify.Result{Answer: a.Status}
+	if v.Taken {
+		return r
+	}
+	text := strings.TrimSpace(fmt.Sprint(a.Status, " ", http.StatusText(a.Status)))
+	if detail := notify.Line(masked(v.Detail, target)); detail != "" {
+		text += ": " + detail
+	}
+	r.Err, r.Final, r.RetryIn = fmt.Errorf("the receiver answered %s", text), v.Final, max(wait, v.RetryIn)
+	r.Gone = a.Status == http.StatusGone
+	return r
 }
 
 // follow refuses a redirect to another host or an insecure one: the notification is for the
@@ -150,39 +147,32 @@ func follow(from, to *url.URL) error {
 	return nil
 }
 
-// post makes one request. next is the target of a redirect with the same method.
-func (s *Sender) post(ctx context.Context, at *url.URL, key []byte, id string, payload []byte) (status int,
-	next *url.URL, wait time.Duration, err error) {
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, at.String(), bytes.NewReader(payload))
+// do makes one request. next is the target of a redirect with the same method.
+func (s *Sender) do(ctx context.Context, at *url.URL, call *service.Request) (answer service.Answer, next *url.URL,
+	wait time.Duration, err error) {
+	req, err := http.NewRequestWithContext(ctx, call.Method, at.String(), bytes.NewReader(call.Body))
 	if err != nil {
-		return 0, nil, 0, errors.New("the channel's URL is damaged")
+		return answer, nil, 0, errors.New("the channel's URL is damaged")
 	}
-	now := strconv.FormatInt(s.cfg.Now().Unix(), 10)
-	req.Header.Set("Content-Type", "application/json")
+	for name, value := range call.Header {
+		req.Header.Set(name, value)
+	}
 	req.Header.Set("User-Agent", "Carillon/"+s.cfg.Version)
-	req.Header.Set("Webhook-Id", id)
-	req.Header.Set("Webhook-Timestamp", now)
-	req.Header.Set("Webhook-Signature", "v1,"+sign(key, id, now, payload))
 	resp, err := s.client.Do(req)
 	if err != nil {
-		return 0, nil, 0, plain(err)
+		return answer, nil, 0, plain(err)
 	}
 	defer resp.Body.Close()
-	_, _ = io.Copy(io.Discard, io.LimitReader(resp.Body, maxAnswer)) // so that the connection can be reused
+	answer.Status = resp.StatusCode
+	// What is read of an answer is judged, complete or not; all of a short one is read, so that the connection can be
+	// reused.
+	answer.Body, _ = io.ReadAll(io.LimitReader(resp.Body, maxAnswer))
 	if resp.StatusCode == http.StatusTemporaryRedirect || resp.StatusCode == http.StatusPermanentRedirect {
 		if next, err = resp.Location(); err != nil {
 			next = nil
 		}
 	}
-	return resp.StatusCode, next, retryAfter(resp.Header.Get("Retry-After"), s.cfg.Now()), nil
-}
-
-// sign returns the signature of Standard Webhooks: HMAC-SHA256 of id, time and payload.
-func sign(key []byte, id, at string, payload []byte) string {
-	mac := hmac.New(sha256.New, key)
-	fmt.Fprintf(mac, "%s.%s.", id, at)
-	mac.Write(payload)
-	return base64.StdEncoding.EncodeToString(mac.Sum(nil))
+	return answer, next, retryAfter(resp.Header.Get("Retry-After"), s.cfg.Now()), nil
 }
 
 // retryAfter parses the header Retry-After: seconds, or a time.
@@ -208,4 +198,33 @@ func plain(err error) error {
 		return e.Err
 	}
 	return err
+}
+
+// pathWords are parts of the documented addresses of services, which are no secrets and are words in their answers.
+const pathWords = " services webhook webhooks workflows triggers manual invoke enqueue "
+
+// shortest is the length from which on a part of a URL counts as a secret.
+const shortest = 6
+
+// masked returns a text of the receiver without the parts of the channel's target that it repeats.
+func masked(text string, t *notify.Target) string {
+	secrets := []string{t.URL, t.Secret, t.Key, t.Chat}
+	if at, err := url.Parse(t.URL); err == nil {
+		secrets = append(secrets, at.RequestURI(), at.RawQuery)
+		for part := range strings.SplitSeq(at.Path, "/") {
+			if !strings.Contains(pathWords, " "+part+" ") {
+				secrets = append(secrets, part)
+			}
+		}
+		for _, values := range at.Query() {
+			secrets = append(secrets, values...)
+		}
+	}
+	slices.SortFunc(secrets, func(a, b string) int { return cmp.Compare(len(b), len(a)) }) // the longest first
+	for _, secret := range secrets {
+		if len(secret) >= shortest {
+			text = strings.ReplaceAll(text, secret, "…")
+		}
+	}
+	return text
 }

@@ -21,6 +21,7 @@ import (
 
 	"carillon/internal/notify"
 	"carillon/internal/notify/webhook"
+	"carillon/internal/platform/netguard"
 )
 
 // proxy is an address without a listener, set in the environment. Go reads the environment once.
@@ -91,7 +92,7 @@ func TestSigned(t *testing.T) {
 	defer server.Close()
 	s := sender(t, loopback, server)
 	for range 2 { // the cookie of the first answer does not come back
-		if r := s.Send(t.Context(), notify.Channel{}, notify.Target{
+		if r := s.Send(t.Context(), notify.Channel{Kind: notify.KindWebhook}, notify.Target{
 			URL:    server.URL + "/hook?token=canary",
 			Secret: secret,
 		}, message()); r.Err != nil || r.Answer != 204 {
@@ -120,8 +121,8 @@ func TestSend_StatusCodes_DecideTheRetry(t *testing.T) {
 	}{{200, true, false}, {202, true, false}, {301, false, false}, {400, false, false}, {404, false, false},
 		{410, false, true}, {429, false, false}, {500, false, false}} {
 		status.Store(int64(c.status))
-		r := s.Send(t.Context(), notify.Channel{}, notify.Target{URL: server.URL, Secret: notify.NewSecret()},
-			message())
+		r := s.Send(t.Context(), notify.Channel{Kind: notify.KindWebhook},
+			notify.Target{URL: server.URL, Secret: notify.NewSecret()}, message())
 		if (r.Err == nil) != c.ok || r.Gone != c.gone || r.Final || r.Answer != c.status {
 			t.Errorf("%d: %+v", c.status, r)
 		}
@@ -140,14 +141,14 @@ func TestSend_NonPublicAddress_IsNotCalled(t *testing.T) {
 	s := sender(t, nil, nil)
 	for _, host := range []string{"127.0.0.1", "localhost", "[::1]", "[::ffff:127.0.0.1]", "0.0.0.0", "127.1",
 		"169.254.169.254"} {
-		r := s.Send(t.Context(), notify.Channel{}, notify.Target{
+		r := s.Send(t.Context(), notify.Channel{Kind: notify.KindWebhook}, notify.Target{
 			URL:    "http://" + host + ":" + port + "/",
 			Secret: notify.NewSecret(),
 		}, message())
 		if r.Err == nil {
 			t.Errorf("%s was called", host)
 		}
-		if host == "127.0.0.1" && (!errors.Is(r.Err, notify.ErrAddress) || !r.Final) {
+		if host == "127.0.0.1" && (!errors.Is(r.Err, netguard.ErrAddress) || !r.Final) {
 			t.Errorf("%s: %+v", host, r)
 		}
 	}
@@ -191,7 +192,7 @@ func TestRedirects(t *testing.T) {
 	} {
 		to.Store(c.to)
 		code.Store(int64(c.code))
-		r := s.Send(t.Context(), notify.Channel{}, notify.Target{
+		r := s.Send(t.Context(), notify.Channel{Kind: notify.KindWebhook}, notify.Target{
 			URL:    server.URL + "/first",
 			Secret: notify.NewSecret(),
 		}, message())
@@ -217,7 +218,8 @@ func TestErrorsKeepTheURL(t *testing.T) {
 		url  string
 	}{{"an unknown certificate", t.Context(), server.URL + "/canary"},
 		{"no listener", t.Context(), "http://127.0.0.1:1/canary"}, {"cancelled", ended, server.URL + "/canary"}} {
-		r := s.Send(c.ctx, notify.Channel{}, notify.Target{URL: c.url, Secret: notify.NewSecret()}, message())
+		r := s.Send(c.ctx, notify.Channel{Kind: notify.KindWebhook},
+			notify.Target{URL: c.url, Secret: notify.NewSecret()}, message())
 		if r.Err == nil || strings.Contains(r.Err.Error(), "canary") {
 			t.Errorf("%s: %v", c.name, r.Err)
 		}
@@ -227,7 +229,7 @@ func TestErrorsKeepTheURL(t *testing.T) {
 // The environment's proxy is not used.
 func TestNoProxy(t *testing.T) {
 	s := sender(t, loopback, nil)
-	r := s.Send(t.Context(), notify.Channel{}, notify.Target{
+	r := s.Send(t.Context(), notify.Channel{Kind: notify.KindWebhook}, notify.Target{
 		URL:    "http://example.invalid/",
 		Secret: notify.NewSecret(),
 	}, message())

@@ -29,15 +29,17 @@ type API struct {
 
 // Node holds the settings of a process that runs commands.
 type Node struct {
-	Name         string
-	DataDir      string
-	Labels       map[string]string
-	Secrets      map[string]string // files of secrets to mask, by name
-	Slots        int
-	DrainTimeout time.Duration
-	SpoolMax     int64 // bytes of output on disk while the log store is unavailable
-	OutboxMax    int64 // bytes of outcomes in etcd, of all workers together, while the log store is unavailable
-	Execution    Execution
+	Name    string
+	DataDir string
+	Labels  map[string]string
+	Secrets map[string]string // files of secrets to mask, by name
+	Slots   int
+	// BackgroundShare is the share of the slots, in percent, that runs of backfills may use.
+	BackgroundShare int
+	DrainTimeout    time.Duration
+	SpoolMax        int64 // bytes of output on disk while the log store is unavailable
+	OutboxMax       int64 // bytes of outcomes in etcd, of all workers together, while the log store is unavailable
+	Execution       Execution
 }
 
 // Master holds the settings of carillon-master.
@@ -79,20 +81,6 @@ func (l *Limits) declare(s *settings) {
 		"maximum total size of the job definitions in a group; 0 for unlimited")
 }
 
-// Execution selects the users that commands run as on a worker, and their maximum run time.
-type Execution struct {
-	RunAs      string        // file of rules; empty: none
-	MaxRunTime time.Duration // 0: only the job's limit
-}
-
-func (e *Execution) declare(s *settings) {
-	s.text(&e.RunAs, "runAs", "file", "",
-		"file that defines which users and commands jobs may use on this worker; must be owned by root; loaded again "+
-			"when it changes (default: all run as the worker's own user)", absolute)
-	s.duration(&e.MaxRunTime, "maxRunTime", 0, 0, 366*24*time.Hour,
-		"maximum run time of a command on this worker, whatever its job allows; 0 for unlimited")
-}
-
 func absolute(text string) error {
 	if text != "" && !filepath.IsAbs(text) {
 		return fmt.Errorf("must be an absolute path")
@@ -115,7 +103,7 @@ func (m *Master) settings() *settings {
 
 func (w *Worker) settings() *settings {
 	s := &settings{program: "carillon-worker"}
-	w.Node.declare(s, "carillon-worker")
+	w.Node.declare(s, "carillon-worker", DefaultTypesDir)
 	s.secret(&w.SecretsKey, "secretsKey",
 		"key that decrypts the secrets of jobs, the same as on the masters; without it this worker refuses jobs that "+
 			"refer to secrets.", secretsKey)
@@ -129,7 +117,7 @@ func (w *Worker) settings() *settings {
 
 func (d *Standalone) settings() *settings {
 	s := &settings{program: "carillon-standalone"}
-	d.Node.declare(s, "carillon")
+	d.Node.declare(s, "carillon", "")
 	d.API.declare(s, " (default: created at the first start, in <data-dir>/secrets.key)")
 	d.Log.declare(s)
 	return s
@@ -160,8 +148,9 @@ func (a *API) check() []common.Fault {
 	return slices.Concat(a.HTTP.check(), a.Notify.check(), a.OIDC.check(a.Notify.PublicURL))
 }
 
-// declare declares the settings; folder is the name of the default data folder.
-func (n *Node) declare(s *settings, folder string) {
+// declare declares the settings; folder is the name of the default data folder, and plugIns the default
+// folder of plug-ins.
+func (n *Node) declare(s *settings, folder, plugIns string) {
 	s.text(&n.Name, "name", "name", "",
 		"display name, to which jobs can be pinned (default: this machine's host name)", workerName)
 	s.text(&n.DataDir, "dataDir", "folder", "",
@@ -172,6 +161,8 @@ func (n *Node) declare(s *settings, folder string) {
 		"files of secrets to mask in the output of commands, such as db=/etc/carillon/db.password; 8 to 4096 bytes "+
 			"each, loaded again when they change", secretsValue(&n.Secrets))
 	s.number(&n.Slots, "slots", 1000, 1, 100_000, "number of slots for concurrent runs")
+	s.number(&n.BackgroundShare, "backgroundShare", 50, 1, 100,
+		"share of the slots, in percent, that runs of backfills may use; at least one slot")
 	s.duration(&n.DrainTimeout, "drainTimeout", DefaultDrainTimeout, 0, 24*time.Hour,
 		"how long a stop waits for active runs before it ends them")
 	s.size(&n.SpoolMax, "spoolMax", 1<<30, 16<<20, 1<<40,
@@ -179,7 +170,7 @@ func (n *Node) declare(s *settings, folder string) {
 	s.size(&n.OutboxMax, "outboxMax", 160<<20, 16<<20, 64<<30,
 		"maximum size of outcomes in etcd while the log store is unavailable, of all workers together; above it "+
 			"fires wait. Must be the same on all workers, and well below etcd's quota")
-	n.Execution.declare(s)
+	n.Execution.declare(s, plugIns)
 }
 
 func workerName(text string) error {
@@ -310,6 +301,23 @@ func LoadStandalone(fs *pflag.FlagSet, environ []string) (Standalone, error) {
 	faults := s.load(fs, env)
 	faults = slices.Concat(faults, d.Node.complete(env, "carillon"), d.API.check())
 	return d, s.refused(faults)
+}
+
+// LocalAPI returns the settings of an API for this machine only: the defaults with an address and a time zone.
+func LocalAPI(listen, timezone string) (API, error) {
+	var a API
+	s := &settings{program: "carillon/local"}
+	a.declare(s, "")
+	var faults common.Faults
+	if err := s.find("listen").value.Set(listen); err != nil {
+		faults.Add("listen", "value", nil, "%s", err)
+	} else if !Loopback(listen) {
+		faults.Add("listen", "insecure", nil, "%s is reachable from other machines", listen)
+	}
+	if err := s.find("timezone").value.Set(timezone); err != nil {
+		faults.Add("timezone", "value", nil, "%s", err)
+	}
+	return a, s.refused(faults)
 }
 
 // complete fills in settings that depend on the machine.

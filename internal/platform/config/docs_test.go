@@ -57,6 +57,8 @@ described in [cronctl.md](cronctl.md#server-and-login), variables for commands o
 | ` + "`NOTIFY_SOCKET`, `WATCHDOG_USEC`, `WATCHDOG_PID`, `JOURNAL_STREAM`" + ` | systemd: readiness, watchdog, priorities of log lines |
 | ` + "`SSL_CERT_FILE`, `SSL_CERT_DIR`" + ` | CA certificates of the system, for mail, webhooks and single sign-on |
 | ` + "`GOGC`, `GOMEMLIMIT`" + ` | memory management of Go |
+| ` + "`OTEL_EXPORTER_OTLP_ENDPOINT`" + ` | of worker and standalone: export [traces](deploy.md#traces) to this OTLP/HTTP receiver, such as ` + "`http://127.0.0.1:4318`" + `; without it none are exported |
+| ` + "`OTEL_EXPORTER_OTLP_HEADERS`, `OTEL_SERVICE_NAME`, `OTEL_RESOURCE_ATTRIBUTES`" + `, further ` + "`OTEL_EXPORTER_OTLP_…`, `OTEL_BSP_…`" + ` | as [OpenTelemetry](https://opentelemetry.io/docs/specs/otel/configuration/sdk-environment-variables/) defines them; commands do not see them |
 `)
 	for _, s := range []*settings{new(Master).settings(), new(Worker).settings(), new(Standalone).settings()} {
 		fmt.Fprintf(&b, "\n## %s\n\n| Key | Flag | Variable | Default | Meaning |\n|---|---|---|---|---|\n", s.program)

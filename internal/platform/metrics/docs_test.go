@@ -43,7 +43,8 @@ Metrics of single jobs (label ` + "`job_name`" + `; ` + "`job`" + ` is a label t
 master only, so that nothing is counted twice; they move to another master with the election, so aggregate over
 ` + "`instance`" + ` in rules: ` + "`max by (job_name) (…)`" + `. They are computed every 15 s from the jobs and the log store, so that no
 restart loses them, for the first ` + "`metricsMaxJobs`" + ` jobs by name (default 1,000). While the log store is down, last
-success and last status keep their values (` + "`log_store_away`" + `). Example rules: [deploy.md](deploy.md#alerts).
+success and last status keep their values (` + "`log_store_away`" + `). Alerts: [deploy.md](deploy.md#alerts); dashboards:
+[deploy.md](deploy.md#dashboards).
 `)
 	table := func(title string, declare func(*Registry)) {
 		r := NewRegistry("")

@@ -12,7 +12,7 @@ import (
 // JobGauges are metrics of single jobs, on the elected master. Their label is job_name, since Prometheus sets
 // job itself.
 type JobGauges struct {
-	success, status, next, overdue, omitted *prometheus.Desc
+	success, status, next, overdue, replicas, omitted *prometheus.Desc
 
 	shown atomic.Pointer[jobFigures] // nil while this master is not elected
 }
@@ -41,6 +41,11 @@ func newJobGauges(r *Registry) *JobGauges {
 	g.overdue = desc("job_overdue_seconds",
 		"Time since the first unclaimed fire of a job was due; 0 while the job is not overdue. "+
 			"Exposed by the elected master only.", "job_name")
+	g.replicas = desc("job_replicas",
+		"Replicas of a daemon job, by state: wanted (0 while it is paused; of a job with one on each worker, those "+
+			"that exist), running, pending (they wait for a worker, a slot or a restart). Exposed by the elected "+
+			"master only.",
+		"job_name", "state")
 	g.omitted = desc("jobs_without_metrics",
 		"Jobs beyond the first metricsMaxJobs by name, without metrics of single jobs. Exposed by the elected master "+
 			"only.")
@@ -59,7 +64,7 @@ func (g *JobGauges) Show(jobs []common.JobFigures, omitted int) {
 
 // Describe implements prometheus.Collector.
 func (g *JobGauges) Describe(to chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{g.success, g.status, g.next, g.overdue, g.omitted} {
+	for _, d := range []*prometheus.Desc{g.success, g.status, g.next, g.overdue, g.replicas, g.omitted} {
 		to <- d
 	}
 }
@@ -89,6 +94,11 @@ func (g *JobGauges) Collect(to chan<- prometheus.Metric) {
 			send(g.next, seconds(job.NextFire), job.Name)
 		}
 		send(g.overdue, job.Overdue.Seconds(), job.Name)
+		if r := job.Replicas; r != nil {
+			send(g.replicas, float64(r.Wanted), job.Name, "wanted")
+			send(g.replicas, float64(r.Running), job.Name, "running")
+			send(g.replicas, float64(r.Pending), job.Name, "pending")
+		}
 	}
 	send(g.omitted, float64(shown.omitted))
 }

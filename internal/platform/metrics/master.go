@@ -25,6 +25,9 @@ type Master struct {
 	noticesSent *prometheus.CounterVec
 	toldInVain  *prometheus.CounterVec
 	toTell      prometheus.Gauge
+	poolSlots   *prometheus.GaugeVec
+	poolUsed    *prometheus.GaugeVec
+	poolWaiting *prometheus.GaugeVec
 	elected     prometheus.Gauge
 	terms       prometheus.Counter
 
@@ -32,8 +35,8 @@ type Master struct {
 	Gauges *JobGauges // updated while this master is elected
 }
 
-// NewMaster declares the master's metrics.
-func NewMaster(r *Registry) *Master {
+// NewMaster declares the master's metrics; kinds are those of notification channels.
+func NewMaster(r *Registry, kinds ...string) *Master {
 	m := &Master{
 		requests: r.counter("http_requests_total",
 			"Requests answered, by route (never by path).", "method", "route", "status"),
@@ -63,12 +66,25 @@ func NewMaster(r *Registry) *Master {
 		Upkeep: newUpkeep(r),
 		Gauges: newJobGauges(r),
 	}
+	m.poolSlots = r.gauge("pool_slots",
+		"Slots of a pool. Exposed by the elected master only.", "pool")
+	m.poolUsed = r.gauge("pool_slots_used",
+		"Slots of a pool that are in use. Exposed by the elected master only.", "pool")
+	m.poolWaiting = r.gauge("pool_waiting",
+		"Fires that wait for slots of a pool. Exposed by the elected master only.", "pool")
 	m.noticesSent = r.counter("notifications_sent_total",
 		"Notifications that a channel accepted, by its kind.", "kind")
 	m.toldInVain = r.counter("notifications_failed_total",
 		"Failed tries of notifications, by the kind of the channel; final if there is no retry.", "kind", "final")
 	m.toTell = r.gauge("notifications_waiting",
 		"Notifications waiting to be sent or retried, on the elected master.").WithLabelValues()
+	// A counter that begins at 1 has no increase.
+	for _, kind := range kinds {
+		m.noticesSent.WithLabelValues(kind)
+		for _, final := range []bool{false, true} {
+			m.toldInVain.WithLabelValues(kind, strconv.FormatBool(final))
+		}
+	}
 	for _, reason := range []string{"rate", "connections"} {
 		m.refused.WithLabelValues(reason)
 	}
@@ -160,4 +176,17 @@ func kindOf(kind string) string {
 		return "none"
 	}
 	return kind
+}
+
+// Pools sets the usage of all pools; there are at most common.MaxPools.
+func (m *Master) Pools(states []common.PoolState) {
+	for _, gauge := range []*prometheus.GaugeVec{m.poolSlots, m.poolUsed, m.poolWaiting} {
+		gauge.Reset()
+	}
+	for i := range states {
+		p := &states[i]
+		m.poolSlots.WithLabelValues(p.Name).Set(float64(p.Slots))
+		m.poolUsed.WithLabelValues(p.Name).Set(float64(len(p.Used)))
+		m.poolWaiting.WithLabelValues(p.Name).Set(float64(p.Waits()))
+	}
 }

@@ -10,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus/testutil/promlint"
+
 	"carillon/internal/common"
 )
 
@@ -45,6 +47,14 @@ func useWorker(w *Worker) {
 	w.WatchLag(1500 * time.Millisecond)
 	w.ClaimBatch(40, 4*time.Millisecond, false)
 	w.ClaimBatch(1, 4*time.Millisecond, true)
+	w.FlowRuns(3, 2)
+	w.FlowBatch(7)
+	w.FlowStarted(7, time.Second)
+	w.FlowTakeover()
+	w.FlowVanished(1)
+	w.Replicas(4)
+	w.ReplicaRestarted(common.RestartLost)
+	w.ReplicaMoved(common.MoveDrain)
 	w.OutputDropped(9)
 	w.SinkWrite(12, time.Millisecond, false)
 	w.SinkWrite(5, time.Millisecond, true)
@@ -75,6 +85,10 @@ func TestWorker(t *testing.T) {
 		`carillon_log_store_writes_total{result="error"} 1`,
 		`carillon_log_store_entries_total 12`,
 		`carillon_clock_jumps_total 1`,
+		`carillon_running_replicas 4`,
+		`carillon_replica_restarts_total{reason="lost"} 1`,
+		`carillon_replica_restarts_total{reason="short"} 0`,
+		`carillon_replica_moves_total{reason="drain"} 1`,
 		`carillon_sessions_total 1`,
 		`carillon_worker_clock_skew_seconds -1.5`,
 		`carillon_cluster_clock_disagreement 1`,
@@ -103,12 +117,17 @@ func useMaster(m *Master) {
 	m.NoticeFailed("webhook", false)
 	m.NoticeFailed("", true)
 	m.NoticesWaiting(3)
+	m.Pools([]common.PoolState{{Pool: common.Pool{Name: "gone"}}})
+	m.Pools([]common.PoolState{{Pool: common.Pool{Name: "db", Slots: 5}, Used: make([]common.PoolUse, 2),
+		Waiting: []common.PoolWaiter{{Waits: true}, {}}}})
 	m.Gauges.Show([]common.JobFigures{{
 		Name:        "backup",
 		NextFire:    clock().Add(time.Hour),
 		LastSuccess: clock(),
 		LastStatus:  common.StatusFailed,
 		Overdue:     90 * time.Second,
+		Replicas: &common.ReplicaFigures{Wanted: 3,
+			ReplicaCounts: common.ReplicaCounts{Pending: 1, Running: 2}},
 	}, {Name: "new"}}, 5)
 }
 
@@ -139,10 +158,16 @@ func TestMaster(t *testing.T) {
 		`carillon_notifications_failed_total{final="false",kind="webhook"} 1`,
 		`carillon_notifications_failed_total{final="true",kind="none"} 1`,
 		`carillon_notifications_waiting 3`,
+		`carillon_pool_slots{pool="db"} 5`,
+		`carillon_pool_slots_used{pool="db"} 2`,
+		`carillon_pool_waiting{pool="db"} 1`,
 		`carillon_job_last_success_timestamp_seconds{job_name="backup"} 1.8000000005e+09`,
 		`carillon_job_last_status{job_name="backup",status="failed"} 1`,
 		`carillon_job_last_status{job_name="backup",status="succeeded"} 0`,
 		`carillon_job_next_fire_timestamp_seconds{job_name="backup"} 1.8000036005e+09`,
+		`carillon_job_replicas{job_name="backup",state="wanted"} 3`,
+		`carillon_job_replicas{job_name="backup",state="running"} 2`,
+		`carillon_job_replicas{job_name="backup",state="pending"} 1`,
 		`carillon_job_overdue_seconds{job_name="backup"} 90`,
 		`carillon_job_overdue_seconds{job_name="new"} 0`,
 		`carillon_jobs_without_metrics 5`,
@@ -169,6 +194,35 @@ func TestDeclaredIsShown(t *testing.T) {
 	if !slices.Equal(declared, shown) {
 		t.Errorf("declared %q\nshown    %q", declared, shown)
 	}
+}
+
+// TestNamesAndUnits checks the page as "promtool check metrics" does.
+func TestNamesAndUnits(t *testing.T) {
+	r := NewRegistry("dev")
+	useWorker(NewWorker(r))
+	useMaster(NewMaster(r))
+	r.CertificateEnds("api", clock())
+	problems, err := promlint.New(strings.NewReader(scrape(r))).Lint()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range problems {
+		t.Errorf("%s: %s", p.Metric, p.Text)
+	}
+}
+
+// A rule that asks for an increase sees the first one, since counters are exposed before they count.
+func TestCountersBeginAtZero(t *testing.T) {
+	r := NewRegistry("dev")
+	NewWorker(r)
+	NewMaster(r, "mail")
+	expect(t, scrape(r),
+		`carillon_fires_total{status="missed"} 0`,
+		`carillon_claim_batches_total{result="error"} 0`,
+		`carillon_log_store_writes_total{result="error"} 0`,
+		`carillon_notifications_sent_total{kind="mail"} 0`,
+		`carillon_notifications_failed_total{final="true",kind="mail"} 0`,
+	)
 }
 
 func TestManyGoroutines(t *testing.T) {

@@ -28,6 +28,14 @@ type Worker struct {
 	skew       prometheus.Gauge
 	disagree   prometheus.Gauge
 	conditions *prometheus.GaugeVec
+	flowRuns   *prometheus.GaugeVec
+	flowBatch  prometheus.Observer
+	flowStart  prometheus.Observer
+	takeovers  prometheus.Counter
+	vanished   prometheus.Counter
+	replicas   prometheus.Gauge
+	restarts   *prometheus.CounterVec
+	moves      *prometheus.CounterVec
 }
 
 // NewWorker declares the worker's metrics.
@@ -36,7 +44,7 @@ func NewWorker(r *Registry) *Worker {
 		fires: r.counter("fires_total",
 			"Fires that this worker accounted for, by status.", "status"),
 		startDelay: r.histogram("start_delay_seconds",
-			"Time from the planned time of a command to its start.",
+			"Time from the planned time of a run, or from when a further attempt was allowed, to its start.",
 			[]float64{.005, .01, .025, .05, .1, .25, .5, 1, 2, 5, 10, 30, 60, 300, 3600}).WithLabelValues(),
 		planned: r.gauge("planned_jobs",
 			"Jobs in this worker's plan.").WithLabelValues(),
@@ -77,12 +85,82 @@ func NewWorker(r *Registry) *Worker {
 			WithLabelValues(),
 		conditions: r.gauge("condition",
 			"1 while a condition is active on this worker, by its code; docs/deploy.md describes them.", "code"),
+		flowRuns: r.gauge("flow_runs",
+			"Flow runs that have not ended: live (in the cluster), followed (by this worker).", "which"),
+		flowBatch: r.histogram("flow_batch_size",
+			"Nodes of flow runs that were started in one transaction.", []float64{1, 2, 5, 10, 20, 50, 100}).
+			WithLabelValues(),
+		flowStart: r.histogram("flow_start_delay_seconds",
+			"Time from when a node of a flow run could be started until it was, as this worker saw it; waits for a "+
+				"limit or the end of a pause do not count.", fast()).WithLabelValues(),
+		takeovers: r.counter("flow_takeovers_total",
+			"Steps of flow runs that this worker did because their keeper did not.").WithLabelValues(),
+		vanished: r.counter("flow_nodes_vanished_total",
+			"Nodes of flow runs whose run was no longer in etcd; they ended as lost.").WithLabelValues(),
+		replicas: r.gauge("running_replicas",
+			"Replicas of daemon jobs that this worker runs.").WithLabelValues(),
+		restarts: r.counter("replica_restarts_total",
+			"Replicas of daemon jobs that are started again, by the reason: short (the run lasted less than "+
+				"healthyAfter), ended, stopped (the job was paused, or the worker stopped), lost (counted by the "+
+				"worker that noticed it). Handovers are counted apart.", "reason"),
+		moves: r.counter("replica_moves_total",
+			"Replicas of daemon jobs that this worker handed over, by the reason: update, restart, drain, balance, "+
+				"ineligible.", "reason"),
+	}
+	// A counter that begins at 1 has no increase.
+	for _, status := range common.Statuses {
+		if status.Terminal() {
+			w.fires.WithLabelValues(string(status))
+		}
+	}
+	for _, failed := range []bool{false, true} {
+		w.claims.WithLabelValues(result(failed))
+		w.writes.WithLabelValues(result(failed))
+	}
+	for _, reason := range common.RestartReasons {
+		w.restarts.WithLabelValues(string(reason))
+	}
+	for _, reason := range common.MoveReasons {
+		w.moves.WithLabelValues(string(reason))
 	}
 	for _, code := range common.ConditionCodes() {
 		w.Condition(code, false)
 	}
 	return w
 }
+
+// FlowRuns sets the numbers of flow runs that have not ended.
+func (w *Worker) FlowRuns(live, followed int) {
+	w.flowRuns.WithLabelValues("live").Set(float64(live))
+	w.flowRuns.WithLabelValues("followed").Set(float64(followed))
+}
+
+// FlowBatch counts a transaction that started nodes.
+func (w *Worker) FlowBatch(nodes int) { w.flowBatch.Observe(float64(nodes)) }
+
+// FlowStarted counts nodes that were started, some time after they could be.
+func (w *Worker) FlowStarted(nodes int, after time.Duration) {
+	for range nodes {
+		w.flowStart.Observe(max(0, after.Seconds()))
+	}
+}
+
+// FlowTakeover counts what this worker did in place of a keeper.
+func (w *Worker) FlowTakeover() { w.takeovers.Inc() }
+
+// FlowVanished counts nodes without a run in etcd.
+func (w *Worker) FlowVanished(nodes int) { w.vanished.Add(float64(nodes)) }
+
+// Replicas sets the number of replicas that this worker runs.
+func (w *Worker) Replicas(n int) { w.replicas.Set(float64(n)) }
+
+// ReplicaRestarted counts a replica that is started again.
+func (w *Worker) ReplicaRestarted(why common.RestartReason) {
+	w.restarts.WithLabelValues(string(why)).Inc()
+}
+
+// ReplicaMoved counts a handover.
+func (w *Worker) ReplicaMoved(why common.MoveReason) { w.moves.WithLabelValues(string(why)).Inc() }
 
 // fast returns buckets for operations that normally take milliseconds.
 func fast() []float64 {

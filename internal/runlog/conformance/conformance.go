@@ -23,6 +23,7 @@ type Store interface {
 	runlog.Statistics
 	runlog.Upkeep
 	runlog.Chained
+	runlog.Definitions
 	Ping(ctx context.Context) error
 }
 
@@ -64,6 +65,7 @@ func Run(t *testing.T, open func(t *testing.T) Store, size Size) {
 		{"output of 16 MiB", bigOutput},
 		{"changes", changes},
 		{"changes by their position in the chain", sealed},
+		{"definitions of flows", definitions},
 		{"statistics", statistics},
 		{"statistics of late and repeated writes", lateStatistics},
 		{"statistics count fires, as the ledger does", firesAgree},
@@ -71,11 +73,15 @@ func Run(t *testing.T, open func(t *testing.T) Store, size Size) {
 		{"runs that are too old", expireByAge},
 		{"runs that are too many", expireByCount},
 		{"the newest run stays", newestStays},
+		{"attempts of a fire stay together", attemptsStay},
 		{"runs that have just ended stay", justEnded},
 		{"output is deleted with its run", outputGoes},
 		{"output without a run", strayOutput},
 		{"roll-ups stay when runs are deleted", rollupsStay},
 		{"roll-ups and changes that are too old", tidyExpires},
+		{"runs of nodes are listed with their flow run", nodes},
+		{"runs of nodes are deleted with their flow run", nodesExpire},
+		{"statistics of steps", stepStatistics},
 		{"a cancelled caller", cancelled},
 	} {
 		t.Run(c.name, func(t *testing.T) { c.test(t, open(t), size) })

@@ -3,6 +3,7 @@ package conformance
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -66,7 +67,10 @@ func expired(t testing.TB, s runlog.Upkeep, e runlog.Expiry) (all runlog.Expired
 func survivors(all []common.Run, e runlog.Expiry) (left []common.Run) {
 	newest := naive(all, runlog.Query{Job: e.Job})
 	for _, r := range naive(all, runlog.Query{}) {
-		place := slices.IndexFunc(newest, func(n common.Run) bool { return n.ID == r.ID })
+		// All attempts of a fire stay with the last one that does.
+		place := slices.IndexFunc(newest, func(n common.Run) bool {
+			return n.ID == r.ID || fireOf(n.ID) == fireOf(r.ID) && n.PlannedAt.Equal(r.PlannedAt)
+		})
 		goes := r.Job == e.Job && (r.PlannedAt.Before(e.Before) || e.Keep > 0 && place >= e.Keep) &&
 			!(e.Newest && place == 0) && !e.Spares(&r)
 		if !goes {
@@ -75,6 +79,8 @@ func survivors(all []common.Run, e runlog.Expiry) (left []common.Run) {
 	}
 	return left
 }
+
+func fireOf(run string) string { return run[:max(0, strings.LastIndex(run, "."))] }
 
 // expiry deletes runs of a store, compares those that are left, and returns them.
 func expiry(t testing.TB, s Store, all []common.Run, e runlog.Expiry) []common.Run {
@@ -117,7 +123,7 @@ func expireByAge(t *testing.T, s Store, size Size) {
 	// The oldest are deleted first.
 	many := slices.Clone(left)
 	for i := range 10 {
-		many = append(many, ended(fmt.Sprintf("u1.new.%d", i), base.Add(time.Duration(i))))
+		many = append(many, ended(fmt.Sprintf("u1.later.%d", i), base.Add(time.Duration(i))))
 	}
 	write(t, s, runlog.Batch{Runs: many[len(left):]})
 	gone, err := s.Expire(t.Context(), runlog.Expiry{Job: "report", Before: base.Add(8), Limit: 5})
@@ -125,7 +131,7 @@ func expireByAge(t *testing.T, s Store, size Size) {
 		t.Fatalf("the first five: %+v, %v", gone, err)
 	}
 	rest, err := listed(t.Context(), s, runlog.Query{Job: "report"})
-	if err != nil || len(rest) != 5 || rest[4].ID != "u1.new.5" {
+	if err != nil || len(rest) != 5 || rest[4].ID != "u1.later.5" {
 		t.Fatalf("left: %s, %v", ids(rest), err)
 	}
 }
@@ -150,16 +156,34 @@ func expireByCount(t *testing.T, s Store, size Size) {
 
 func newestStays(t *testing.T, s Store, _ Size) {
 	// Two have the same planned time: the one with the higher id is the newest.
-	all := []common.Run{ended("u1.1.1", base), ended("u1.2.1", base.Add(1)), ended("u1.2.2", base.Add(1))}
+	all := []common.Run{ended("u1.1.1", base), ended("u1.2.1", base.Add(1)), ended("u1.3.1", base.Add(1))}
 	write(t, s, runlog.Batch{Runs: all})
 	e := runlog.Expiry{Job: "report", Before: base.AddDate(1, 0, 0), Newest: true, Limit: 100}
 	left := expiry(t, s, all, e)
-	if len(left) != 1 || left[0].ID != "u1.2.2" {
+	if len(left) != 1 || left[0].ID != "u1.3.1" {
 		t.Fatalf("left: %s", ids(left))
 	}
 	expiry(t, s, left, e)
 	if gone := expired(t, s, runlog.Expiry{Job: "report", Before: base.AddDate(1, 0, 0), Limit: 100}); gone.Runs != 1 {
 		t.Errorf("without Newest %d were deleted", gone.Runs)
+	}
+}
+
+// attemptsStay checks that the last attempt of a fire stays as long as another one does, although its id is not the
+// last one: it is the outcome of the fire, and a further attempt has the number after its own.
+func attemptsStay(t *testing.T, s Store, _ Size) {
+	all := []common.Run{ended("u1.1.1", base)}
+	for n := range 11 {
+		all = append(all, ended(fmt.Sprintf("u1.2.%d", n+1), base.Add(1)))
+	}
+	write(t, s, runlog.Batch{Runs: all})
+	for _, e := range []runlog.Expiry{{Keep: 2}, {Before: base.AddDate(1, 0, 0), Newest: true}} {
+		e.Job, e.Limit = "report", 100
+		expired(t, s, e)
+		left, err := listed(t.Context(), s, runlog.Query{Job: "report"})
+		if err != nil || len(left) != 11 {
+			t.Errorf("%+v: left %s, %v", e, ids(left), err)
+		}
 	}
 }
 

@@ -29,6 +29,7 @@ func filters(t *testing.T, s Store, size Size) {
 	}
 	for _, q := range []runlog.Query{
 		{}, {Limit: 1}, {Job: "backup"}, {JobUID: "u2"}, {Group: "ops"}, {Fire: "u1.1"}, {Fire: "u1.1/"},
+		{Fire: all[3].ID}, // a run that is not a gap entry
 		{Worker: "w1"}, {Cause: common.CauseManual},
 		{Statuses: outcomes()}, {Statuses: []common.Status{common.StatusFailed}},
 		{Statuses: []common.Status{common.StatusFailed, common.StatusFailed, common.StatusRunning}},

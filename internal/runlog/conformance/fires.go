@@ -13,8 +13,9 @@ import (
 	"carillon/internal/runlog/rollup"
 )
 
-// History is a history of two jobs whose statistics and ledger must agree: the runs that ended, in the order in which
-// they are stored, which is not that of their attempts, and those that wait or run.
+// History is a history of two jobs, and of a flow of which one is a step, whose statistics and ledger must agree: the
+// runs that ended, in the order in which they are stored, which is not that of their attempts, and those that wait or
+// run.
 type History struct {
 	Jobs        []string
 	Ended, Open []common.Run
@@ -34,7 +35,7 @@ func NewHistory(now time.Time) History {
 		killed, lost, refused       = common.StatusKilled, common.StatusLost, common.StatusRefused
 		cron, retry, rerun          = common.CauseCron, common.CauseRetry, common.CauseRerun
 	)
-	h := History{Jobs: []string{"backup", "report"}}
+	h := History{Jobs: []string{"backup", "report", "etl", "etl:load"}}
 	kinds := [][]attempt{
 		{{succeeded, cron}},
 		{{failed, cron}, {succeeded, retry}}, // it recovers
@@ -50,8 +51,17 @@ func NewHistory(now time.Time) History {
 		{{common.StatusRunning, cron}},
 		{{failed, cron}, {common.StatusWaiting, retry}},
 		{{timedOut, cron}, {lost, retry}, {common.StatusRunning, rerun}},
+		{{succeeded, cron}, {failed, rerun}}, // run again on request
+		{{common.StatusMissed, cron}, {succeeded, rerun}},
+		{{common.StatusMissed, cron}, {failed, rerun}, {succeeded, retry}},
+		{{killed, cron}, {killed, rerun}, {succeeded, rerun}},
+		{{refused, cron}, {common.StatusWaiting, rerun}},
+		{{common.StatusMissed, cron}, {succeeded, common.CauseBackfill}},
+		{{failed, cron}, {failed, common.CauseBackfill}, {succeeded, retry}},
+		{{succeeded, common.CauseBackfill}}, // of a time at which nothing fired
+		{{failed, cron}, {common.StatusWaiting, common.CauseBackfill}},
 	}
-	for n, job := range h.Jobs {
+	for n, job := range h.Jobs[:2] {
 		uid := fmt.Sprintf("u%d", n+1)
 		for _, back := range []time.Duration{0, time.Hour, 3 * time.Hour, 30 * time.Hour} {
 			at := now.Add(-back - 50*time.Minute)
@@ -59,7 +69,7 @@ func NewHistory(now time.Time) History {
 				if n == 1 && i%3 == 0 {
 					continue
 				}
-				planned := at.Add(time.Duration(i) * 3 * time.Minute)
+				planned := at.Add(time.Duration(i) * 2 * time.Minute)
 				fire := common.PlannedFire(uid, planned)
 				if kind[0].cause == common.CauseManual {
 					fire = common.TriggeredFire(uid, fmt.Sprintf("x%d", planned.Unix()))
@@ -72,34 +82,69 @@ func NewHistory(now time.Time) History {
 			}
 		}
 	}
+	h.addFlows(now)
 	rand.New(rand.NewPCG(1, 2)).Shuffle(len(h.Ended), func(i, j int) {
 		h.Ended[i], h.Ended[j] = h.Ended[j], h.Ended[i]
 	})
 	return h
 }
 
+// addFlows adds flow runs with their nodes: two attempts of an inline step, and one of a step that runs the job report.
+// Of the last flow run, both steps have not ended.
+func (h *History) addFlows(now time.Time) {
+	const retried, ran = 0, 1
+	for i, kind := range [][2][]attempt{
+		{{{common.StatusFailed, common.CauseFlow}, {common.StatusSucceeded, common.CauseRetry}},
+			{{common.StatusSucceeded, common.CauseFlow}}},
+		{{{common.StatusTimedOut, common.CauseFlow}, {common.StatusFailed, common.CauseRetry}},
+			{{common.StatusLost, common.CauseFlow}, {common.StatusFailed, common.CauseRerun}}},
+		{{{common.StatusFailed, common.CauseFlow}, {common.StatusWaiting, common.CauseRetry}},
+			{{common.StatusRunning, common.CauseFlow}}},
+	} {
+		for back := range 2 {
+			planned := now.Add(-time.Duration(50+i+back*26*60) * time.Minute)
+			run := []attempt{{common.StatusSucceeded, common.CauseCron}}
+			if i == 2 {
+				run[0].status = common.StatusRunning
+			}
+			fire := common.PlannedFire("u9", planned)
+			h.add("etl", "u9", fire, planned, run)
+			id := common.RunID(fire, 1)
+			h.add("etl:load", "u9", common.NodeFire("u9", id, "load"), planned, kind[retried])
+			h.add("report", "u2", common.NodeFire("u2", id, "report"), planned, kind[ran])
+		}
+	}
+}
+
 // add adds the attempts of a fire; they take so long that some end in a later hour, or on a later day.
 func (h *History) add(job, uid, fire string, planned time.Time, attempts []attempt) {
 	before := common.Status("")
+	first := 1
+	if attempts[0].status == common.StatusMissed {
+		first = 0
+	}
 	for i, a := range attempts {
 		started := planned.Add(time.Duration(i) * 40 * time.Minute)
 		ended := started.Add(time.Duration(i+1) * time.Minute)
 		r := common.Run{
-			ID:        common.RunID(fire, i+1),
+			ID:        common.RunID(fire, first+i),
 			Job:       job,
 			JobUID:    uid,
 			Fire:      fire,
 			PlannedAt: planned,
 			Cause:     a.cause,
-			Attempt:   i + 1,
+			Attempt:   first + i,
 			After:     before,
 			Status:    a.status,
 			Worker:    fmt.Sprintf("w%d", i+1),
 			StartedAt: &started,
 			EndedAt:   &ended,
 		}
-		if before == common.StatusFailed && i == 1 {
+		if before == common.StatusFailed && i == 1 && a.cause == common.CauseRetry {
 			r.After = "" // an older worker does not store it
+		}
+		if r.Attempt == 0 {
+			r.Worker, r.StartedAt, r.EndedAt = "", nil, nil
 		}
 		if before = a.status; a.status.Terminal() {
 			h.Ended = append(h.Ended, r)
@@ -118,8 +163,10 @@ func (h *History) passed(job, uid string, last time.Time, count int64, status co
 }
 
 // LiveRuns, LiveRun, LateEnds and OpenRuns are those of a master.
-func (h *History) LiveRuns(context.Context, *runlog.LiveQuery) (runlog.Lives, error) {
-	return runlog.Lives{Runs: slices.Clone(h.Open)}, nil
+func (h *History) LiveRuns(_ context.Context, q *runlog.LiveQuery) (runlog.Lives, error) {
+	named := runlog.Query{Job: q.Job, Fire: q.Fire, FlowRun: q.FlowRun, Step: q.Step}
+	others := func(r common.Run) bool { return !named.Matches(&r) }
+	return runlog.Lives{Runs: slices.DeleteFunc(slices.Clone(h.Open), others)}, nil
 }
 
 func (h *History) LiveRun(context.Context, string) (run common.Run, found bool, err error) {
@@ -156,15 +203,13 @@ func (o Outcomes) Add(job string, at time.Time, status common.Status, n int64) {
 	o[job][at][status] += n
 }
 
-// AddFire counts a fire, or the fires of a gap entry, for its job and for all jobs together.
-func (o Outcomes) AddFire(f *common.Fire, bucket func(time.Time) time.Time) {
+// AddFire counts a fire, or the fires of a gap entry, for a job; for all jobs together if it is empty.
+func (o Outcomes) AddFire(job string, f *common.Fire, bucket func(time.Time) time.Time) {
 	n := int64(1)
 	if f.Gap != nil {
 		n = f.Gap.Count
 	}
-	for _, job := range []string{f.Job, ""} {
-		o.Add(job, bucket(f.PlannedAt), f.Status, n)
-	}
+	o.Add(job, bucket(f.PlannedAt), f.Status, n)
 }
 
 // firesAgree checks that statistics and ledger contain the same outcomes, and that deleting the runs does not change
@@ -193,6 +238,9 @@ func firesAgree(t *testing.T, s Store, _ Size) {
 		r.Status = common.StatusSucceeded
 		write(t, s, runlog.Batch{Runs: []common.Run{r}})
 		for _, job := range []string{r.Job, ""} {
+			if job == "" && common.OfNode(r.ID) {
+				continue
+			}
 			wantHours.Add(job, rollup.HourOf(r.PlannedAt), r.Status, 1)
 			wantDays.Add(job, rollup.DayOf(r.PlannedAt), r.Status, 1)
 		}
@@ -203,25 +251,27 @@ func firesAgree(t *testing.T, s Store, _ Size) {
 	h.compare(t, "days, after a deletion", counted, wantDays, true, now)
 }
 
-// ledger counts the fires of the ledger by hour and by day.
+// ledger counts the fires of the ledger of each job, and of that of all jobs, by hour and by day.
 func (h *History) ledger(t *testing.T, s Store, now time.Time) (byHour, byDay Outcomes) {
 	t.Helper()
 	byHour, byDay = Outcomes{}, Outcomes{}
-	q := runlog.FireQuery{To: now, Now: now, Limit: 7}
-	for {
-		page, err := runlog.NewView(h, h, s).Fires(t.Context(), q)
-		if err != nil {
-			t.Fatal(err)
+	for _, job := range append([]string{""}, h.Jobs...) {
+		q := runlog.FireQuery{Job: job, To: now, Now: now, Limit: 7}
+		for more := true; more; {
+			page, err := runlog.NewView(h, h, s).Fires(t.Context(), q)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i := range page.Fires {
+				byHour.AddFire(job, &page.Fires[i], rollup.HourOf)
+				byDay.AddFire(job, &page.Fires[i], rollup.DayOf)
+			}
+			if more = page.Next != nil; more {
+				q.Before, q.Settled = &page.Next.Position, page.Next.Settled
+			}
 		}
-		for i := range page.Fires {
-			byHour.AddFire(&page.Fires[i], rollup.HourOf)
-			byDay.AddFire(&page.Fires[i], rollup.DayOf)
-		}
-		if page.Next == nil {
-			return byHour, byDay
-		}
-		q.Before, q.Settled = &page.Next.Position, page.Next.Settled
 	}
+	return byHour, byDay
 }
 
 // compare compares roll-ups and totals with what is wanted.

@@ -25,6 +25,9 @@ func pieces() map[string][]common.Chunk {
 		"u1":     {8},
 	} {
 		var offset int64
+		if len(sizes)%2 == 1 && sizes[0] > 0 {
+			outputs[run] = append(outputs[run], common.StartChunk(run, base.Add(-1)))
+		}
 		for i, n := range sizes {
 			c := common.Chunk{Run: run, Offset: offset, At: base, Stream: common.Stdout}
 			if i%3 == 2 {

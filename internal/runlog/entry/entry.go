@@ -41,7 +41,8 @@ func Check(b *runlog.Batch) error {
 		switch {
 		case r.ID == "":
 			return refuse("a run without an id")
-		case !keyable(r.ID, r.Job, r.JobUID, r.Group, r.Worker, string(r.Status), string(r.Cause)):
+		case !keyable(r.ID, r.Job, r.JobUID, r.Group, r.Worker, string(r.Status), string(r.Cause),
+			flowRunOf(r)):
 			return refuse("run %.80q with a field that is not valid UTF-8", r.ID)
 		case !r.Status.Terminal():
 			return refuse("run %.80q, which has not ended", r.ID)
@@ -71,6 +72,13 @@ func Check(b *runlog.Batch) error {
 	return nil
 }
 
+func flowRunOf(r *common.Run) string {
+	if r.Flow == nil {
+		return ""
+	}
+	return r.Flow.Run
+}
+
 func refuse(format string, args ...any) error {
 	return common.Errorf(common.CodeInvalid, "the run log does not accept "+format, args...)
 }
@@ -91,7 +99,7 @@ func Keyable(q *runlog.Query) bool {
 	if q.Before != nil {
 		before = q.Before.ID
 	}
-	return keyable(q.Job, q.JobUID, q.Group, q.Fire, q.Worker, string(q.Cause), before)
+	return keyable(q.Job, q.JobUID, q.Group, q.Fire, q.Worker, string(q.Cause), q.FlowRun, q.Step, before)
 }
 
 // RunsOf returns the bounds of the ids of a fire's runs, low inclusive and high exclusive: they begin with

@@ -1,5 +1,5 @@
-// Package jobgauges keeps the per-job metrics of the elected master up to date: last success, last status, next fire
-// and how long a job has been overdue.
+// Package jobgauges keeps the per-job metrics of the elected master up to date: last success, last status, next
+// fire, how long a job has been overdue, and the replicas of daemon jobs.
 //
 // It promises that a scrape costs no I/O: figures are computed every 15 s, for a bounded number of jobs, the first ones
 // by name, and how many jobs are left out is a figure too. They are computed from what is stored, so that they survive

@@ -1,6 +1,7 @@
 package jobgauges
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"time"
@@ -34,6 +35,8 @@ type Config struct {
 	Catalog Catalog
 	History History
 	Overdue func() []common.Overdue // jobs that are overdue, as the elected master found them
+	// Count returns the numbers of replicas of daemon jobs, by job, from their uids.
+	Count func(ctx context.Context, uids map[string]string) (map[string]common.ReplicaCounts, error)
 	// Now returns the time, or why the jobs or the time are not known at present.
 	Now    func() (time.Time, error)
 	Away   func() bool                                 // reports whether the log store is away
@@ -76,6 +79,7 @@ func (g *Gauges) update(ctx context.Context) error {
 	if !g.cfg.Away() {
 		err = g.read(ctx, jobs)
 	}
+	err = cmp.Or(err, g.count(ctx, jobs))
 	overdue := map[string]time.Time{}
 	for _, o := range g.cfg.Overdue() {
 		overdue[o.Job] = o.DueAt
@@ -94,6 +98,39 @@ func (g *Gauges) update(ctx context.Context) error {
 	}
 	g.cfg.Show(jobs, all-len(jobs))
 	return err
+}
+
+// count sets the numbers of replicas of daemon jobs.
+func (g *Gauges) count(ctx context.Context, jobs []common.JobFigures) error {
+	uids := map[string]string{}
+	for i := range jobs {
+		if jobs[i].Daemon != 0 {
+			uids[jobs[i].Name] = jobs[i].UID
+		}
+	}
+	if len(uids) == 0 {
+		return nil
+	}
+	counts, err := g.cfg.Count(ctx, uids)
+	if err != nil {
+		return err
+	}
+	for i := range jobs {
+		job := &jobs[i]
+		found, counted := counts[job.Name]
+		if !counted {
+			continue
+		}
+		figures := common.ReplicaFigures{Wanted: int(job.Daemon), ReplicaCounts: found}
+		switch {
+		case job.Paused:
+			figures.Wanted = 0
+		case job.Daemon == common.AllWorkers:
+			figures.Wanted = found.Pending + found.Running
+		}
+		job.Replicas = &figures
+	}
+	return nil
 }
 
 // forget drops what is known of jobs that no longer have figures.

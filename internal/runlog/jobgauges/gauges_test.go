@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"testing"
 	"time"
@@ -22,6 +23,9 @@ type cluster struct {
 	away    bool
 	broken  error
 	queries int
+
+	replicas map[string]common.ReplicaCounts // by job
+	counted  []string
 
 	shown   map[string]common.JobFigures
 	omitted int
@@ -85,6 +89,10 @@ func (c *cluster) ran(job, uid string, minute int, s common.Status) {
 
 func (c *cluster) gauges(limit int) *Gauges {
 	g := New(Config{Limit: limit, Catalog: c, History: c, Overdue: func() []common.Overdue { return c.overdue },
+		Count: func(_ context.Context, uids map[string]string) (map[string]common.ReplicaCounts, error) {
+			c.counted = append(c.counted, slices.Sorted(maps.Keys(uids))...)
+			return c.replicas, nil
+		},
 		Now: func() (time.Time, error) { return noon, nil }, Away: func() bool { return c.away },
 		Show: func(jobs []common.JobFigures, omitted int) {
 			c.shown, c.omitted = map[string]common.JobFigures{}, omitted
@@ -193,5 +201,35 @@ func TestFiguresAreWithdrawnWhenTheTermEnds(t *testing.T) {
 	g.cfg.Report = func(error) { looked = len(c.shown) == 1; cancel() }
 	if err := g.Run(ctx); !errors.Is(err, context.Canceled) || !looked || len(c.shown) != 0 {
 		t.Errorf("error %v, looked %t, shown after the term: %+v", err, looked, c.shown)
+	}
+}
+
+func TestReplicas(t *testing.T) {
+	c := &cluster{
+		jobs: []common.JobFigures{{Name: "all", UID: "u", Daemon: common.AllWorkers}, {Name: "cron", UID: "u"},
+			{Name: "new", UID: "u", Daemon: 1}, {Name: "paused", UID: "u", Daemon: 2, Paused: true},
+			{Name: "three", UID: "u", Daemon: 3}, {Name: "without", UID: "u", Daemon: 1}},
+		replicas: map[string]common.ReplicaCounts{"all": {Pending: 1, Running: 4}, "paused": {Pending: 2}, "new": {},
+			"three": {Running: 2}},
+		away: true, // the log store
+	}
+	if err := c.gauges(5).update(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if want := []string{"all", "new", "paused", "three"}; !slices.Equal(c.counted, want) {
+		t.Errorf("counted %q, want %q", c.counted, want)
+	}
+	for name, want := range map[string]common.ReplicaFigures{
+		"all":    {Wanted: 5, ReplicaCounts: common.ReplicaCounts{Pending: 1, Running: 4}},
+		"new":    {Wanted: 1},
+		"paused": {ReplicaCounts: common.ReplicaCounts{Pending: 2}},
+		"three":  {Wanted: 3, ReplicaCounts: common.ReplicaCounts{Running: 2}},
+	} {
+		if got := c.shown[name].Replicas; got == nil || *got != want {
+			t.Errorf("%s: %+v, want %+v", name, got, want)
+		}
+	}
+	if c.shown["cron"].Replicas != nil {
+		t.Error("a job that is no daemon has replicas")
 	}
 }

@@ -91,8 +91,8 @@ func (x *Index) Run(ctx context.Context) error {
 
 // serve builds the index and follows the events until it has not been used for a while.
 func (x *Index) serve(ctx context.Context) error {
-	runs := func(e *events.Event) bool { return e.Kind == events.Run }
-	follower, err := x.cfg.Feed.Follow(ctx, 0, runs, client)
+	wanted := func(e *events.Event) bool { return e.Kind == events.Run || e.Kind == events.Job }
+	follower, err := x.cfg.Feed.Follow(ctx, 0, wanted, client)
 	if err != nil {
 		return err
 	}
@@ -148,8 +148,15 @@ func (x *Index) take(batches []events.Batch) {
 	defer x.mu.Unlock()
 	for i := range batches {
 		for j := range batches[i].Events {
-			if run, is := batches[i].Events[j].Data.(events.RunData); is {
-				recordOf(x.records, run.Job).Add(run.JobUID, run.Fire, run.Attempt, run.Status, run.PlannedAt)
+			switch of := batches[i].Events[j].Data.(type) {
+			case events.RunData:
+				if common.JobOf(of.Job) == of.Job { // no record is asked for of steps and backfills
+					recordOf(x.records, of.Job).Add(of.JobUID, of.Fire, of.Attempt, of.Status, of.PlannedAt)
+				}
+			case events.JobData:
+				if of.Deleted {
+					delete(x.records, of.Name)
+				}
 			}
 		}
 	}

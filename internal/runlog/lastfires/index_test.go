@@ -151,3 +151,27 @@ func TestIndex_LogStoreAway_ReturnsUnavailable(t *testing.T) {
 		t.Errorf("after the outage: %v", err)
 	}
 }
+
+// No record is kept of steps and backfills, which are not asked for, nor of jobs that were deleted.
+func TestIndex_KeepsRecordsOfJobsThatExist(t *testing.T) {
+	c := &cluster{batches: make(chan events.Batch), stored: map[string][]common.Run{
+		"a": {run("a", "a.1", 1, common.StatusSucceeded)}}}
+	x := c.start(t)
+	find, err := x.Snapshot(t.Context())
+	if err != nil || find("a", "u-a") == nil {
+		t.Fatal(err)
+	}
+	c.emit(2, run("b:load", "b.n1", 2, common.StatusSucceeded))
+	c.emit(3, run("b@backfill", "b.b1", 2, common.StatusSucceeded))
+	c.batches <- events.Batch{Revision: 4, Events: []events.Event{{Kind: events.Job, Job: "a",
+		Data: events.JobData{Name: "a", Deleted: true}}}}
+	c.emit(5, run("c", "c.1", 3, common.StatusFailed))
+	for deadline := time.Now().Add(20 * time.Second); find("c", "u-c") == nil; time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatal("the event has no effect")
+		}
+	}
+	if find("a", "u-a") != nil || find("b:load", "u-b:load") != nil || find("b@backfill", "u-b@backfill") != nil {
+		t.Error("a record is kept that will not be asked for")
+	}
+}

@@ -4,8 +4,10 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"maps"
 	"math"
 	"slices"
+	"strings"
 	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -79,7 +81,11 @@ func (s *Store) keptAfter(ctx context.Context, after string) (kept runlog.Kept, 
 		return kept, err
 	}
 	kept.Job = next.Job
-	job := bson.D{{Key: "job", Value: next.Job}}
+	if flow, _, isStep := strings.Cut(next.Job, ":"); isStep {
+		kept.Job = common.StepJob(flow, "\uffff") // the other steps of the flow are skipped with this one
+		return kept, nil
+	}
+	job := append(bson.D{{Key: "job", Value: next.Job}}, topLevel()...)
 	if kept.Runs, err = s.runs.CountDocuments(ctx, job); err != nil {
 		return kept, err
 	}
@@ -121,7 +127,7 @@ func (s *Store) expire(ctx context.Context, e *runlog.Expiry, gone *runlog.Expir
 		}
 	}
 	until, err := e.Boundary(func(n int) (*runlog.Position, error) {
-		return s.place(ctx, bson.D{{Key: "job", Value: e.Job}}, newestFirst(), n)
+		return s.place(ctx, append(bson.D{{Key: "job", Value: e.Job}}, topLevel()...), newestFirst(), n)
 	})
 	if err != nil || until == nil {
 		return err
@@ -137,39 +143,81 @@ func (s *Store) expire(ctx context.Context, e *runlog.Expiry, gone *runlog.Expir
 				Value: bson.D{{Key: "$gte", Value: after.Planned}, {Key: "$lte", Value: entry.Nanos(until.PlannedAt)}},
 			},
 			{Key: "$and", Value: bson.A{older(*until), newer(after)}}}
+		filter = append(filter, topLevel()...)
 		docs, err := find[runDoc](ctx, s.runs, filter,
 			options.Find().SetSort(oldestFirst()).SetLimit(goneAtOnce).SetProjection(only))
 		if err != nil || len(docs) == 0 {
 			return err
 		}
 		after = docs[len(docs)-1]
-		g := goneDoc{ID: common.NewID(), Job: e.Job}
-		for i := range docs {
-			if docs[i].spared(e) {
-				continue
-			}
-			if gone.Runs+len(g.Runs) >= e.Limit {
-				gone.More = true
-				break
-			}
-			g.Runs = append(g.Runs, docs[i].ID)
-			if hour := rollup.HourOf(entry.Time(docs[i].Planned)).Unix(); !slices.Contains(g.Hours, hour) {
-				g.Hours = append(g.Hours, hour)
-			}
+		all := len(docs) < goneAtOnce
+		docs = slices.DeleteFunc(docs, func(d runDoc) bool { return d.spared(e) })
+		if err := s.expireNodes(ctx, docs, e.Limit, gone); err != nil || gone.More {
+			return err
 		}
-		if len(g.Runs) > 0 {
-			slices.Sort(g.Runs)
-			if _, err := s.gone.InsertOne(ctx, g); err != nil {
-				return err
-			}
-			if err := s.finish(ctx, &g, gone); err != nil {
-				return err
-			}
-		}
-		if gone.More || len(docs) < goneAtOnce {
-			return nil
+		if err := s.delete(ctx, e.Job, docs, e.Limit, gone); err != nil || gone.More || all {
+			return err
 		}
 	}
+}
+
+// delete deletes runs of a job, as long as the limit allows.
+func (s *Store) delete(ctx context.Context, job string, docs []runDoc, limit int, gone *runlog.Expired) error {
+	g := goneDoc{ID: common.NewID(), Job: job}
+	for i := range docs {
+		if gone.Runs+len(g.Runs) >= limit {
+			gone.More = true
+			break
+		}
+		g.Runs = append(g.Runs, docs[i].ID)
+		if hour := rollup.HourOf(entry.Time(docs[i].Planned)).Unix(); !slices.Contains(g.Hours, hour) {
+			g.Hours = append(g.Hours, hour)
+		}
+	}
+	if len(g.Runs) == 0 {
+		return nil
+	}
+	slices.Sort(g.Runs)
+	if _, err := s.gone.InsertOne(ctx, g); err != nil {
+		return err
+	}
+	return s.finish(ctx, &g, gone)
+}
+
+// expireNodes deletes the runs of the nodes of flow runs that are about to be deleted, those of nested flow runs first.
+// Runs without nodes cost one look-up.
+func (s *Store) expireNodes(ctx context.Context, of []runDoc, limit int, gone *runlog.Expired) error {
+	if len(of) == 0 {
+		return nil
+	}
+	ids := make([]string, len(of))
+	for i := range of {
+		ids[i] = of[i].ID
+	}
+	filter := bson.D{{Key: "flow", Value: bson.D{{Key: "$in", Value: ids}}}, {Key: "node", Value: true}}
+	for !gone.More {
+		nodes, err := find[runDoc](ctx, s.runs, filter, options.Find().SetLimit(goneAtOnce).
+			SetProjection(bson.D{{Key: "planned", Value: 1}, {Key: "job", Value: 1}}))
+		if err != nil || len(nodes) == 0 {
+			return err
+		}
+		if err := s.expireNodes(ctx, nodes, limit, gone); err != nil {
+			return err
+		}
+		byJob := map[string][]runDoc{}
+		for _, n := range nodes {
+			byJob[n.Job] = append(byJob[n.Job], n)
+		}
+		for _, job := range slices.Sorted(maps.Keys(byJob)) {
+			if gone.More {
+				break
+			}
+			if err := s.delete(ctx, job, byJob[job], limit, gone); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // newer matches the runs that come after one in the order of oldestFirst, among those not planned before it.

@@ -63,7 +63,8 @@ func TestQueries_UseIndexes(t *testing.T) {
 	at := runlog.Position{PlannedAt: begin.Add(30 * time.Hour), ID: "u7"}
 	failed := []common.Status{common.StatusFailed, common.StatusLost}
 	for name, q := range map[string]runlog.Query{
-		"newest": {}, "a page": {Before: &at}, "job": {Job: "job-7"}, "job, a page": {Job: "job-7", Before: &at},
+		"newest": {}, "nodes too": {Nodes: true}, "nodes of a flow run": {FlowRun: "u7"},
+		"a page": {Before: &at}, "job": {Job: "job-7"}, "job, a page": {Job: "job-7", Before: &at},
 		"worker":   {Worker: "3", Before: &at},
 		"statuses": {Statuses: failed, Before: &at}, "group": {Group: "3", Before: &at},
 		"exit code": {ExitCode: new(3), Before: &at},

@@ -13,8 +13,8 @@
 // the deletion of runs.
 //
 // Any number of goroutines and processes may use the same database. The driver keeps goroutines of its own
-// until Close. The size of a document is bounded by the limits of runs, chunks and changes, far below
-// MongoDB's 16 MiB.
+// until Close. The size of a document is bounded by the limits of runs, chunks, changes and definitions, and
+// below MongoDB's 16 MiB.
 package mongolog
 
 import (
@@ -62,18 +62,19 @@ type Config struct {
 
 // Store is a run log in MongoDB.
 type Store struct {
-	client  *mongo.Client
-	runs    *mongo.Collection
-	chunks  *mongo.Collection
-	changes *mongo.Collection
-	late    *mongo.Collection
-	marks   *mongo.Collection
-	rollups *mongo.Collection
-	gone    *mongo.Collection
-	schema  schema
-	scan    scan
-	upkeep  upkeep
-	secrets *strings.Replacer // removes the password from error texts
+	client      *mongo.Client
+	runs        *mongo.Collection
+	chunks      *mongo.Collection
+	changes     *mongo.Collection
+	late        *mongo.Collection
+	definitions *mongo.Collection
+	marks       *mongo.Collection
+	rollups     *mongo.Collection
+	gone        *mongo.Collection
+	schema      schema
+	scan        scan
+	upkeep      upkeep
+	secrets     *strings.Replacer // removes the password from error texts
 }
 
 // Open returns a store. It does not wait for the server: while the server is unavailable, Ping, Write and the
@@ -102,18 +103,19 @@ func Open(_ context.Context, cfg Config) (*Store, error) {
 	}
 	db := client.Database(name)
 	return &Store{
-		client:  client,
-		runs:    db.Collection("runs"),
-		chunks:  db.Collection("chunks"),
-		changes: db.Collection("changes"),
-		late:    db.Collection("late"),
-		marks:   db.Collection("marks"),
-		rollups: db.Collection("rollups"),
-		gone:    db.Collection("gone"),
-		scan:    scan{entries: 10_000, texts: 2_000},
-		upkeep:  upkeep{old: map[string]bool{}, rests: map[jobHour]rest{}},
-		schema:  schema{db: db, turn: make(chan struct{}, 1)},
-		secrets: secretsOf(cfg.URI),
+		client:      client,
+		runs:        db.Collection("runs"),
+		chunks:      db.Collection("chunks"),
+		changes:     db.Collection("changes"),
+		late:        db.Collection("late"),
+		definitions: db.Collection("definitions"),
+		marks:       db.Collection("marks"),
+		rollups:     db.Collection("rollups"),
+		gone:        db.Collection("gone"),
+		scan:        scan{entries: 10_000, texts: 2_000},
+		upkeep:      upkeep{old: map[string]bool{}, rests: map[jobHour]rest{}},
+		schema:      schema{db: db, turn: make(chan struct{}, 1)},
+		secrets:     secretsOf(cfg.URI),
 	}, nil
 }
 

@@ -34,6 +34,9 @@ func oldestFirst() bson.D {
 	return bson.D{{Key: "planned", Value: 1}, {Key: "_id", Value: 1}}
 }
 
+// topLevel matches runs that are not of nodes of flow runs.
+func topLevel() bson.D { return bson.D{{Key: "node", Value: nil}} }
+
 func orderOf(q *runlog.Query) bson.D {
 	if q.Oldest {
 		return oldestFirst()
@@ -75,7 +78,8 @@ func listOf(q *runlog.Query) (l list, possible bool) {
 		exit = bson.D{{Key: "exit", Value: bson.D{{Key: "$in", Value: bson.A{exitOf(q.ExitCode), nil}}}}}
 	}
 	// The most selective filter leads: most runs succeed, with exit code 0.
-	rare, usual := []bson.D{fire, is("job", q.Job), is("worker", q.Worker)}, []bson.D{is("group", q.Group)}
+	rare := []bson.D{fire, is("flow", q.FlowRun), is("job", q.Job), is("worker", q.Worker)}
+	usual := []bson.D{is("group", q.Group)}
 	if slices.Contains(statuses, common.StatusSucceeded) {
 		usual = append(usual, status)
 	} else {
@@ -93,10 +97,15 @@ func listOf(q *runlog.Query) (l list, possible bool) {
 			l.rest = append(l.rest, filter...)
 		}
 	}
+	if top := topLevel(); q.TopLevel() && l.lead == nil {
+		l.lead = top
+	} else if q.TopLevel() {
+		l.rest = append(l.rest, top...)
+	}
 	l.rest = append(l.rest, is("jobUid", q.JobUID)...)
 	l.rest = append(l.rest, is("cause", string(q.Cause))...)
-	if l.byText = q.Text != ""; l.byText || q.ExitCode != nil {
-		l.exact = &runlog.Query{ExitCode: q.ExitCode, Text: q.Text, FoundBy: q.FoundBy}
+	if l.byText = q.Text != "" || q.Step != ""; l.byText || q.ExitCode != nil {
+		l.exact = &runlog.Query{ExitCode: q.ExitCode, Text: q.Text, FoundBy: q.FoundBy, Step: q.Step, Nodes: true}
 	}
 	l.short = q.Fire != ""
 	return l, true
@@ -215,8 +224,8 @@ func (s *Store) list(ctx context.Context, l *list, q *runlog.Query) (found runlo
 		if err != nil {
 			return found, &unreadable{err}
 		}
-		if l.exact != nil && !l.exact.Matches(&run) {
-			continue
+		if l.exact != nil && !l.exact.Matches(&run) || run.ID == q.Fire && run.Fire != q.Fire {
+			continue // for instance: a fire's own id is that of a gap entry
 		}
 		if found.Runs = append(found.Runs, run); len(found.Runs) == limit {
 			return found, nil

@@ -94,6 +94,8 @@ func additions(ctx context.Context, db *mongo.Database) error {
 		{"changes", "by_verb", bson.D{up("verb"), id}},
 		{"runs", "by_group", bson.D{up("group"), planned, id}},
 		{"runs", "by_exit", bson.D{up("exit"), planned, id}},
+		{"runs", "by_flow", bson.D{up("flow"), planned, id}},
+		{"runs", "by_node", bson.D{up("node"), planned, id}},
 	} {
 		if err := again(ctx, func(ctx context.Context) error {
 			of := db.Collection(index.of).Indexes()

@@ -31,6 +31,10 @@ type runDoc struct {
 	// Cell is the run as roll-ups count it, encoded, so that counting needs no more. Absent in runs of an
 	// older version.
 	Cell []byte `bson:"cell"`
+	// Flow is the flow run that the run belongs to. Node is set for the run of a node, so that the others are listed
+	// by an index; most runs have neither.
+	Flow string `bson:"flow,omitempty"`
+	Node bool   `bson:"node,omitempty"`
 	Doc  string `bson:"doc"`
 }
 
@@ -157,10 +161,14 @@ func documents(b *runlog.Batch) (docs documentsOf, err error) {
 		if err != nil {
 			return docs, err
 		}
-		docs.runs = append(docs.runs, runDoc{ID: r.ID, Planned: entry.Nanos(r.PlannedAt), Job: r.Job, JobUID: r.JobUID,
+		d := runDoc{ID: r.ID, Planned: entry.Nanos(r.PlannedAt), Job: r.Job, JobUID: r.JobUID,
 			Group: r.Group, Status: string(r.Status), Worker: r.Worker, Cause: string(r.Cause),
-			Exit: exitOf(r.ExitCode),
-			Cell: cellOf(r).Encode(), Doc: doc})
+			Exit: exitOf(r.ExitCode), Node: common.OfNode(r.ID),
+			Cell: cellOf(r).Encode(), Doc: doc}
+		if r.Flow != nil {
+			d.Flow = r.Flow.Run
+		}
+		docs.runs = append(docs.runs, d)
 	}
 	if len(b.Runs) > 0 {
 		docs.marks = append(docs.marks, markOf(time.Now(), b.Runs))

@@ -19,6 +19,8 @@ type Cell struct {
 	// Retried counts, by status, the attempts that another one followed. It is counted with the attempt that
 	// followed, which knows how the one before it ended.
 	Retried counts
+	// nodes are the parts of Runs and Retried that are runs of nodes of flow runs.
+	nodes, nodesRetried counts
 	// Duration is the time of the runs that succeeded, from start to end.
 	Duration Histogram
 	// Delay is the time from the due time to the start of the command, of first attempts for planned fires.
@@ -52,6 +54,9 @@ func (c *Cell) Add(r *common.Run) {
 	}
 	if i := slices.Index(common.Statuses[:], r.Status); i >= 0 {
 		c.Runs[i] += n
+		if common.OfNode(r.ID) {
+			c.nodes[i] += n
+		}
 	}
 	c.AddOpen(r)
 	if r.Status == common.StatusSucceeded && r.StartedAt != nil && r.EndedAt != nil {
@@ -70,6 +75,9 @@ func (c *Cell) Add(r *common.Run) {
 func (c *Cell) AddOpen(r *common.Run) {
 	if i := slices.Index(common.Statuses[:], r.Follows()); i >= 0 {
 		c.Retried[i]++
+		if common.OfNode(r.ID) {
+			c.nodesRetried[i]++
+		}
 	}
 }
 
@@ -78,9 +86,29 @@ func (c *Cell) Merge(o *Cell) {
 	for i, n := range o.Runs {
 		c.Runs[i] += n
 		c.Retried[i] += o.Retried[i]
+		c.nodes[i] += o.nodes[i]
+		c.nodesRetried[i] += o.nodesRetried[i]
 	}
 	c.Duration.Merge(&o.Duration)
 	c.Delay.Merge(&o.Delay)
+}
+
+// WithoutNodes returns the cell without the outcomes of nodes of flow runs: in a list of all fires a flow run is one.
+// Durations are still those of all runs.
+func (c *Cell) WithoutNodes() Cell {
+	rest := *c
+	for i := range rest.Runs {
+		rest.Runs[i] -= c.nodes[i]
+		rest.Retried[i] -= c.nodesRetried[i]
+	}
+	rest.nodes, rest.nodesRetried = counts{}, counts{}
+	return rest
+}
+
+// SameCounts reports whether two cells count the same runs and times. Sums of times may differ by rounding.
+func (c *Cell) SameCounts(o *Cell) bool {
+	return c.Runs == o.Runs && c.Retried == o.Retried && c.nodes == o.nodes && c.nodesRetried == o.nodesRetried &&
+		c.Duration.Count == o.Duration.Count && c.Delay.Count == o.Delay.Count
 }
 
 // Of returns how many runs ended with a status.
@@ -138,14 +166,18 @@ const version = 1
 // counts are numbers by status.
 type counts = [len(common.Statuses)]int64
 
-// Encode encodes the cell for a store. The retries are at the end, if there are any, where older versions do not
-// read them.
+// Encode encodes the cell for a store. The retries, and after them the nodes, are at the end, if there are any, where
+// older versions do not read them.
 func (c *Cell) Encode() []byte {
 	data := c.Delay.append(c.Duration.append(appendCounts([]byte{version}, &c.Runs)))
-	if c.Retried == (counts{}) {
+	ofNodes := c.nodes != counts{} || c.nodesRetried != counts{}
+	if c.Retried == (counts{}) && !ofNodes {
 		return data
 	}
-	return appendCounts(data, &c.Retried)
+	if data = appendCounts(data, &c.Retried); !ofNodes {
+		return data
+	}
+	return appendCounts(appendCounts(data, &c.nodes), &c.nodesRetried)
 }
 
 func appendCounts(data []byte, by *counts) []byte {
@@ -192,6 +224,10 @@ func (c *Cell) AddEncoded(data []byte) error {
 	if data, err = c.Delay.take(data); err != nil || len(data) == 0 {
 		return err
 	}
-	_, err = takeCounts(data, &c.Retried)
-	return err
+	for _, by := range [...]*counts{&c.Retried, &c.nodes, &c.nodesRetried} {
+		if data, err = takeCounts(data, by); err != nil || len(data) == 0 {
+			return err
+		}
+	}
+	return nil
 }

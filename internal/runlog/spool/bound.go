@@ -164,6 +164,9 @@ type gaps struct {
 }
 
 func (g *gaps) take(c common.Chunk, _ int64) bool {
+	if c.RecordsStart() {
+		return true // no output is missing
+	}
 	if g.last == nil {
 		g.last = map[string]int{}
 	}

@@ -291,6 +291,7 @@ func TestAppend_OverBound_OldestIsDropped(t *testing.T) {
 	dir := t.TempDir()
 	s := start(t, config(dir, 64<<10, 4096))
 	const n, size = 500, 1000
+	appendAll(t, s, common.StartChunk("a", base), common.StartChunk("silent", base))
 	for i := range n {
 		appendAll(t, s, output("a", int64(i)*size, size), output("b", int64(i)*10, 10))
 		if state := s.State(); state.Bytes > 64<<10 {

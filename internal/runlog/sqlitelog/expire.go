@@ -20,10 +20,10 @@ const (
 )
 
 const (
-	// A name belongs to a job if there is a run of it.
-	selectKept = `SELECT name, id FROM names WHERE name > ? AND EXISTS (SELECT 1 FROM runs INDEXED BY runs_by_job WHERE job = names.id)
-ORDER BY name LIMIT ?`
-	selectSize = "SELECT count(*), min(planned) FROM runs INDEXED BY runs_by_job WHERE job = ?"
+	// A name belongs to a job if there is a run of it. One with a colon is that of a step.
+	selectKept = `SELECT name, id FROM names WHERE name > ? AND instr(name, ':') = 0
+AND EXISTS (SELECT 1 FROM runs INDEXED BY runs_by_job WHERE job = names.id) ORDER BY name LIMIT ?`
+	selectSize = "SELECT count(*), min(planned) FROM runs INDEXED BY runs_by_job WHERE job = ? AND " + topLevel
 )
 
 // Kept lists the jobs that have runs.
@@ -57,10 +57,12 @@ func (s *Store) Kept(ctx context.Context, after string, limit int) ([]runlog.Kep
 }
 
 const (
-	selectNewest = "SELECT planned, id FROM runs INDEXED BY runs_by_job WHERE job = ? ORDER BY planned DESC, id DESC " +
-		"LIMIT 1 OFFSET ?"
-	selectOldest = "SELECT planned, id, n FROM runs INDEXED BY runs_by_job WHERE job = ? AND (planned, id) < (?, ?) " +
-		"AND NOT " + ended + " ORDER BY planned, id LIMIT ?"
+	selectNewest = "SELECT planned, id FROM runs INDEXED BY runs_by_job WHERE job = ? AND " + topLevel +
+		" ORDER BY planned DESC, id DESC LIMIT 1 OFFSET ?"
+	selectOldest = "SELECT planned, id, n, job FROM runs INDEXED BY runs_by_job WHERE job = ? AND " +
+		"(planned, id) < (?, ?) AND " + topLevel + " AND NOT " + ended + " ORDER BY planned, id LIMIT ?"
+	selectNode = "SELECT planned, id, n, job FROM runs INDEXED BY runs_by_flow WHERE flow = ? AND NOT " + topLevel +
+		" LIMIT 1"
 	// SQLite reads the time in a document as days. An unreadable one protects nothing.
 	ended = `EXISTS (SELECT 1 FROM docs WHERE docs.n = runs.n AND julianday(?) <
 CASE WHEN json_valid(doc) THEN coalesce(julianday(json_extract(doc, '$.endedAt')), julianday(runs.planned / 1e9, 'unixepoch')) END)`
@@ -127,60 +129,94 @@ func (s *Store) newest(ctx context.Context, job int64, n int) (*runlog.Position,
 	return &at, nil
 }
 
-// expirePiece deletes some of the runs that are older than a position, and did not end after a time.
+// stored is a run in the file.
+type stored struct {
+	spot
+	n, job int64
+}
+
+func scanStored(rows *sql.Rows) (r stored, err error) {
+	return r, rows.Scan(&r.planned, &r.id, &r.n, &r.job)
+}
+
+// lowest returns a run of a node of a flow run that is not a flow run with nodes itself; the run if it has no nodes.
+func lowest(ctx context.Context, tx *sql.Tx, run stored) (stored, error) {
+	for {
+		nodes, err := collect(ctx, tx, selectNode, []any{run.id}, scanStored)
+		if err != nil || len(nodes) == 0 {
+			return run, err
+		}
+		run = nodes[0]
+	}
+}
+
+// expirePiece deletes some of the runs that are older than a position, and did not end after a time. The runs of the
+// nodes of a flow run are deleted before it.
 func (s *Store) expirePiece(ctx context.Context, tx *sql.Tx, job int64, stays spot, spares string, limit int,
 	gone *runlog.Expired) error {
-	type oldest struct {
-		spot
-		n int64
-	}
 	piece := *gone
-	runs, err := collect(ctx, tx, selectOldest,
-		[]any{job, stays.planned, stays.id, spares, min(expireRuns, limit-gone.Runs)},
-		func(rows *sql.Rows) (o oldest, err error) {
-			return o, rows.Scan(&o.planned, &o.id, &o.n)
-		})
+	most := min(expireRuns, limit-gone.Runs)
+	runs, err := collect(ctx, tx, selectOldest, []any{job, stays.planned, stays.id, spares, most}, scanStored)
 	if err != nil {
 		return err
 	}
 	piece.More = len(runs) > 0
 	counted := min(s.pending.books[hours].upto, s.pending.books[days].upto)
 	chunks := expireChunks
-	for _, r := range runs {
+	for i := 0; i < len(runs) && most > 0 && chunks > 0; {
+		r, err := lowest(ctx, tx, runs[i])
+		if err != nil {
+			return err
+		}
 		if r.n > counted { // a deleted run cannot be counted again
 			if err := s.settle(ctx, tx, true); err != nil {
 				return err
 			}
 			counted = math.MaxInt64
 		}
-		lengths, err := collect(ctx, tx, deleteChunks, []any{r.id, chunks}, func(rows *sql.Rows) (n int64, err error) {
-			return n, rows.Scan(&n)
-		})
+		whole, err := expireRun(ctx, tx, r, &chunks, &piece)
 		if err != nil {
 			return err
 		}
-		for _, n := range lengths {
-			piece.Bytes += n
-		}
-		piece.Chunks += len(lengths)
-		if chunks -= len(lengths); chunks == 0 {
-			break
-		}
-		for _, d := range []struct {
-			text string
-			args []any
-		}{
-			{"DELETE FROM late WHERE run = ?", []any{r.id}},
-			{"DELETE FROM docs WHERE n = ?", []any{r.n}},
-			{"DELETE FROM runs WHERE planned = ? AND id = ?", []any{r.planned, r.id}},
-			{noteExpired, []any{job, r.planned}},
-		} {
-			if _, err := tx.ExecContext(ctx, d.text, d.args...); err != nil {
-				return err
+		if whole {
+			most--
+			if r.id == runs[i].id {
+				i++
 			}
 		}
-		piece.Runs++
 	}
 	*gone = piece
 	return nil
+}
+
+// expireRun deletes a run with its output, of which it deletes so many chunks at most. whole is false if it has more.
+func expireRun(ctx context.Context, tx *sql.Tx, r stored, chunks *int, piece *runlog.Expired) (whole bool, err error) {
+	lengths, err := collect(ctx, tx, deleteChunks, []any{r.id, *chunks}, func(rows *sql.Rows) (n int64, err error) {
+		return n, rows.Scan(&n)
+	})
+	if err != nil {
+		return false, err
+	}
+	for _, n := range lengths {
+		piece.Bytes += n
+	}
+	piece.Chunks += len(lengths)
+	if *chunks -= len(lengths); *chunks == 0 {
+		return false, nil
+	}
+	for _, d := range []struct {
+		text string
+		args []any
+	}{
+		{"DELETE FROM late WHERE run = ?", []any{r.id}},
+		{"DELETE FROM docs WHERE n = ?", []any{r.n}},
+		{"DELETE FROM runs WHERE planned = ? AND id = ?", []any{r.planned, r.id}},
+		{noteExpired, []any{r.job, r.planned}},
+	} {
+		if _, err := tx.ExecContext(ctx, d.text, d.args...); err != nil {
+			return false, err
+		}
+	}
+	piece.Runs++
+	return true, nil
 }

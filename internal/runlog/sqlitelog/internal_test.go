@@ -40,7 +40,7 @@ func TestOpen_SetsPragmas(t *testing.T) {
 		"journal_mode": "wal",
 		"synchronous":  "2",
 		"auto_vacuum":  "2",
-		"user_version": "5",
+		"user_version": "7",
 	} {
 		var got string
 		if err := s.writer.QueryRowContext(t.Context(), "PRAGMA "+pragma).Scan(&got); err != nil || got != want {
@@ -67,11 +67,14 @@ func TestQueries_UseIndexes(t *testing.T) {
 		q       runlog.Query
 		indexes []string // the candidates; empty: the table
 	}{
-		{runlog.Query{}, []string{""}},
-		{runlog.Query{Before: before}, []string{""}},
-		{runlog.Query{From: from, To: to, Before: before}, []string{""}},
-		{runlog.Query{Cause: "cron", JobUID: "u", Text: "x"}, []string{""}},
-		{runlog.Query{Statuses: common.Statuses[:], ExitCode: new(0)}, []string{""}},
+		{runlog.Query{}, []string{"runs_top"}},
+		{runlog.Query{Before: before}, []string{"runs_top"}},
+		{runlog.Query{From: from, To: to, Before: before}, []string{"runs_top"}},
+		{runlog.Query{Cause: "cron", JobUID: "u", Text: "x"}, []string{"runs_top"}},
+		{runlog.Query{Statuses: common.Statuses[:], ExitCode: new(0)}, []string{"runs_top"}},
+		{runlog.Query{Nodes: true}, []string{""}},
+		{runlog.Query{Cause: "cron", Nodes: true, Before: before}, []string{""}},
+		{runlog.Query{FlowRun: "f", Step: "s"}, []string{"runs_by_flow"}},
 		{runlog.Query{Job: "j"}, []string{"runs_by_job"}},
 		{runlog.Query{Job: "j", Before: before, From: from}, []string{"runs_by_job"}},
 		{runlog.Query{Group: "g", From: from}, []string{"runs_by_group"}},
@@ -79,7 +82,7 @@ func TestQueries_UseIndexes(t *testing.T) {
 		{runlog.Query{Statuses: failed}, []string{"runs_by_status"}},
 		{runlog.Query{Statuses: several, Before: before, To: to}, []string{"runs_by_status"}},
 		{runlog.Query{Cause: "manual"}, []string{"runs_by_cause"}},
-		{runlog.Query{Before: before, Oldest: true}, []string{""}},
+		{runlog.Query{Before: before, Oldest: true}, []string{"runs_top"}},
 		{runlog.Query{Job: "j", From: from, Oldest: true}, []string{"runs_by_job"}},
 		{runlog.Query{Statuses: several, Before: before, Oldest: true}, []string{"runs_by_status"}},
 		{runlog.Query{ExitCode: new(3)}, []string{"runs_by_exit"}},
@@ -121,6 +124,7 @@ func TestQueries_UseIndexes(t *testing.T) {
 			}
 		}
 	}
+	check(t, s, selectNode, []any{"u.x"}, "runs_by_flow (flow=?)")
 	check(t, s, selectByTime, []any{1, "u.x"}, "PRIMARY KEY (planned=? AND id=?)")
 	check(t, s, selectByName, []any{"u.x"}, "runs_named (id=?)")
 	check(t, s, selectOfFire, []any{1, "a", "b", "a", "b"}, "PRIMARY KEY (planned=? AND id>? AND id<?)",

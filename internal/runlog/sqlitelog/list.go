@@ -54,10 +54,10 @@ func (s *Store) list(ctx context.Context, q *runlog.Query) (runlog.Found, error)
 		return runlog.Found{}, err
 	}
 	page := page{q: *q, needle: needleOf(q.Text)}
-	page.q.Fire = "" // the ids decide
-	part := whole    // the part that is not read yet
+	page.q.Fire, page.q.Nodes = "", !q.TopLevel() // the ids decide
+	part := whole                                 // the part that is not read yet
 	for rows, passed := firstRows, 0; ; rows *= 4 {
-		bounded := q.Limit > 0 && (len(by.filter.terms) > 0 || q.Text != "")
+		bounded := q.Limit > 0 && (len(by.filter.terms) > 0 || q.Text != "" || q.Step != "")
 		rows = min(rows, s.bounds.rows-passed)
 		var end *spot
 		if bounded {
@@ -102,7 +102,8 @@ func (p *page) full() bool { return p.q.Limit > 0 && len(p.runs) >= p.q.Limit }
 // read adds the runs of a part of the list.
 func (s *Store) read(ctx context.Context, p *page, by *lead, part span) error {
 	list, args := by.sql("planned, id, (SELECT doc FROM docs WHERE docs.n = runs.n)", part, p.q.Oldest, true)
-	if p.q.Limit > 0 && p.q.Text == "" {
+	exact := p.q.Text != "" || p.q.Step != "" // decided by the document
+	if p.q.Limit > 0 && !exact {
 		list += "\nLIMIT ?"
 		args = append(args, p.q.Limit-len(p.runs))
 	}
@@ -130,7 +131,7 @@ func (s *Store) read(ctx context.Context, p *page, by *lead, part span) error {
 		if p.full() {
 			return nil
 		}
-		if p.q.Limit > 0 && p.q.Text != "" && p.docs >= s.bounds.docs {
+		if p.q.Limit > 0 && exact && p.docs >= s.bounds.docs {
 			p.until = &runlog.Position{PlannedAt: entry.Time(at.planned), ID: at.id}
 			return nil
 		}
@@ -188,13 +189,13 @@ func (s *Store) attempts(ctx context.Context, q *runlog.Query) (runlog.Found, er
 	}
 	var runs []common.Run
 	match := *q
-	match.Fire = "" // the ids decide
+	match.Fire, match.Nodes = "", true // the ids decide
 	for _, doc := range docs {
 		run, err := entry.DecodeRun(doc)
 		if err != nil {
 			return runlog.Found{}, err
 		}
-		if match.Matches(&run) {
+		if match.Matches(&run) && (run.ID != q.Fire || run.Fire == q.Fire) { // a fire's own id is that of a gap entry
 			runs = append(runs, run)
 		}
 	}

@@ -91,6 +91,10 @@ func leads(q *runlog.Query) (all []lead, possible bool) {
 		rare          string // the condition of a partial index
 	}
 	var filters []filter
+	if q.FlowRun != "" {
+		filters = append(filters, filter{column: "flow", index: "runs_by_flow", values: []any{q.FlowRun},
+			rare: " AND flow IS NOT NULL"})
+	}
 	for _, f := range []struct{ column, index, value, rare string }{
 		{"job", "runs_by_job", q.Job, ""},
 		{"grp", "runs_by_group", q.Group, ""},
@@ -133,13 +137,16 @@ func leads(q *runlog.Query) (all []lead, possible bool) {
 		filters = append(filters, f)
 	}
 	value := func(f filter) string {
-		if f.column == "exit" {
+		if f.column == "exit" || f.column == "flow" {
 			return "?"
 		}
 		return numberOf
 	}
 	left := func(but int) condition {
 		c := rest.with(condition{})
+		if q.TopLevel() && but >= 0 { // otherwise runs_top leads
+			c.and(topLevel)
+		}
 		for i, f := range filters {
 			if i != but {
 				values := strings.TrimSuffix(strings.Repeat(value(f)+", ", len(f.values)), ", ")
@@ -158,7 +165,11 @@ func leads(q *runlog.Query) (all []lead, possible bool) {
 		}
 		all = append(all, l)
 	}
-	if len(all) == 0 {
+	switch {
+	case len(all) > 0:
+	case q.TopLevel():
+		all = []lead{{index: "runs_top", scans: []condition{{terms: []string{topLevel}}}, filter: left(-1)}}
+	default:
 		all = []lead{{scans: []condition{{}}, filter: left(-1)}}
 	}
 	return all, true

@@ -205,13 +205,9 @@ func addCells(ctx context.Context, db asker, cells rollup.Cells[int64], text str
 	return err
 }
 
-// sameCells reports whether the counts of runs and times are equal. Sums may differ by the rounding of each
-// stored cell.
+// sameCells reports whether the counts of runs and times are equal.
 func sameCells(a, b rollup.Cells[int64]) bool {
-	return maps.EqualFunc(a, b, func(a, b *rollup.Cell) bool {
-		return a.Runs == b.Runs && a.Retried == b.Retried && a.Duration.Count == b.Duration.Count &&
-			a.Delay.Count == b.Delay.Count
-	})
+	return maps.EqualFunc(a, b, (*rollup.Cell).SameCounts)
 }
 
 // put replaces the roll-ups of a job at a time.

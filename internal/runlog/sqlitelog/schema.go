@@ -14,7 +14,7 @@ import (
 // had. A released step is never edited.
 func steps() []step {
 	return []step{{text: schema1}, {text: schema2}, {text: schema3}, {text: schema4, then: readChanges},
-		{text: schema5}}
+		{text: schema5}, {text: schema6}, {text: schema7}}
 }
 
 // step is SQL, and a function for what SQL cannot do.
@@ -204,6 +204,27 @@ CREATE INDEX changes_by_seq ON changes (seq) WHERE seq IS NOT NULL;
 CREATE INDEX changes_by_kind ON changes (kind, id);
 `
 
+// Runs of nodes have the id of their flow run beside them. They are recognised by their own ids, which all indexes
+// contain; runs_top is the order of the lists without them.
+const schema6 = `
+ALTER TABLE runs ADD COLUMN flow TEXT;
+CREATE INDEX runs_by_flow ON runs (flow, planned, id, job, grp, status, worker, cause, exit, n) WHERE flow IS NOT NULL;
+CREATE INDEX runs_top ON runs (planned, id, job, grp, status, worker, cause, exit, n) WHERE ` + topLevel + `;
+`
+
+// The bodies of flows, in parts of at most 256 KiB.
+const schema7 = `
+CREATE TABLE definitions (
+	digest TEXT NOT NULL,
+	part   INTEGER NOT NULL,
+	data   BLOB NOT NULL,
+	PRIMARY KEY (digest, part)
+) STRICT;
+`
+
+// topLevel holds for runs that are not of nodes of flow runs.
+const topLevel = "substr(id, instr(id, '.'), 2) <> '.n'"
+
 const digits20 = "[0-9][0-9][0-9][0-9][0-9][0-9][0-9][0-9][0-9][0-9][0-9][0-9][0-9][0-9][0-9][0-9][0-9][0-9][0-9][0-9]"
 
 // readChanges fills the columns of changes that the fourth step added.
@@ -243,14 +264,20 @@ type room struct {
 // and free pages. All of it is in the WAL before it is in the file.
 const migratedRun = 1000
 
-// migratedChange estimates what it writes for each change, once runs have the present layout.
-const migratedChange = 300
+// migratedChange and migratedIndex estimate what it writes for each change and each run, once runs have the present
+// layout.
+const (
+	migratedChange = 300
+	migratedIndex  = 250
+)
 
 // needed returns the maximum size of a migration from a version on the disk.
 func needed(ctx context.Context, tx *sql.Tx, version int) (runs, bytes int64, err error) {
 	if version >= 4 { // the fourth step was the last that copied runs
-		err = tx.QueryRowContext(ctx, "SELECT count(*) FROM changes").Scan(&bytes)
-		return 0, migratedChange * bytes, err
+		var changes int64
+		err = tx.QueryRowContext(ctx, "SELECT (SELECT count(*) FROM runs), (SELECT count(*) FROM changes)").Scan(&runs,
+			&changes)
+		return runs, migratedIndex*runs + migratedChange*changes, err
 	}
 	err = tx.QueryRowContext(ctx, "SELECT count(*), coalesce(sum(octet_length(doc)), 0) FROM runs").Scan(&runs, &bytes)
 	return runs, 2*bytes + migratedRun*runs, err

@@ -124,7 +124,8 @@ func open(ctx context.Context, path string, log *slog.Logger) (_ *Store, err err
 		columns int
 	}{
 		{&s.chunks, "INSERT OR IGNORE INTO chunks (run, off, stream, ends, at, missing, data)", 7},
-		{&s.runs, "INSERT OR IGNORE INTO runs (planned, id, n, named, job, grp, status, worker, cause, exit, uid)", 11},
+		{&s.runs, "INSERT OR IGNORE INTO runs (planned, id, n, named, job, grp, status, worker, cause, exit, uid, " +
+			"flow)", 12},
 		{&s.docs, "INSERT OR ROLLBACK INTO docs (n, doc)", 2},
 	} {
 		if *p.to, err = prepareBulk(ctx, s.writer, p.text, p.columns); err != nil {

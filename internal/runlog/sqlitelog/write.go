@@ -45,7 +45,7 @@ type row struct {
 	n       int64
 	job     int64
 	worker  int64
-	args    [4]any // group, status, cause, exit
+	args    [5]any // group, status, cause, exit, flow
 }
 
 // rowsOf returns runs in the order in which they are stored. Of two with the same id the first stays first.
@@ -138,7 +138,7 @@ func (s *Store) writeRuns(ctx context.Context, tx *sql.Tx, rows []row) (fresh []
 	err = s.runs.each(ctx, tx, len(rows), func(i int, args []any) []any {
 		r := &rows[i]
 		return append(args, r.planned, r.run.ID, r.n, r.named, r.job, r.args[0], r.args[1], r.worker, r.args[2],
-			r.args[3], r.run.JobUID)
+			r.args[3], r.run.JobUID, r.args[4])
 	}, func(from, to int, inserted int64) error {
 		if inserted == int64(to-from) {
 			fresh = append(fresh, rows[from:to]...)
@@ -176,9 +176,12 @@ func (s *Store) number(ctx context.Context, tx *sql.Tx, r *row) error {
 		of[i] = n
 	}
 	r.job, r.worker = of[0], of[1]
-	r.args = [4]any{of[2], of[3], of[4], nil}
+	r.args = [5]any{of[2], of[3], of[4], nil, nil}
 	if r.run.ExitCode != nil {
 		r.args[3] = int64(*r.run.ExitCode)
+	}
+	if r.run.Flow != nil {
+		r.args[4] = r.run.Flow.Run
 	}
 	s.last++
 	r.n = s.last

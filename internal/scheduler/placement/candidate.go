@@ -19,12 +19,18 @@ type Candidate struct {
 	Trouble  string // why it does not claim; empty: it claims
 	Full     bool   // it does not claim because the outboxes are full
 	Features []string
+	Only     bool // it accepts only jobs that need one of its own features
+
+	Replicas    map[string]int // of daemon jobs, by job; read only
+	DaemonSlots int            // slots that its daemons use
 }
 
 // Requirements describes the requirements of a fire.
 type Requirements struct {
 	Job      string // name; the ranks differ from job to job
 	Slots    int    // that a run uses; less than 1 counts as 1
+	NoSlots  bool   // a run uses none
+	Busy     bool   // workers without a free slot are eligible: it waits there
 	Strategy common.Strategy
 	Selector *Selector // nil: any labels
 	Workers  []string  // only these, by name or id; empty: all
@@ -51,6 +57,10 @@ func Candidates(members []common.Member) []Candidate {
 			Trouble:  m.Trouble,
 			Full:     slices.ContainsFunc(m.Conditions, outboxFull),
 			Features: m.Features,
+			Only:     m.Only,
+
+			Replicas:    m.Replicas,
+			DaemonSlots: m.DaemonSlots,
 		}
 	}
 	slices.SortFunc(all, func(a, b Candidate) int { return cmp.Compare(a.ID, b.ID) })
@@ -58,7 +68,12 @@ func Candidates(members []common.Member) []Candidate {
 }
 
 // slots returns the number of slots that a run uses.
-func (req *Requirements) slots() int { return max(req.Slots, 1) }
+func (req *Requirements) slots() int {
+	if req.NoSlots {
+		return 0
+	}
+	return max(req.Slots, 1)
+}
 
 // Understood reports whether a worker has all features that the job needs.
 func (req *Requirements) Understood(c *Candidate) bool {
@@ -82,6 +97,8 @@ func (req *Requirements) refusal(c *Candidate) string {
 		return NoWeight
 	case c.Slots < req.slots():
 		return TooSmall
+	case c.Only && !slices.ContainsFunc(req.Needs, common.OwnFeature):
+		return OnlyTypes
 	case !req.Understood(c):
 		return NeedsFeature
 	case c.Trouble != "" && c.Full:
@@ -90,7 +107,7 @@ func (req *Requirements) refusal(c *Candidate) string {
 		return Trouble
 	case c.Draining:
 		return Draining
-	case c.Slots-c.Used < req.slots():
+	case !req.Busy && c.Slots-c.Used < req.slots():
 		return NoSlot
 	}
 	return ""

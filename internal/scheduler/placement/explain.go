@@ -14,6 +14,7 @@ const (
 	NotPinned   = "not_pinned"            // the job is pinned to other workers
 	NotSelected = "selector"              // its labels do not match the selector
 	NoWeight    = "no_weight"             // its weight is 0, and the job's strategy is weight
+	OnlyTypes   = "only_types"            // it is a program that runs only its own functions
 	TooSmall    = "too_small"             // it has fewer slots in total than a run uses
 	Trouble     = "trouble"               // it does not claim because of a condition
 	Draining    = "draining"              // it finishes its runs and claims no more
@@ -64,7 +65,7 @@ func Why(req *Requirements, all []Candidate) common.Reason { return Unplaced(Exp
 // outboxes is, or no_worker. If a worker is eligible, the reason is starting, with the name of the first one.
 func Unplaced(verdicts []Verdict) common.Reason {
 	count := map[string]int{}
-	var selector, pinned string
+	var selector, pinned, needs string
 	for i := range verdicts {
 		if verdicts[i].Eligible {
 			return common.Reason{Code: common.ReasonStarting, Data: map[string]string{"worker": verdicts[i].Name},
@@ -77,6 +78,8 @@ func Unplaced(verdicts []Verdict) common.Reason {
 			selector = common.Excerpt(why.Data["selector"])
 		case NotPinned:
 			pinned = common.Excerpt(why.Data["workers"])
+		case NeedsFeature:
+			needs = common.Excerpt(why.Data["needs"])
 		}
 	}
 	alive := strconv.Itoa(len(verdicts))
@@ -106,6 +109,9 @@ func Unplaced(verdicts []Verdict) common.Reason {
 			case NotPinned:
 				reason.Data["pinned"] = pinned
 				part += " (" + pinned + ")"
+			case NeedsFeature:
+				reason.Data["needs"] = needs
+				part += " (" + needs + ")"
 			}
 			parts = append(parts, part)
 		}
@@ -124,6 +130,7 @@ var groups = [...]struct{ code, one, many string }{
 	{NotPinned, "is not one that the job is pinned to", "are not among those that the job is pinned to"},
 	{NotSelected, "does not match the selector", "do not match the selector"},
 	{NoWeight, "has weight 0", "have weight 0"},
+	{OnlyTypes, "runs only functions of its own", "run only functions of their own"},
 	{TooSmall, "has fewer slots than a run uses", "have fewer slots than a run uses"},
 	{NeedsFeature, "lacks a feature that the job needs", "lack a feature that the job needs"},
 	{Trouble, "does not claim because of a condition", "do not claim because of a condition"},
@@ -147,6 +154,8 @@ func (req *Requirements) reason(code string, c *Candidate) *common.Reason {
 		}
 	case NoWeight:
 		r.Text = "its weight is 0"
+	case OnlyTypes:
+		r.Text = "it is a program that runs only its own functions"
 	case TooSmall:
 		r.Data = map[string]string{"slots": strconv.Itoa(c.Slots), "takes": strconv.Itoa(req.slots())}
 		r.Text = fmt.Sprintf("it has %s, and a run uses %d", plural(c.Slots, "slot", "slots"), req.slots())

@@ -145,6 +145,9 @@ func seedOf(job string) uint64 { return mix(fnv(fnvOffset, job)) }
 
 func hashOf(seed uint64, id string) uint64 { return mix(fnv(seed, id)) }
 
+// Hash returns a hash of a worker's id.
+func Hash(id string) uint64 { return hashOf(fnvOffset, id) }
+
 func fnv(h uint64, s string) uint64 {
 	for i := range len(s) {
 		h = (h ^ uint64(s[i])) * fnvPrime

@@ -2,6 +2,7 @@ package etcd
 
 import (
 	"context"
+	"fmt"
 	"maps"
 	"reflect"
 	"slices"
@@ -202,28 +203,52 @@ func (s *Store) DeleteSecret(ctx context.Context, actor common.Actor, name strin
 // Faults returns the faults of a job's references to secrets: missing secrets, and those that its
 // group may not use.
 func (s *Store) Faults(ctx context.Context, job *common.Job) (faults []common.Fault, err error) {
-	refs := job.SecretRefs()
-	for _, variable := range slices.Sorted(maps.Keys(refs)) {
-		name := refs[variable]
-		if !common.ValidName(name) {
-			continue // reported with the job's own faults
+	checked := map[string]common.Fault{} // by name of the secret
+	check := func(at string, refs map[string]string) error {
+		for _, variable := range slices.Sorted(maps.Keys(refs)) {
+			name := refs[variable]
+			if !common.ValidName(name) {
+				continue // reported with the job's own faults
+			}
+			fault, done := checked[name]
+			if !done {
+				if fault, err = s.faultOf(ctx, name, job.Group); err != nil {
+					return err
+				}
+				checked[name] = fault
+			}
+			if fault.Code != "" {
+				fault.Location = at + common.SecretAt(variable)
+				faults = append(faults, fault)
+			}
 		}
-		fault := common.Fault{Location: "env." + common.Excerpt(variable), Value: common.Excerpt(name)}
-		one, err := s.Secret(ctx, name)
-		switch {
-		case common.CodeOf(err) == common.CodeNotFound:
-			fault.Code, fault.Message = "unknown_secret", "secret not found"
-			fault.Hint = "create it first, or ask an admin to create it"
-		case err != nil:
+		return nil
+	}
+	if err := check("", job.SecretRefs()); err != nil {
+		return nil, err
+	}
+	for i := range job.Steps {
+		if err := check(fmt.Sprintf("steps[%d].", i), job.Steps[i].SecretRefs()); err != nil {
 			return nil, err
-		case !one.ForGroup(job.Group):
-			fault.Code, fault.Message = "foreign_secret", "the secret may not be used by jobs of this group"
-		default:
-			continue
 		}
-		faults = append(faults, fault)
 	}
 	return faults, nil
+}
+
+// faultOf returns the fault of a reference to a secret; without a code if it has none.
+func (s *Store) faultOf(ctx context.Context, name, group string) (common.Fault, error) {
+	fault := common.Fault{Value: common.Excerpt(name)}
+	one, err := s.Secret(ctx, name)
+	switch {
+	case common.CodeOf(err) == common.CodeNotFound:
+		fault.Code, fault.Message = "unknown_secret", "secret not found"
+		fault.Hint = "create it first, or ask an admin to create it"
+	case err != nil:
+		return fault, err
+	case !one.ForGroup(group):
+		fault.Code, fault.Message = "foreign_secret", "the secret may not be used by jobs of this group"
+	}
+	return fault, nil
 }
 
 // Reseal encrypts secrets again that are encrypted with an older key, so that the older key can be

@@ -65,7 +65,7 @@ func (j *judge) accounts() map[string]*account {
 		} else {
 			a.attempts = append(a.attempts, r)
 		}
-		if !manual(r.Fire) && job.Need(r.PlannedAt) == Stray {
+		if !manual(r.Fire) && job.Daemon == nil && job.Need(r.PlannedAt) == Stray {
 			j.broken(Strays, r.Job, r.ID, "%s, for %s, which is no fire of the job", r.Status,
 				r.PlannedAt.Format(time.RFC3339Nano))
 		}
@@ -222,6 +222,9 @@ func (j *judge) listed(fires map[string]*account) {
 // follow checks what followed each run, and whether that was expected.
 func (j *judge) follow(fires map[string]*account) {
 	for _, a := range fires {
+		if a.job.Daemon != nil { // each start of a replica is a fire
+			continue
+		}
 		for i, r := range a.attempts {
 			var next *Run
 			if i+1 < len(a.attempts) {

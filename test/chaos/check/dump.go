@@ -24,6 +24,7 @@ type Run struct {
 	OutputTruncated bool       `json:"outputTruncated"`
 	Gap             *Gap       `json:"gap"`
 	Orphaned        *LateEnd   `json:"orphaned"`
+	Flow            *NodeRef   `json:"flow"`
 }
 
 // Fire is an item of GET /api/v1/fires.

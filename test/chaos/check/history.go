@@ -12,7 +12,9 @@ type History struct {
 	Journal []Event   `json:"journal"`
 	Lines   []Line    `json:"-"` // see ReadLedger
 	Runs    []Run     `json:"runs"`
-	Fires   []Fire    `json:"fires"` // planned ones of the future may be among them
+	Flows   []Flow    `json:"flows,omitempty"`
+	Nodes   []Run     `json:"nodes,omitempty"` // runs of nodes of flow runs
+	Fires   []Fire    `json:"fires"`           // planned ones of the future may be among them
 
 	// Output returns all output of a run that the API has. It is called for runs that began; nil skips
 	// output, as does a nil reader for one run.
@@ -35,6 +37,9 @@ type Rules struct {
 	Return time.Duration `json:"return"` // from a worker's start until its lost runs are re-run; 5 s
 	// from etcd's return after a restore until commands without a record have ended; 10 s
 	TakeBack time.Duration `json:"takeBack"`
+	// from the end of a replica's run, or from the request for it, until its next one, without a fault, with the
+	// backoff; 15 s
+	Restart time.Duration `json:"restart"`
 }
 
 // Violation is a guarantee that was not kept.
@@ -63,7 +68,10 @@ const (
 	Follow   Rule = "follow"   // what follows a run is not what its job defines
 	Survivor Rule = "survivor" // a command outlived its worker
 	Listing  Rule = "listing"  // the API's lists contradict each other
+	Flows    Rule = "flow"     // a step of a flow did not end, or start, as its definition says
 	Held     Rule = "held"     // a command was started in a restored etcd that no operator had accepted
+	Absent   Rule = "absent"   // a wanted replica of a daemon job did not run
+	Handover Rule = "handover" // two replicas of a daemon job were handed over at a time
 )
 
 // Spread is a distribution of durations.
@@ -82,6 +90,9 @@ type Report struct {
 	Lost       int            `json:"lost"`     // runs
 	Orphaned   int            `json:"orphaned"` // of these, with a late end
 	Read       int            `json:"read"`     // runs whose output was read
+	FlowRuns   int            `json:"flowRuns"`
+	FlowNodes  int            `json:"flowNodes"`
+	Replicas   int            `json:"replicas"` // starts of replicas of daemon jobs
 	ByStatus   map[string]int `json:"byStatus"` // fires, by their last attempt; those of a gap each
 
 	// from the death of a worker until the next attempt of its runs began, if it stayed away
@@ -92,7 +103,8 @@ type Report struct {
 	Outlived Spread `json:"outlived"` // how long commands were seen alive after their worker was killed
 	// of runs that lost output: how long before the death the first missing line had been printed, at least
 	LostText Spread   `json:"lostText"`
-	Late     []string `json:"late"` // which of Reruns and Returns took longer than the rules allow
+	Replaced Spread   `json:"replaced"` // from the end of a replica's run until its next one began
+	Late     []string `json:"late"`     // which of Reruns and Returns took longer than the rules allow
 }
 
 // Count returns how often a rule was violated.

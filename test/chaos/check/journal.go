@@ -45,7 +45,10 @@ const (
 	// etcd was restored to a snapshot: from before the snapshot, until etcd had been stopped; Wall
 	EtcdForgot Kind = "etcd_forgot"
 	// the outcome of Run was in etcd, and maybe not in the log store, right before etcd was stopped: at
-	Undelivered Kind = "undelivered"
+	Undelivered   Kind = "undelivered"
+	DaemonChanged Kind = "daemon_changed" // Job was scaled, paused, resumed or updated: from, until it was answered
+	DaemonDeleted Kind = "daemon_deleted" // Job was deleted, and its runs were killed: from, until it was answered
+	WorkerDrained Kind = "worker_drained" // by an operator: from, until the end of the drain was requested
 	// etcd answered after a restore, and no operator had accepted it: from, until recovery was requested
 	EtcdHeld Kind = "etcd_held"
 )

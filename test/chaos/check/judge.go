@@ -25,6 +25,7 @@ func (r Rules) defaults() Rules {
 	fill(&r.Rerun, 5*time.Second)
 	fill(&r.Return, 5*time.Second)
 	fill(&r.TakeBack, 10*time.Second)
+	fill(&r.Restart, 15*time.Second)
 	return r
 }
 
@@ -36,11 +37,12 @@ type judge struct {
 	names    map[string]bool
 	runs     map[string]*Run
 	commands map[string]*command // by run
+	nodes    map[string]*command // by run, of nodes of flow runs
 	order    []*command          // in order of start
 	troubles []trouble
 	report   Report
 
-	reruns, returns, lateness, outlived, lostText []time.Duration
+	reruns, returns, lateness, outlived, lostText, replaced []time.Duration
 }
 
 // command holds what is known of the process of a run.
@@ -57,6 +59,7 @@ type command struct {
 func Check(h History) Report {
 	j := &judge{
 		History:  &h,
+		nodes:    map[string]*command{},
 		Rules:    h.Rules.defaults(),
 		jobs:     map[string]*Job{},
 		names:    map[string]bool{},
@@ -78,11 +81,13 @@ func Check(h History) Report {
 	j.outcomes()
 	j.outputs()
 	j.restores()
+	j.flows()
+	j.daemons()
 	j.measure(fires)
 	r := &j.report
 	r.Starts = len(j.order)
 	r.Reruns, r.Returns, r.Lateness = SpreadOf(j.reruns), SpreadOf(j.returns), SpreadOf(j.lateness)
-	r.Outlived, r.LostText = SpreadOf(j.outlived), SpreadOf(j.lostText)
+	r.Outlived, r.LostText, r.Replaced = SpreadOf(j.outlived), SpreadOf(j.lostText), SpreadOf(j.replaced)
 	slices.SortStableFunc(r.Violations, func(a, b Violation) int {
 		return cmp.Or(cmp.Compare(a.Rule, b.Rule), cmp.Compare(a.Job, b.Job), cmp.Compare(a.What, b.What))
 	})
@@ -99,11 +104,17 @@ func (j *judge) readCommands() {
 	slices.SortStableFunc(lines, func(a, b Line) int { return cmp.Compare(a.At, b.At) })
 	for i := range lines {
 		l := &lines[i]
-		c := j.commands[l.Run]
+		of := j.commands
+		if ofNode(l.Run) {
+			of = j.nodes
+		}
+		c := of[l.Run]
 		if c == nil {
 			c = &command{Line: *l}
-			j.commands[l.Run] = c
-			j.order = append(j.order, c)
+			of[l.Run] = c
+			if !ofNode(l.Run) {
+				j.order = append(j.order, c)
+			}
 		}
 		c.last = max(c.last, l.At)
 		switch l.What {

@@ -57,7 +57,7 @@ func (j *judge) lost(job *Job, r *Run, c *command) {
 func (j *judge) ended(job *Job, r *Run, c *command) {
 	to := j.settled(c)
 	mine := func(e *Event) bool { return e.Worker == "" || e.Worker == c.Worker }
-	killed := j.unwanted(job, r) || j.happened(WorkerEnded, c.At, to, mine)
+	killed := j.unwanted(job, r) || j.happened(WorkerEnded, c.At, to, mine) || j.replicaEnded(job, r, c)
 	switch r.Status {
 	case "succeeded", "failed":
 		switch {

@@ -34,6 +34,7 @@ type Job struct {
 	Deleted bool `json:"deleted,omitempty"` // by the script: what should follow a run may be absent
 
 	Spells []Spell `json:"spells"`
+	Daemon *Daemon `json:"daemon,omitempty"` // its replicas, in place of fires
 }
 
 // Exclusive reports whether no two commands of the job may ever be alive together.

@@ -19,12 +19,19 @@ func (r *Report) String() string {
 	for _, status := range slices.Sorted(maps.Keys(r.ByStatus)) {
 		fmt.Fprintf(&b, ", %d %s", r.ByStatus[status], status)
 	}
+	if r.FlowRuns > 0 {
+		fmt.Fprintf(&b, "; %d flow runs with %d nodes", r.FlowRuns, r.FlowNodes)
+	}
+	if r.Replicas > 0 {
+		fmt.Fprintf(&b, "; %d starts of replicas", r.Replicas)
+	}
 	b.WriteByte('\n')
 	for _, s := range []struct {
 		what string
 		Spread
 	}{{"started late", r.Lateness}, {"run again after their worker's death", r.Reruns},
 		{"run again after their worker's return", r.Returns},
+		{"replicas without a run", r.Replaced},
 		{"seen alive after their worker's death", r.Outlived}, {"lost output", r.LostText}} {
 		if s.N > 0 {
 			fmt.Fprintf(&b, "%s: %d, p50 %v, p99 %v, at most %v\n", s.what, s.N, s.P50.Round(time.Millisecond),

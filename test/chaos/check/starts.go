@@ -11,7 +11,7 @@ func (j *judge) starts() {
 		exclusive, any *command
 		tokens         map[int64]string
 	}
-	byName := map[string]*latest{}
+	byName := map[string]*latest{} // by job, or by replica of a daemon job
 	for _, c := range j.order {
 		job := j.jobOf(c.Run)
 		if job == nil {
@@ -34,10 +34,14 @@ func (j *judge) starts() {
 			j.broken(Strays, c.Job, c.Run, "started for %s, which is no fire of the job",
 				c.Planned.Format(time.RFC3339))
 		}
-		l := byName[c.Job]
+		holder := c.Job
+		if job.Daemon != nil {
+			holder += "/" + replicaOf(c.Run)
+		}
+		l := byName[holder]
 		if l == nil {
 			l = &latest{tokens: map[int64]string{}}
-			byName[c.Job] = l
+			byName[holder] = l
 		}
 		if other, known := l.tokens[c.Fence]; known {
 			j.broken(Fence, c.Job, c.Run, "has token %d, as %s", c.Fence, other)
@@ -48,7 +52,7 @@ func (j *judge) starts() {
 		}
 		switch before := l.exclusive; {
 		case c.metOther:
-			j.broken(Overlaps, c.Job, c.Run, "another command of the job was alive when it started")
+			j.broken(Overlaps, c.Job, c.Run, "another command of %s was alive when it started", holder)
 		case before != nil && before.last > c.At:
 			j.broken(Overlaps, c.Job, c.Run, "started %v before %s was seen for the last time", before.last.Sub(c.At),
 				before.Run)

@@ -9,8 +9,9 @@
  * the events and their numbers a, b, c are.
  *
  *     -file F         the file; it must come first
- *     -locks DIR      hold DIR/<job> locked, children and all, and write "met" where
- *                     somebody else holds it: two of the job are alive
+ *     -locks DIR      hold DIR/<job> locked, or DIR/<job>.<replica> for a daemon job,
+ *                     children and all, and write "met" where another process holds it:
+ *                     two of the job, or of the replica, are alive
  *     -ms MIN MAX     how long to run, by the run's id
  *     -every MS SIZE  print a numbered line of SIZE bytes each MS milliseconds
  *     -code N         exit with N
@@ -208,9 +209,10 @@ static void leave(const char *file, long ms, int quiet, int sibling)
 static void hold_lock(const char *dir, const char *job)
 {
 	char path[4096];
+	const char *replica = getenv("CARILLON_REPLICA");
 	int fd;
 
-	snprintf(path, sizeof path, "%s/%s", dir, job);
+	snprintf(path, sizeof path, "%s/%s%s%s", dir, job, replica == NULL ? "" : ".", replica == NULL ? "" : replica);
 	fd = open(path, O_RDWR | O_CREAT, 0666);
 	if (fd < 0) {
 		note("broken", errno, 0, 0);

@@ -1,7 +1,7 @@
 import { keepPreviousData, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { client } from './client.ts';
 import { keys } from './keys.ts';
-import { answerOf, dataOf } from './problem.ts';
+import { answerOf, dataOf, Problem } from './problem.ts';
 import type { ChannelDefinition, DeliveryStatus } from './types.ts';
 
 export const deliveryStatuses: readonly DeliveryStatus[] = ['waiting', 'sent', 'failed'];
@@ -40,6 +40,24 @@ export function useSaveChannel() {
         }),
       ),
     onSuccess: () => queryClient.invalidateQueries({ queryKey: keys.channels }),
+  });
+}
+
+/** Creates mail channels. One that was created meanwhile stays as it is. */
+export function useCreateMailChannels() {
+  const queryClient = useQueryClient();
+  return useMutation({
+    mutationFn: async (channels: readonly { name: string; to: string[] }[]) => {
+      for (const { name, to } of channels) {
+        try {
+          // One after the other: a failure leaves the rest for the next try.
+          await dataOf(client.PUT('/api/v1/channels/{name}', { params: { path: { name }, header: { 'If-None-Match': '*' } }, body: { kind: 'mail', to } }));
+        } catch (error) {
+          if (!(error instanceof Problem && error.status === 412)) throw error;
+        }
+      }
+    },
+    onSettled: () => queryClient.invalidateQueries({ queryKey: keys.channels }),
   });
 }
 

@@ -5,6 +5,7 @@ import { dataOf } from './problem.ts';
 import type { components } from './schema.gen.ts';
 
 export type CrontabRequest = components['schemas']['CrontabRequest'];
+export type CrontabChannel = components['schemas']['CrontabChannel'];
 export type CrontabLine = components['schemas']['CrontabLine'];
 
 /** Converts crontab lines to jobs; writes nothing. */

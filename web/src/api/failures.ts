@@ -16,7 +16,7 @@ export interface FailureOrder {
 /** The most fires of one request. */
 export const mostFires = 500;
 
-function useFailureAction<T extends FailureOrder>(send: (order: T) => Promise<FireResults>) {
+function useFailureAction<Order, Result>(send: (order: Order) => Promise<Result>) {
   const queries = useQueryClient();
   return useMutation({
     mutationFn: send,
@@ -28,6 +28,12 @@ function useFailureAction<T extends FailureOrder>(send: (order: T) => Promise<Fi
 export function useAcknowledge() {
   return useFailureAction(({ fires, note, undo }: FailureOrder & { undo?: boolean }) =>
     dataOf(client.POST('/api/v1/fires/acknowledge', { body: { fires: [...fires], ...(note && { note }), ...(undo && { undo }) } })));
+}
+
+/** Requests the next attempt of the fire of a run, with its parameters. */
+export function useRerunOf(run: string) {
+  return useFailureAction((key: string) =>
+    dataOf(client.POST('/api/v1/runs/{id}/rerun', { params: { path: { id: run }, header: { 'Idempotency-Key': key } }, body: {} })));
 }
 
 /** Runs failed fires again; a repeated request with the same key starts no run twice. */

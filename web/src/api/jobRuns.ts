@@ -5,7 +5,7 @@ import { unlessLive } from './live.ts';
 import { dataOf } from './problem.ts';
 import type { Cause, RunStatus } from './types.ts';
 
-export const causes: readonly Cause[] = ['cron', 'catchup', 'manual', 'retry', 'rerun'];
+export const causes: readonly Cause[] = ['cron', 'catchup', 'manual', 'retry', 'rerun', 'flow', 'backfill', 'after'];
 
 export interface JobRunFilter {
   job: string;

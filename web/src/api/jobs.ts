@@ -8,7 +8,7 @@ import type { Definition, Event, Job, Ranking, RunRequest } from './types.ts';
 export const pageSize = 50;
 
 /** The events of a job that can trigger notifications, in display order. */
-export const events: readonly Event[] = ['failed', 'missed', 'lost', 'late', 'recovered'];
+export const events: readonly Event[] = ['failed', 'missed', 'lost', 'late', 'recovered', 'approval', 'paused', 'output'];
 
 /** A job and the version that a change must name. */
 export interface VersionedJob {
@@ -38,7 +38,8 @@ export function useJob(name: string, options: { enabled?: boolean; live?: boolea
     refetchOnMount: options.fresh ? 'always' : true,
     queryFn: ({ signal }) => fetchJob(name, signal),
     enabled: options.enabled ?? true,
-    refetchInterval: options.live ? unlessLive(5000) : false,
+    // No event tells that a parent has succeeded.
+    refetchInterval: options.live ? (query) => (query.state.data?.job.after ? 5000 : unlessLive(5000)()) : false,
     // An editor works on the version that it opened; a newer version reaches it through the conflict dialog.
     refetchOnWindowFocus: options.live ?? false,
   });
@@ -73,8 +74,9 @@ export function useSaveJob() {
 export function useDeleteJob() {
   const queryClient = useQueryClient();
   return useMutation({
-    mutationFn: (name: string) => dataOf(client.DELETE('/api/v1/jobs/{name}', { params: { path: { name } } })),
-    onSuccess: (_data, name) => {
+    mutationFn: ({ name, force }: { name: string; /** Also if other jobs run after it. */ force?: boolean }) =>
+      dataOf(client.DELETE('/api/v1/jobs/{name}', { params: { path: { name }, query: { force: force || undefined } } })),
+    onSuccess: (_data, { name }) => {
       queryClient.removeQueries({ queryKey: keys.job(name) });
       return queryClient.invalidateQueries({ queryKey: keys.jobs });
     },

@@ -51,3 +51,20 @@ it('stops tracking single names once there are many', () => {
   expect(changes.concern(keys.run('another'))).toBe(true);
   expect(changes.concern(keys.job('hourly'))).toBe(false);
 });
+
+it('refetches the nodes of the flow run whose steps change, and of no other', () => {
+  const steps = [
+    { kind: 'flowrun', data: { run: 'f1', job: 'etl', node: 'load', state: 'started' } },
+    { kind: 'run', data: { ...run('n1', 'etl:load').data, flowRun: 'f1', node: 'load' } },
+    run('f1', 'etl'),
+  ] as const;
+  for (const change of steps) {
+    const changes = new Changes();
+    changes.add(change);
+    expect(changes.any).toBe(true);
+    expect([changes.concern(keys.runNodes('f1')), changes.concern(keys.runNodes('f2')), changes.concern(keys.approvals(undefined))]).toEqual([true, false, true]);
+  }
+  const changes = new Changes();
+  changes.add(steps[0]);
+  expect([changes.concern(keys.grid('etl')), changes.concern(keys.grid('other')), changes.concern(keys.run('f1'))]).toEqual([true, false, false]);
+});

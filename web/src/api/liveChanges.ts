@@ -26,6 +26,22 @@ export interface RunEvent {
   workerName?: string;
   exitCode?: number;
   endedAt?: string;
+  flowRun?: string;
+  node?: string;
+}
+
+/** Event: a flow run has begun or a request to it has changed; with a node, that was started or has ended. */
+export interface FlowRunEvent {
+  run: string;
+  job?: string;
+  paused?: boolean;
+  ending?: boolean;
+  node?: string;
+  state?: string;
+  status?: string;
+  reason?: string;
+  round?: number;
+  attempt?: number;
 }
 
 /** Event: a worker changed. */
@@ -39,7 +55,7 @@ export interface WorkerEvent {
   settings?: boolean;
 }
 
-export type Change = { kind: 'job'; data: JobEvent } | { kind: 'run'; data: RunEvent } | { kind: 'worker'; data: WorkerEvent };
+export type Change = { kind: 'job'; data: JobEvent } | { kind: 'run'; data: RunEvent } | { kind: 'flowrun'; data: FlowRunEvent } | { kind: 'worker'; data: WorkerEvent };
 
 // Above this number single jobs are no longer tracked, which bounds the memory.
 const manyNames = 200;
@@ -86,10 +102,11 @@ export class Changes {
   readonly #jobs = new Names();
   readonly #runs = new Names();
   readonly #fires = new Names();
+  readonly #flowRuns = new Names();
   readonly #ran = new Names();
 
   get any(): boolean {
-    return this.#all || this.#workers || this.#jobs.any || this.#runs.any;
+    return this.#all || this.#workers || this.#jobs.any || this.#runs.any || this.#flowRuns.any;
   }
 
   add({ kind, data }: Change): void {
@@ -99,7 +116,12 @@ export class Changes {
       case 'run':
         this.#runs.add(data.id);
         this.#fires.add(data.fire);
+        if (data.flowRun !== undefined) this.#flowRuns.add(data.flowRun);
         return this.#ran.add(data.job);
+      case 'flowrun':
+        this.#flowRuns.add(data.run);
+        if (data.job !== undefined) this.#ran.add(data.job);
+        return;
       case 'worker':
         this.#workers = true;
     }
@@ -114,13 +136,14 @@ export class Changes {
   concern(key: readonly unknown[]): boolean {
     if (this.#all) return !isKept(key);
     const job = filteredBy(key);
-    const ran = job === undefined ? this.#runs.any : this.#ran.has(job);
+    const ran = job === undefined ? this.#runs.any || this.#flowRuns.any : this.#ran.has(job);
     switch (key[0]) {
       case 'jobs':
         // The title of a job does not affect its runs.
         if (key[1] === 'names') return this.#jobs.any;
         return key[1] === 'one' ? this.#jobs.has(key[2]) || this.#ran.has(key[2]) : this.#jobs.any || this.#runs.any;
       case 'runs':
+        if (key[1] === 'nodes') return this.#flowRuns.has(key[2]) || this.#runs.has(key[2]);
         return key[1] === 'one' ? this.#runs.has(key[2]) : key[1] === 'attempts' ? this.#fires.has(key[2]) : ran;
       case 'fires':
       case 'timeline':

@@ -129,7 +129,7 @@ export class LiveStream {
       if (!since) this.#begin();
     });
     on('reset', () => this.#all());
-    for (const kind of ['job', 'run', 'worker'] as const) on<never>(kind, (data) => this.#take({ kind, data }));
+    for (const kind of ['job', 'run', 'flowrun', 'worker'] as const) on<never>(kind, (data) => this.#take({ kind, data }));
     source.addEventListener('error', () => this.#source === source && this.#lost());
   }
 

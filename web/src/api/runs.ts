@@ -26,6 +26,8 @@ export interface RunFilter {
   /** A text in the job's or worker's name, the id, the reason, the note, or the user who triggered it. */
   q?: string | undefined;
   exitCode?: number | undefined;
+  /** Only runs of the nodes of this flow run. */
+  flowRun?: string | undefined;
 }
 
 /** A page of runs, newest first. */
@@ -36,9 +38,9 @@ export function useRuns(filter: RunFilter, cursor: string, { limit = pageSize, e
       // A cursor is valid only for the range of its first page, so a start relative to now is stored with it.
       const [kept, bare] = cursor.includes(' ') ? cursor.split(' ') : [undefined, cursor];
       const from = kept ?? (typeof filter.from === 'number' ? new Date(Date.now() + filter.from).toISOString() : filter.from);
-      const { job, worker, cause, to, q, exitCode } = filter;
+      const { job, worker, cause, to, q, exitCode, flowRun } = filter;
       const status = filter.statuses && filter.statuses.length > 0 ? [...filter.statuses] : undefined;
-      const page = await dataOf(client.GET('/api/v1/runs', { params: { query: { job, status, worker, cause, from, to, q, exitCode, cursor: bare || undefined, limit } }, signal }));
+      const page = await dataOf(client.GET('/api/v1/runs', { params: { query: { job, status, worker, cause, from, to, q, exitCode, flowRun, cursor: bare || undefined, limit } }, signal }));
       return page.nextCursor && from !== undefined ? { ...page, nextCursor: `${from} ${page.nextCursor}` } : page;
     },
     enabled,
@@ -51,18 +53,24 @@ export function useRun(id: string) {
   return useQuery({
     queryKey: keys.run(id),
     queryFn: ({ signal }) => dataOf(client.GET('/api/v1/runs/{id}', { params: { path: { id } }, signal })),
-    refetchInterval: ({ state }) => (state.data && isTerminal(state.data.status) ? false : unlessLive(1000)()),
+    refetchInterval: ({ state: { data } }) => (data && isTerminal(data.status) ? false : data && startComes(data) ? 1000 : unlessLive(1000)()),
   });
 }
 
+/** Reports whether the start of a run will be known soon: workers record it after two seconds, and no event follows. */
+function startComes({ status, startedAt, claimedAt, digest }: Run): boolean {
+  return status === 'running' && startedAt === undefined && digest === undefined && Date.now() - Date.parse(claimedAt ?? '') < 15_000;
+}
+
 /** All attempts of a fire, in order. */
-export function useAttempts(fire: string, live: boolean) {
+export function useAttempts(fire: string, live: boolean, enabled = true) {
   return useQuery({
     queryKey: keys.attempts(fire),
     queryFn: async ({ signal }) => {
       const { items } = await dataOf(client.GET('/api/v1/runs', { params: { query: { fire, limit: pageSize } }, signal }));
       return items.filter((run) => run.attempt > 0).sort((a, b) => a.attempt - b.attempt);
     },
+    enabled,
     // An ended attempt may be followed by another one.
     refetchInterval: unlessLive(live ? 1000 : 5000),
   });

@@ -4,12 +4,12 @@ import { keys } from './keys.ts';
 import { dataOf } from './problem.ts';
 import type { PreviewRequest } from './types.ts';
 
-/** The next fires of a cron expression and its description in the given language, from the server. */
+/** The next fires of a schedule, or of several of one job, and their description in the given language, from the server. */
 export function usePreview(request: PreviewRequest, language: string) {
   return useQuery({
     queryKey: keys.preview(request, language),
     queryFn: ({ signal }) => dataOf(client.POST('/api/v1/schedules/preview', { body: request, signal })),
-    enabled: (request.cronExpr ?? '').trim() !== '',
+    enabled: (request.cronExpr ?? '').trim() !== '' || (request.schedules ?? []).length > 0,
     placeholderData: keepPreviousData,
     staleTime: 10_000,
     refetchInterval: 30_000,

@@ -4,6 +4,26 @@
  */
 
 export interface paths {
+    "/api/v1/approvals": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the approvals that wait for an operator
+         * @description Lists the steps of live flow runs that wait for an operator, the oldest first.
+         */
+        get: operations["list-approvals"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/audit": {
         parameters: {
             query?: never;
@@ -13,7 +33,7 @@ export interface paths {
         };
         /**
          * List the audit, newest first
-         * @description Every change of jobs, runs, users, tokens, sessions, workers, channels and secrets has an entry as soon as it is made. Requires the role admin everywhere, not only in a group.
+         * @description Every change of jobs, runs, users, tokens, sessions, workers, channels, secrets and views has an entry as soon as it is made. Requires the role admin everywhere, not only in a group.
          */
         get: operations["list-audit"];
         put?: never;
@@ -113,7 +133,7 @@ export interface paths {
         };
         /**
          * List login methods
-         * @description The methods of the console's login page. A browser that opens `start` returns to the console logged in, or with the reason of the failure in the fragment: `#sso=refused`, `not_allowed` (no role is assigned to the user), `unavailable` or `busy`.
+         * @description The methods of the console's login page. A browser that opens `start` returns to the console signed in, or with the reason of the failure in the fragment: `#sso=refused`, `not_allowed` (no role is assigned to the user), `unavailable` or `busy`.
          */
         get: operations["login-methods"];
         put?: never;
@@ -184,6 +204,106 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/backfills": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List backfills
+         * @description Backfills that have not ended, the newest first; with job, also the ended ones of this job.
+         */
+        get: operations["list-backfills"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/backfills/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get a backfill
+         * @description Progress of a backfill, fire by fire while it has not ended.
+         */
+        get: operations["get-backfill"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/backfills/{id}/cancel": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Cancel a backfill
+         * @description No further fire is started, and the backfill ends. Fires that run continue, unless kill requests their end.
+         */
+        post: operations["cancel-backfill"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/backfills/{id}/pause": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Pause a backfill
+         * @description No further fire is started until it is resumed; those that run continue.
+         */
+        post: operations["pause-backfill"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/backfills/{id}/resume": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Resume a backfill
+         * @description Continues a paused backfill.
+         */
+        post: operations["resume-backfill"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/channels": {
         parameters: {
             query?: never;
@@ -218,7 +338,7 @@ export interface paths {
         get: operations["get-channel"];
         /**
          * Create or change a channel
-         * @description URL and secret of an existing webhook are kept if they are not given. A generated signing secret is returned once.
+         * @description URL, secret, key and chat of an existing channel of the same kind are kept if they are not given; none of them is returned. A generated signing secret of a webhook is returned once.
          */
         put: operations["put-channel"];
         post?: never;
@@ -320,7 +440,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Follow changes of jobs, runs and workers
+         * Follow changes of jobs, runs, flow runs and workers
          * @description One stream reports all changes that lists and pages show. It can be resumed by revision.
          */
         get: operations["follow-events"];
@@ -383,7 +503,7 @@ export interface paths {
         put?: never;
         /**
          * Run failed fires again
-         * @description Starts the job of each failed fire once more, with the parameters of the fire's last attempt. The note of the new run begins with "re-run of" and the id of the original. Each fire is authorized independently, by your role in its job's group. Returns 200 with a result for each fire.
+         * @description Requests the next attempt of each failed fire, with the parameters of its last one: the ledger keeps one entry for the fire, with the outcome of the new attempt. Each fire is authorized independently, by your role in its job's group. Returns 200 with a result for each fire. An entry for several fires has no next attempt: its job is started once.
          */
         post: operations["rerun-fires"];
         delete?: never;
@@ -548,6 +668,26 @@ export interface paths {
         patch: operations["patch-job"];
         trace?: never;
     };
+    "/api/v1/jobs/{name}/backfills": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Run past fires
+         * @description Runs past fires of a job again, or for the first time: those that were planned in the range by the present schedule, and that reprocess selects. A run is the next attempt of its fire, so a missed date becomes a succeeded one in the ledger. Fires that have not ended are left out and listed. A job has one backfill at a time. Runs of a backfill use at most a share of each worker's slots, come last where slots are scarce, and never make a planned fire skip. With dryRun, only returns which fires it would be.
+         */
+        post: operations["create-backfill"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/jobs/{name}/fires": {
         parameters: {
             query?: never;
@@ -560,6 +700,46 @@ export interface paths {
          * @description The ledger of one job. That of a deleted job is kept for its retention.
          */
         get: operations["list-job-fires"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/jobs/{name}/graph": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get the graph of a flow
+         * @description The steps of a flow with their layers, and the dependencies with their effective conditions. With digest, the definition of an earlier flow run or version, as long as it is known. Requires the role viewer in the job's group and in that of the definition.
+         */
+        get: operations["get-job-graph"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/jobs/{name}/grid": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get the last runs of a flow, step by step
+         * @description Returns the status of each step in the last runs of a flow, including one that is live.
+         */
+        get: operations["get-grid"];
         put?: never;
         post?: never;
         delete?: never;
@@ -602,6 +782,46 @@ export interface paths {
         get: operations["get-placement"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/jobs/{name}/replicas": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the replicas of a daemon job
+         * @description A replica without a run is waiting, with the reason. Other jobs have none. While a replica is handed over, the response names it.
+         */
+        get: operations["list-replicas"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/jobs/{name}/restart": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Restart the replicas of a daemon job, one by one
+         * @description Each run is ended, and the next one follows when its successor has been healthy. The definition stays the same. Returns at once; the replicas show the progress. Replicas that wait after short runs start at once.
+         */
+        post: operations["restart-job"];
         delete?: never;
         options?: never;
         head?: never;
@@ -748,6 +968,182 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/locks": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List locks
+         * @description Lists the locks of the groups where you have a role. The group of a lock is its name up to the first dot.
+         */
+        get: operations["list-locks"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/locks/{name}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get a lock
+         * @description Returns 404 for a lock that was never acquired, or that was released more than seven days ago.
+         */
+        get: operations["get-lock"];
+        put?: never;
+        /**
+         * Acquire a lock, or wait for it
+         * @description Takes the lock if it is free, and otherwise waits for it for the given time in a queue: first come, first served. A client whose state is queued or grace repeats the request with its session, within the TTL. The holder sends keep-alives every third of the TTL, to any master; the session is valid at all of them. A lock whose owner has disappeared is given to the first client in the queue after the owner's grace period, and before that to its owner. Requires the role operator in the lock's group.
+         */
+        post: operations["acquire-lock"];
+        /**
+         * Release a lock on behalf of its owner
+         * @description The next client gets the lock at once, although the work of the former owner may still be running: its client ends the work when it learns of the loss. Returns 404 if the lock is not held. The audit has an entry.
+         */
+        delete: operations["force-release-lock"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/locks/{name}/keepalive": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Keep a session of a lock alive
+         * @description The response with the state held means that the session had the lock when the request arrived. If the lease had expired, the lock was taken back. Work under the lock must have ended one second before the grace period is over, counted from when the client sent the last keep-alive that was answered.
+         */
+        post: operations["keep-lock-alive"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/locks/{name}/note": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Leave a note beside a lock
+         * @description Replaces the note of the holder. A client that takes the lock over gets it, to continue the interrupted work.
+         */
+        post: operations["note-lock"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/locks/{name}/release": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Release a lock
+         * @description The next client in the queue gets the lock at once. A client in the queue leaves it. The request may be repeated.
+         */
+        post: operations["release-lock"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/maintenance": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List maintenance windows
+         * @description Lists the maintenance windows that affect jobs of the caller's groups, with the times at which they are open within the next 31 days. Windows that have ended are kept for 30 days.
+         */
+        get: operations["list-maintenance"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/maintenance/{name}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get a maintenance window
+         * @description Returns a maintenance window.
+         */
+        get: operations["get-maintenance"];
+        /**
+         * Create or change a maintenance window
+         * @description Creates or changes a maintenance window. While it is open, nothing in its scope starts by itself: fires that are planned within it wait until it ends (policy hold) or are skipped (policy skip); further attempts, fires after other jobs and fires of backfills wait. Runs that have begun continue, and manual runs are possible. Workers that it names claim nothing. It needs the role operator for each of its groups, and for all groups if it affects more than groups. A window cannot begin in the past.
+         */
+        put: operations["put-maintenance"];
+        post?: never;
+        /**
+         * Delete a maintenance window
+         * @description Deletes a maintenance window. What waited for its end starts; fires that have been skipped stay skipped.
+         */
+        delete: operations["delete-maintenance"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/maintenance/{name}/end": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * End a maintenance window now
+         * @description Ends a maintenance window that is open: its end becomes the present, and what waited for it starts. A recurring window is changed or deleted instead.
+         */
+        post: operations["end-maintenance"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/masters": {
         parameters: {
             query?: never;
@@ -763,6 +1159,54 @@ export interface paths {
         put?: never;
         post?: never;
         delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/pools": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List pools
+         * @description Lists all pools with their usage, the runs that have slots and the fires that wait for them.
+         */
+        get: operations["list-pools"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/pools/{name}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get a pool
+         * @description Returns a pool with all runs that have slots of it, and the first fires of its queue.
+         */
+        get: operations["get-pool"];
+        /**
+         * Create or change a pool
+         * @description Requires the role editor in the pool's group, before and after the change; everywhere for a pool without a group. A lower number of slots ends no run: nothing starts until fewer slots are in use than there are then.
+         */
+        put: operations["put-pool"];
+        post?: never;
+        /**
+         * Delete a pool
+         * @description Returns 409 with the names of the jobs if jobs use the pool. Requires the role editor in the pool's group; everywhere for a pool without a group.
+         */
+        delete: operations["delete-pool"];
         options?: never;
         head?: never;
         patch?: never;
@@ -828,6 +1272,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/runs/{id}/approve": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Approve a step of a flow run
+         * @description The step ends as succeeded, with your name and note as its reason. Returns 409 if it does not wait for an approval. Requires the role operator in the flow's group.
+         */
+        post: operations["approve-step"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/runs/{id}/kill": {
         parameters: {
             query?: never;
@@ -839,9 +1303,29 @@ export interface paths {
         put?: never;
         /**
          * Kill a run
-         * @description Sends the signal to the command and all its child processes, and KILL after the job's killGrace; a pending run is cancelled. The request may be repeated: another signal is sent as well, and KILL ends the grace period. The response does not wait for the end; until then, the run's field ending contains the last request. Requires the role operator in the group that the run had and in the job's current group.
+         * @description Sends the signal to the command and all its child processes, and KILL after the job's killGrace; a pending run is cancelled. The request may be repeated: another signal is sent as well, and KILL ends the grace period. The response does not wait for the end; until then, the run's field ending contains the last request. A flow run has no command: it starts no further nodes, and its current ones are ended with TERM. Requires the role operator in the group that the run had and in the job's current group.
          */
         post: operations["kill-run"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/runs/{id}/nodes": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the nodes of a flow run
+         * @description Lists the steps of a flow run in the order of the definition that it began with, each map followed by its items. A node is pending until the steps before it allow it to start; its reason names what it waits for. An ended flow run is shown from the history. Returns 409 for a run of a job without steps.
+         */
+        get: operations["list-run-nodes"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -902,6 +1386,86 @@ export interface paths {
         get: operations["follow-output"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/runs/{id}/pause": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Pause a flow run
+         * @description The flow run starts no further nodes until it is resumed; nodes that run continue. Does nothing for a flow run that is paused already. Returns 409 for other runs. Requires the role operator in the flow's group.
+         */
+        post: operations["pause-run"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/runs/{id}/reject": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Reject a step of a flow run
+         * @description The step ends as failed, with your name and note as its reason. Returns 409 if it does not wait for an approval. Requires the role operator in the flow's group.
+         */
+        post: operations["reject-step"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/runs/{id}/rerun": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Run the fire of a run again
+         * @description Requests the next attempt of the fire that the run belongs to, whatever its outcome, with the parameters of the run. The attempt uses the current definition of the job. The ledger keeps one entry for the fire, with the outcome of the new attempt; statistics count the fire once. Retries count anew. A fire with a pending or current run is refused with 409 (fire_live). Of a flow run, the nodes of scope run again, with the current definition or that of the earlier flow run, and the others are kept with their outcomes and outputs; dryRun returns both lists. Only the last attempt of a fire can be re-run (not_last_attempt), and what the steps to run read of kept ones is at most 384 KiB. In a flow run that has not ended, scope only runs one failed node again, unless a step that depends on it has started (dependent_started); all else is refused (flow_live). Requires the role operator in the group that the run had and in the job's current group.
+         */
+        post: operations["rerun-run"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/runs/{id}/resume": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Resume a flow run
+         * @description The flow run starts nodes again. Does nothing for a flow run that is not paused. Requires the role operator in the flow's group.
+         */
+        post: operations["resume-run"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1164,6 +1728,46 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/types": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List types
+         * @description The types that jobs may have: those that are built in, and the plug-ins of the live workers.
+         */
+        get: operations["list-types"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/types/{name}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get a type
+         * @description The schema of its settings, and the workers that have it.
+         */
+        get: operations["get-type"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/users": {
         parameters: {
             query?: never;
@@ -1179,7 +1783,7 @@ export interface paths {
         put?: never;
         /**
          * Create a user
-         * @description A user has a role everywhere, roles in groups, or both. A user without a password cannot log in, but can own tokens, for example for a service.
+         * @description A user has a role everywhere, roles in groups, or both. A user without a password cannot sign in, but can own tokens, for example for a service.
          */
         post: operations["create-user"];
         delete?: never;
@@ -1204,16 +1808,60 @@ export interface paths {
         post?: never;
         /**
          * Delete a user
-         * @description The user's tokens are deleted, and its sessions end within seconds. The last admin who can log in cannot be deleted.
+         * @description The user's tokens are deleted, and its sessions end within seconds. The last admin who can sign in cannot be deleted.
          */
         delete: operations["delete-user"];
         options?: never;
         head?: never;
         /**
          * Change a user
-         * @description Changes the given fields. If the password or a role changes, or the user is disabled, the user's sessions end within seconds; the rights of the user's tokens change with those of the user. The last admin who can log in cannot lose the role.
+         * @description Changes the given fields. If the password or a role changes, or the user is disabled, the user's sessions end within seconds; the rights of the user's tokens change with those of the user. The last admin who can sign in cannot lose the role.
          */
         patch: operations["patch-user"];
+        trace?: never;
+    };
+    "/api/v1/views": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List your views and the shared ones
+         * @description Views are named filters of the list of jobs in the console: your own, at most 50, and those shared by all users, at most 200. A view opens at the console's address /jobs? followed by its query.
+         */
+        get: operations["list-views"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/views/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Create or change a view
+         * @description With shared, the view of this id among the shared ones, and needs the role editor in any group; otherwise your own. A user's views are deleted with the user.
+         */
+        put: operations["put-view"];
+        post?: never;
+        /**
+         * Delete a view
+         * @description Deletes your own view of this id, or the shared one.
+         */
+        delete: operations["delete-view"];
+        options?: never;
+        head?: never;
+        patch?: never;
         trace?: never;
     };
     "/api/v1/workers": {
@@ -1393,6 +2041,12 @@ export interface components {
             by: string;
             note?: string;
         };
+        AnswerRequest: {
+            /** @description Reason; shown with the step. */
+            note?: string;
+            /** @description Name of the step. */
+            step: string;
+        };
         Applied: {
             /** @description Unified diff, as for patch(1); for a dry run. */
             diff?: string;
@@ -1437,6 +2091,15 @@ export interface components {
         ApplyRequest: {
             /** @description Each job is created, changed or left unchanged independently: a refused job does not affect the others. */
             jobs: components["schemas"]["JobInput"][];
+        };
+        Approval: {
+            /** @description The question to the operator. */
+            text: string;
+            /**
+             * @description The step times out after this time. Default: none.
+             * @example 8h
+             */
+            timeout?: string;
         };
         AuditActor: {
             /**
@@ -1576,6 +2239,157 @@ export interface components {
              */
             waiting: number;
         };
+        AutoPause: {
+            /**
+             * Format: int64
+             * @description The job is paused once this many fires in a row have failed, timed out, been refused, or been lost with their worker, each with its last attempt. Missed and skipped fires do not count; a success resets the count.
+             * @example 5
+             */
+            failures: number;
+        };
+        Backfill: {
+            by?: string;
+            /**
+             * Format: int64
+             * @description Maximum number of fires that run at the same time.
+             */
+            concurrency?: number;
+            counts: components["schemas"]["BackfillCounts"];
+            /** Format: date-time */
+            createdAt?: string;
+            /** Format: date-time */
+            endedAt?: string;
+            /** @description A page of the fires, in their order; absent in lists, and once it has ended. A dry run returns the first 1000. The ledger shows them, too. */
+            fires?: components["schemas"]["BackfillFire"][];
+            /**
+             * Format: date-time
+             * @description The first planned time, inclusive. Absent once it has ended.
+             */
+            from?: string;
+            /** @description Absent in a dry run. */
+            id?: string;
+            /** @description Name of the job. */
+            job: string;
+            /**
+             * Format: int64
+             * @description Fires of the range that are not run, in the response to the request.
+             */
+            kept?: number;
+            /** @description Fires of the range that are left out because they have not ended, in the response to the request. */
+            live?: components["schemas"]["LiveFire"][];
+            /**
+             * Format: int64
+             * @description No further fire is started after as many failures.
+             */
+            maxFailures?: number;
+            /** @description Cursor of the next page of fires; absent on the last one. */
+            nextCursor?: string;
+            note?: string;
+            /** @enum {string} */
+            order?: "oldest" | "newest";
+            params?: {
+                [key: string]: string;
+            };
+            reason?: components["schemas"]["Reason"];
+            /** @enum {string} */
+            reprocess?: "none" | "failed" | "all";
+            /**
+             * @description planned: a dry run; ending: no further fire is started.
+             * @enum {string}
+             */
+            state: "planned" | "running" | "paused" | "ending" | "ended";
+            /**
+             * @description Outcome of one that has ended.
+             * @enum {string}
+             */
+            status?: "succeeded" | "failed" | "killed" | "refused";
+            /**
+             * Format: date-time
+             * @description The end of the planned times, exclusive.
+             */
+            to?: string;
+        };
+        BackfillCancelRequest: {
+            /** @description Also end the fires that run. Default: they continue, and no further one is started. */
+            kill?: boolean;
+            /** @description Reason; shown with the backfill. */
+            note?: string;
+        };
+        BackfillCounts: {
+            /** Format: int64 */
+            failed: number;
+            /** Format: int64 */
+            running: number;
+            /**
+             * Format: int64
+             * @description Fires that are not started any more.
+             */
+            skipped: number;
+            /** Format: int64 */
+            succeeded: number;
+            /** Format: int64 */
+            total: number;
+            /** Format: int64 */
+            waiting: number;
+        };
+        BackfillCreateRequest: {
+            /**
+             * Format: int64
+             * @description Maximum number of fires that run at the same time. Default: 1; always 1 for a job whose runs must not overlap.
+             */
+            concurrency?: number;
+            /** @description Return which fires would be run, and run none. */
+            dryRun?: boolean;
+            /**
+             * Format: date-time
+             * @description The first planned time, inclusive.
+             * @example 2026-03-01T00:00:00Z
+             */
+            from: string;
+            /**
+             * Format: int64
+             * @description Start no further fires after this many have failed. Default: no limit.
+             */
+            maxFailures?: number;
+            /** @description Reason; shown with the runs. */
+            note?: string;
+            /**
+             * @description The order of the fires. Default: oldest.
+             * @enum {string}
+             */
+            order?: "oldest" | "newest";
+            /** @description Values of the job's parameters. */
+            params?: {
+                [key: string]: string;
+            };
+            /**
+             * @description Which fires to run. none: those that have not run; failed: also those that did not succeed; all: all of them. Default: none.
+             * @enum {string}
+             */
+            reprocess?: "none" | "failed" | "all";
+            /**
+             * Format: date-time
+             * @description The end of the planned times, exclusive. Fires that are not due yet are not included.
+             * @example 2026-03-08T00:00:00Z
+             */
+            to: string;
+        };
+        BackfillFire: {
+            /**
+             * Format: date-time
+             * @description Its planned time.
+             */
+            at: string;
+            /**
+             * Format: int64
+             * @description Number of the attempt that the backfill requests.
+             */
+            attempt: number;
+            /** @description Id of the run, once it was started. */
+            run?: string;
+            /** @enum {string} */
+            status: "waiting" | "running" | "succeeded" | "failed" | "timed_out" | "killed" | "lost" | "skipped" | "refused" | "missed";
+        };
         Bucket: {
             /**
              * Format: date-time
@@ -1643,6 +2457,8 @@ export interface components {
             action: "run" | "pause" | "resume" | "delete" | "kill";
             /** @description Jobs of this group and its subgroups: groups whose names continue with a dot or a dash. */
             below?: string;
+            /** @description For delete: also jobs that others, which are not among them, name in after. */
+            force?: boolean;
             /** @description Jobs of this group. */
             group?: string;
             /** @description Names of jobs. Cannot be combined with a filter. */
@@ -1718,11 +2534,16 @@ export interface components {
              */
             jobs: number;
             /** @enum {string} */
-            kind: "webhook" | "mail";
+            kind: "webhook" | "mail" | "slack" | "pagerduty" | "teams" | "discord" | "mattermost" | "telegram" | "dingtalk" | "feishu" | "wecom" | "ntfy" | "opsgenie" | "ping";
+            /**
+             * @description Language of messages; en if absent.
+             * @enum {string}
+             */
+            language?: "en" | "zh";
             /** @description The latest delivery that was tried; on request. */
             last?: components["schemas"]["Delivery"];
             name: string;
-            /** @description Scheme and host of a webhook; the rest of its URL is secret. For admins only. */
+            /** @description Scheme and host of its URL, the rest of which is secret. For admins only. */
             origin?: string;
             /**
              * Format: int64
@@ -1747,20 +2568,29 @@ export interface components {
             why?: string;
         };
         ChannelDefinition: {
+            /** @description Chat that a bot writes to. Treated as a secret. */
+            chat?: string;
             /** @description Send nothing to the channel. */
             disabled?: boolean;
+            /** @description Key or token that the receiver has issued. Treated as a secret. */
+            key?: string;
             /** @enum {string} */
-            kind: "webhook" | "mail";
-            /** @description Generate a new signing secret and return it. */
+            kind: "webhook" | "mail" | "slack" | "pagerduty" | "teams" | "discord" | "mattermost" | "telegram" | "dingtalk" | "feishu" | "wecom" | "ntfy" | "opsgenie" | "ping";
+            /**
+             * @description Language of messages; en if not given. Webhooks have none.
+             * @enum {string}
+             */
+            language?: "en" | "zh";
+            /** @description Generate a new signing secret of a webhook and return it. */
             newSecret?: boolean;
             /**
-             * @description Signs the calls of a webhook: whsec_ and 24 to 64 bytes in base64. Generated for a new webhook if not given.
+             * @description Signs the calls. For a webhook, whsec_ and 24 to 64 bytes in base64, generated if not given.
              * @example whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD
              */
             secret?: string;
             /** @description Mail addresses. */
             to?: string[];
-            /** @description URL of the webhook. */
+            /** @description URL that is called. Treated as a secret. */
             url?: string;
         };
         Check: {
@@ -1780,7 +2610,7 @@ export interface components {
              * @description For programs and translations.
              * @enum {string}
              */
-            code: "etcd_away" | "etcd_full" | "log_store_away" | "outbox_full" | "spool_full" | "disk_full" | "clock_off" | "worker_lost" | "no_workers" | "watch_stale" | "loop_stuck" | "no_elected_master" | "unreadable" | "certificate_ends" | "certificate_unusable" | "misses_feature" | "housekeeping_fails" | "fires_overdue" | "fire_without_entry" | "notify_failing" | "notifications_stuck" | "notifications_behind" | "run_as_ignored" | "changes_full" | "audit_stuck" | "audit_unreadable" | "clock_unproven" | "cursor_in_future" | "etcd_went_back" | "cannot_start" | "start_hangs" | "guardian_silent";
+            code: "etcd_away" | "etcd_full" | "log_store_away" | "outbox_full" | "spool_full" | "disk_full" | "clock_off" | "worker_lost" | "no_workers" | "watch_stale" | "loop_stuck" | "no_elected_master" | "unreadable" | "certificate_ends" | "certificate_unusable" | "misses_feature" | "housekeeping_fails" | "fires_overdue" | "fire_without_entry" | "notify_failing" | "notifications_stuck" | "notifications_behind" | "run_as_ignored" | "changes_full" | "audit_stuck" | "audit_unreadable" | "clock_unproven" | "cursor_in_future" | "etcd_went_back" | "cannot_start" | "start_hangs" | "guardian_silent" | "type_broken" | "update_stuck" | "function_stuck" | "definitions_not_applied";
             /** @description Values for translated texts. */
             data?: {
                 [key: string]: string;
@@ -1798,6 +2628,8 @@ export interface components {
             who?: string;
         };
         Crontab: {
+            /** @description Mail channels that do not exist and that the jobs notify of their output, in place of MAILTO. The caller creates them. */
+            channels?: components["schemas"]["CrontabChannel"][];
             /**
              * Format: int64
              * @description Number of lines that cron would reject, or whose job could not be saved.
@@ -1815,6 +2647,11 @@ export interface components {
              * @description Number of lines that cron accepts and that have no equivalent job.
              */
             notTaken: number;
+        };
+        CrontabChannel: {
+            name: string;
+            /** @description Mail addresses, those of MAILTO. */
+            to: string[];
         };
         CrontabLine: {
             /** @description A job was imported from this line before; the resulting job has its name and would replace it. */
@@ -1931,15 +2768,48 @@ export interface components {
             /** @description IANA name. */
             zone: string;
         };
+        Daemon: {
+            /**
+             * @description Delay before a restart; doubled as long as runs last less than healthyAfter. Default: 1s.
+             * @example 1s
+             */
+            backoff?: string;
+            /** @description Number of replicas, from 1 to 1000; all: one on each eligible worker. */
+            count: "all" | number;
+            /**
+             * @description How long a run must last to count as healthy. Default: 10s.
+             * @example 10s
+             */
+            healthyAfter?: string;
+            /**
+             * @description Maximum delay. Default: 5m.
+             * @example 5m
+             */
+            maxBackoff?: string;
+            rebalance?: components["schemas"]["Rebalance"];
+        };
         Definition: {
+            /**
+             * @description Names of jobs, the parents: the job gets a fire when each of them has succeeded since its last such fire.
+             * @example [
+             *       "import-stock"
+             *     ]
+             */
+            after?: string[];
             /** @description A program and its arguments, run without a shell. */
             args?: string[];
+            autoPause?: components["schemas"]["AutoPause"];
             catchUp?: components["schemas"]["CatchUp"];
             /**
-             * @description Command line for the shell. Either command or args is required.
+             * @description Command line for the shell. Either command or args is required for the type shell.
              * @example make report
              */
             command?: string;
+            /**
+             * Format: int64
+             * @description Maximum number of nodes of one flow run that run at the same time. Default: 100.
+             */
+            concurrency?: number;
             /** @description The console asks before a manual run. Schedules, scripts and cronctl are not affected. */
             confirmRun?: boolean;
             /**
@@ -1947,6 +2817,8 @@ export interface components {
              * @example 30 2 * * MON-FRI
              */
             cronExpr?: string;
+            /** @description Keeps replicas of the command running, in place of a schedule. */
+            daemon?: components["schemas"]["Daemon"];
             description?: string;
             dst?: components["schemas"]["DST"];
             /**
@@ -1958,6 +2830,8 @@ export interface components {
             env?: {
                 [key: string]: string;
             };
+            /** @description The first failure ends the nodes of the flow run that run, and no further node is started. */
+            failFast?: boolean;
             /**
              * @description The group that the job belongs to.
              * @example reports
@@ -1999,12 +2873,16 @@ export interface components {
              */
             onLost?: "rerun" | "abandon" | "detach";
             output?: components["schemas"]["OutputPolicy"];
+            /** @description Values that a run reports, by name, at most 32: each a file of that name in the folder CARILLON_OUTPUT, of at most 4 KiB. They are stored with the run. */
+            outputs?: {
+                [key: string]: components["schemas"]["Output"];
+            };
             /**
              * @description What a fire does while an earlier run is unresolved. skip: it is recorded as skipped; queue: it waits (one at most); replace: it kills that run; allow: it runs at the same time. Default: skip.
              * @enum {string}
              */
             overlap?: "skip" | "queue" | "replace" | "allow";
-            /** @description Parameters: variables that a trigger may set, by name. */
+            /** @description Parameters: variables that a trigger may set, by name. Their order is kept. */
             params?: {
                 [key: string]: components["schemas"]["Param"];
             };
@@ -2019,12 +2897,26 @@ export interface components {
             paused?: boolean;
             placement?: components["schemas"]["Placement"];
             /**
+             * @description A pool that limits how many runs of all jobs that use it exist at the same time. A fire that finds no free slot waits until startDeadline.
+             * @example reports-db
+             */
+            pool?: string;
+            /**
+             * Format: int64
+             * @description Number of the pool's slots that a run takes. Default: 1.
+             */
+            poolSlots?: number;
+            /**
              * Format: int64
              * @description Order in which fires get free slots, 9 first. Default: 5.
              */
             priority?: number;
             retention?: components["schemas"]["Retention"];
             retry?: components["schemas"]["Retry"];
+            /** @description Each fire runs once on each of several workers: all, a number, or an object. */
+            runOn?: components["schemas"]["RunOn"];
+            /** @description Several schedules, in place of cronExpr, timezone, dst, startAt, endAt and jitter. When several of them fire at the same time, that is one fire, which belongs to the first of them in the list. */
+            schedules?: components["schemas"]["JobSchedule"][];
             /** @description Absolute path of the shell. Default: /bin/sh. */
             shell?: string;
             /**
@@ -2044,6 +2936,8 @@ export interface components {
             startDeadline?: string;
             /** @description Standard input of the command. */
             stdin?: string;
+            /** @description The steps of a flow, in any order, in place of a command. */
+            steps?: components["schemas"]["Step"][];
             /** @description Exit codes that count as success. Default: 0. */
             successExitCodes?: number[];
             /**
@@ -2066,8 +2960,17 @@ export interface components {
              * @example 每晚报表
              */
             title?: string;
+            /**
+             * @description What a run executes: shell (a command), http (a request), or a plug-in of the workers; see GET /types. Default: shell.
+             * @example http
+             */
+            type?: string;
             /** @description The user to run as. The worker refuses the run if it does not allow this user. */
             user?: string;
+            /** @description Settings of a type other than shell, at most 32 KiB and 8 levels. A text may contain ${NAME}, which is replaced by the value of NAME in params or env; where the type permits it, secret:NAME is replaced by the secret of that name. */
+            with?: {
+                [key: string]: unknown;
+            };
             /** @description Absolute path of the working directory. */
             workDir?: string;
         };
@@ -2117,7 +3020,7 @@ export interface components {
              * @description The event.
              * @enum {string}
              */
-            event: "failed" | "missed" | "lost" | "late" | "recovered" | "summary" | "summary_recovered" | "test";
+            event: "failed" | "missed" | "lost" | "late" | "recovered" | "approval" | "paused" | "output" | "escalated" | "digest" | "summary" | "summary_recovered" | "summary_output" | "test";
             fire?: string;
             /** @description The message id is msg_ followed by this id. */
             id: string;
@@ -2125,7 +3028,7 @@ export interface components {
             /** @description The first jobs of a summary. */
             jobs?: string[];
             /** @enum {string} */
-            kind?: "webhook" | "mail";
+            kind?: "webhook" | "mail" | "slack" | "pagerduty" | "teams" | "discord" | "mattermost" | "telegram" | "dingtalk" | "feishu" | "wecom" | "ntfy" | "opsgenie" | "ping";
             /**
              * Format: date-time
              * @description Time of the next try.
@@ -2137,16 +3040,29 @@ export interface components {
             /** @description The message in one line. */
             text: string;
         };
+        /** @description A dependency on a step: its name, or an object with a condition. */
+        Edge: string | components["schemas"]["EdgeObject"];
+        EdgeObject: {
+            /** @description The step must have ended with one of these exit codes. */
+            exitCodes?: number[];
+            /**
+             * @description How the step must have ended. Default: as the rule says.
+             * @enum {string}
+             */
+            on?: "success" | "failure" | "skipped" | "not_failed" | "done";
+            /** @description Name of the step. */
+            step: string;
+        };
         Ending: {
             /** Format: date-time */
             at: string;
             /** @description Who sent the last request. */
             by: string;
             /**
-             * @description Reason, if not requested by a user: replaced by the next fire.
+             * @description Reason, if not requested by a user: replaced by the next fire; of a flow run also its timeout, its first failure, a definition that cannot be read, or a restore of etcd.
              * @enum {string}
              */
-            code?: "replaced";
+            code?: "replaced" | "timeout" | "fail_fast" | "definition_missing" | "restored";
             /** @description Why. */
             note?: string;
             /**
@@ -2265,7 +3181,7 @@ export interface components {
             /** @description Ids of its runs, oldest first. */
             attempts: string[];
             /** @enum {string} */
-            cause: "cron" | "catchup" | "manual" | "retry" | "rerun";
+            cause: "cron" | "catchup" | "manual" | "retry" | "rerun" | "flow" | "backfill" | "after" | "daemon";
             /**
              * Format: date-time
              * @description Due time, if later than planned.
@@ -2286,6 +3202,8 @@ export interface components {
             plannedAt: string;
             /** @description Reason for the status. */
             reason?: components["schemas"]["Reason"];
+            /** @description Label of the schedule that planned the fire, of a job with several schedules. */
+            schedule?: string;
             /**
              * @description Status of the last attempt; planned: in the future; waiting: due.
              * @enum {string}
@@ -2334,6 +3252,92 @@ export interface components {
             refused: number;
             /** Format: int64 */
             unknown: number;
+        };
+        FlowGraph: {
+            /** @description Identifies the definition. */
+            digest?: string;
+            /** @description The dependencies, by their target in the order of the definition. */
+            edges: components["schemas"]["GraphEdge"][];
+            /** @description Name of the flow. */
+            job: string;
+            /**
+             * Format: int64
+             * @description Number of layers.
+             */
+            layers: number;
+            /** @description The steps, in the order of the definition. */
+            steps: components["schemas"]["GraphStep"][];
+        };
+        FlowNode: {
+            /** @description The flow run is one of a backfill. */
+            background?: boolean;
+            /**
+             * Format: int64
+             * @description Revision of etcd at which the flow run began.
+             */
+            created: number;
+            /**
+             * Format: int64
+             * @description Number of flow runs that this one is nested in.
+             */
+            depth?: number;
+            /** @description Identifies the definition of the flow. */
+            digest?: string;
+            /** @description The period of data that the flow run processes, if it is a fire of the schedule. */
+            interval?: components["schemas"]["Interval"];
+            /** @description Name of the flow. */
+            job: string;
+            /**
+             * @description What the flow run consists of.
+             * @enum {string}
+             */
+            kind: "flow" | "spread" | "backfill";
+            /** @description Name of the node: of the step, or of an item of a map, such as load@00003. */
+            node: string;
+            /**
+             * Format: int64
+             * @description Numbers the starts of the node in this flow run, from 1.
+             */
+            round: number;
+            /** @description Id of the flow run. */
+            run: string;
+            /** @description Uid of the job that runs; of the flow for an inline step. */
+            uid: string;
+        };
+        FlowSummary: {
+            /** @description Identifies the definition of the steps. */
+            digest?: string;
+            /**
+             * Format: int64
+             * @description Number of steps.
+             */
+            steps: number;
+        };
+        ForEach: {
+            /**
+             * @description Variable that holds the item. Default: ITEM.
+             * @example FILE
+             */
+            as?: string;
+            /**
+             * Format: int64
+             * @description Maximum number of items that run at the same time. Default: that of the flow.
+             */
+            concurrency?: number;
+            /** @description The items. Either items or list is required. */
+            items?: string[];
+            /**
+             * @description Where the items come from, one per line: an output or a parameter.
+             * @example steps.extract.outputs.files
+             */
+            list?: string;
+            /**
+             * Format: int64
+             * @description The step succeeds if at most this many items fail. Default: 0.
+             */
+            maxFailures?: number;
+            /** @description Start no further items once the step has failed. */
+            stop?: boolean;
         };
         Forecast: {
             /** @description Number of fires in each bucket, including empty ones. */
@@ -2410,6 +3414,86 @@ export interface components {
              */
             to: string;
         };
+        GraphEdge: {
+            /** @description It must have ended with one of these exit codes. */
+            exitCodes?: number[];
+            /** @description The step that must have ended. */
+            from: string;
+            /**
+             * @description How it must have ended.
+             * @enum {string}
+             */
+            on?: "success" | "failure" | "skipped" | "not_failed" | "done";
+            /** @description The step that depends on it. */
+            to: string;
+        };
+        GraphItems: {
+            /**
+             * Format: int64
+             * @description Number of items, if they are constants.
+             */
+            items?: number;
+            /**
+             * @description Where the items come from.
+             * @example steps.extract.outputs.files
+             */
+            list?: string;
+        };
+        GraphStep: {
+            /** @description Any end of the step counts as success. */
+            allowFailure?: boolean;
+            /** @description Of a step that runs once for each item of a list. */
+            forEach?: components["schemas"]["GraphItems"];
+            /** @description The job that the step runs. */
+            job?: string;
+            /** @enum {string} */
+            kind: "command" | "job" | "approval";
+            /**
+             * Format: int64
+             * @description Length of the longest path to the step, from 0.
+             */
+            layer: number;
+            name: string;
+            /**
+             * @description How its dependencies combine. Default: all_success.
+             * @enum {string}
+             */
+            rule?: "all_success" | "none_failed" | "all_done" | "all_failed" | "one_success" | "one_failed" | "one_done";
+            title?: string;
+            /** @description The step is skipped if this expression is false. */
+            when?: string;
+        };
+        Grid: {
+            /** @description The log store is away: only live flow runs are listed. */
+            partial?: boolean;
+            /** @description The newest first. Fewer than requested if they have more than 50,000 nodes in total. */
+            runs: components["schemas"]["GridRun"][];
+            /** @description In the order of the newest definition; then those that only earlier flow runs had. */
+            steps: components["schemas"]["GridStep"][];
+        };
+        GridRun: {
+            /** Format: int64 */
+            attempt: number;
+            /** @description Identifies the definition of its steps. */
+            digest: string;
+            /** Format: date-time */
+            endedAt?: string;
+            id: string;
+            /** @description Indexes of the steps that were kept from an earlier flow run: their status is that of then. */
+            kept?: number[];
+            /** Format: date-time */
+            plannedAt: string;
+            /** Format: date-time */
+            startedAt?: string;
+            /** @enum {string} */
+            status: "waiting" | "running" | "succeeded" | "failed" | "timed_out" | "killed" | "lost" | "skipped" | "refused" | "missed";
+            /** @description Of each step of the grid, in its order; empty if the flow run has no such step. */
+            statuses: ("" | "pending" | "waiting" | "running" | "succeeded" | "failed" | "timed_out" | "killed" | "lost" | "skipped" | "refused" | "missed")[];
+        };
+        GridStep: {
+            name: string;
+            title?: string;
+        };
         GroupCount: {
             /** Format: int64 */
             jobs: number;
@@ -2430,6 +3514,21 @@ export interface components {
             fires: number;
             /** @description Empty for jobs without a group. */
             name: string;
+        };
+        Handover: {
+            /**
+             * @description update: the job has changed; restart: an operator restarts it; drain: the worker is drained; balance: another worker runs fewer daemons; ineligible: the worker may no longer run the job.
+             * @enum {string}
+             */
+            reason: "update" | "restart" | "drain" | "balance" | "ineligible";
+            replica: string;
+            /** @description Id of the run that is ended. */
+            run: string;
+            /** Format: date-time */
+            since: string;
+            /** @description Id of the worker that hands it over. */
+            worker: string;
+            workerName?: string;
         };
         HistoryPageAuditEntry: {
             items: components["schemas"]["AuditEntry"][];
@@ -2459,15 +3558,57 @@ export interface components {
             /** @description The log store is away: only pending, current and just completed runs are listed. */
             partial?: boolean;
         };
+        Interval: {
+            /** Format: date-time */
+            end: string;
+            /**
+             * Format: date-time
+             * @description Absent for the first fire of the schedule.
+             */
+            start?: string;
+        };
+        ItemCounts: {
+            /** Format: int64 */
+            failed?: number;
+            /**
+             * Format: int64
+             * @description Not started.
+             */
+            pending?: number;
+            /**
+             * Format: int64
+             * @description Started.
+             */
+            running?: number;
+            /** Format: int64 */
+            skipped?: number;
+            /** Format: int64 */
+            succeeded?: number;
+            /** Format: int64 */
+            total: number;
+        };
         Job: {
+            /**
+             * @description Names of jobs, the parents: the job gets a fire when each of them has succeeded since its last such fire.
+             * @example [
+             *       "import-stock"
+             *     ]
+             */
+            after?: string[];
             /** @description A program and its arguments, run without a shell. */
             args?: string[];
+            autoPause?: components["schemas"]["AutoPause"];
             catchUp?: components["schemas"]["CatchUp"];
             /**
-             * @description Command line for the shell. Either command or args is required.
+             * @description Command line for the shell. Either command or args is required for the type shell.
              * @example make report
              */
             command?: string;
+            /**
+             * Format: int64
+             * @description Maximum number of nodes of one flow run that run at the same time. Default: 100.
+             */
+            concurrency?: number;
             /** @description The console asks before a manual run. Schedules, scripts and cronctl are not affected. */
             confirmRun?: boolean;
             /**
@@ -2475,6 +3616,8 @@ export interface components {
              * @example 30 2 * * MON-FRI
              */
             cronExpr?: string;
+            /** @description Keeps replicas of the command running, in place of a schedule. */
+            daemon?: components["schemas"]["Daemon"];
             description?: string;
             dst?: components["schemas"]["DST"];
             /**
@@ -2486,6 +3629,8 @@ export interface components {
             env?: {
                 [key: string]: string;
             };
+            /** @description The first failure ends the nodes of the flow run that run, and no further node is started. */
+            failFast?: boolean;
             /**
              * @description The group that the job belongs to.
              * @example reports
@@ -2528,12 +3673,16 @@ export interface components {
              */
             onLost?: "rerun" | "abandon" | "detach";
             output?: components["schemas"]["OutputPolicy"];
+            /** @description Values that a run reports, by name, at most 32: each a file of that name in the folder CARILLON_OUTPUT, of at most 4 KiB. They are stored with the run. */
+            outputs?: {
+                [key: string]: components["schemas"]["Output"];
+            };
             /**
              * @description What a fire does while an earlier run is unresolved. skip: it is recorded as skipped; queue: it waits (one at most); replace: it kills that run; allow: it runs at the same time. Default: skip.
              * @enum {string}
              */
             overlap?: "skip" | "queue" | "replace" | "allow";
-            /** @description Parameters: variables that a trigger may set, by name. */
+            /** @description Parameters: variables that a trigger may set, by name. Their order is kept. */
             params?: {
                 [key: string]: components["schemas"]["Param"];
             };
@@ -2548,12 +3697,26 @@ export interface components {
             paused?: boolean;
             placement?: components["schemas"]["Placement"];
             /**
+             * @description A pool that limits how many runs of all jobs that use it exist at the same time. A fire that finds no free slot waits until startDeadline.
+             * @example reports-db
+             */
+            pool?: string;
+            /**
+             * Format: int64
+             * @description Number of the pool's slots that a run takes. Default: 1.
+             */
+            poolSlots?: number;
+            /**
              * Format: int64
              * @description Order in which fires get free slots, 9 first. Default: 5.
              */
             priority?: number;
             retention?: components["schemas"]["Retention"];
             retry?: components["schemas"]["Retry"];
+            /** @description Each fire runs once on each of several workers: all, a number, or an object. */
+            runOn?: components["schemas"]["RunOn"];
+            /** @description Several schedules, in place of cronExpr, timezone, dst, startAt, endAt and jitter. When several of them fire at the same time, that is one fire, which belongs to the first of them in the list. */
+            schedules?: components["schemas"]["JobSchedule"][];
             /** @description Absolute path of the shell. Default: /bin/sh. */
             shell?: string;
             /**
@@ -2573,6 +3736,8 @@ export interface components {
             startDeadline?: string;
             /** @description Standard input of the command. */
             stdin?: string;
+            /** @description The steps of a flow, in any order, in place of a command. */
+            steps?: components["schemas"]["Step"][];
             /** @description Exit codes that count as success. Default: 0. */
             successExitCodes?: number[];
             /**
@@ -2595,8 +3760,17 @@ export interface components {
              * @example 每晚报表
              */
             title?: string;
+            /**
+             * @description What a run executes: shell (a command), http (a request), or a plug-in of the workers; see GET /types. Default: shell.
+             * @example http
+             */
+            type?: string;
             /** @description The user to run as. The worker refuses the run if it does not allow this user. */
             user?: string;
+            /** @description Settings of a type other than shell, at most 32 KiB and 8 levels. A text may contain ${NAME}, which is replaced by the value of NAME in params or env; where the type permits it, secret:NAME is replaced by the secret of that name. */
+            with?: {
+                [key: string]: unknown;
+            };
             /** @description Absolute path of the working directory. */
             workDir?: string;
         };
@@ -2612,14 +3786,27 @@ export interface components {
             unreadable: number;
         };
         JobInput: {
+            /**
+             * @description Names of jobs, the parents: the job gets a fire when each of them has succeeded since its last such fire.
+             * @example [
+             *       "import-stock"
+             *     ]
+             */
+            after?: string[];
             /** @description A program and its arguments, run without a shell. */
             args?: string[];
+            autoPause?: components["schemas"]["AutoPause"];
             catchUp?: components["schemas"]["CatchUp"];
             /**
-             * @description Command line for the shell. Either command or args is required.
+             * @description Command line for the shell. Either command or args is required for the type shell.
              * @example make report
              */
             command?: string;
+            /**
+             * Format: int64
+             * @description Maximum number of nodes of one flow run that run at the same time. Default: 100.
+             */
+            concurrency?: number;
             /** @description The console asks before a manual run. Schedules, scripts and cronctl are not affected. */
             confirmRun?: boolean;
             /**
@@ -2627,6 +3814,8 @@ export interface components {
              * @example 30 2 * * MON-FRI
              */
             cronExpr?: string;
+            /** @description Keeps replicas of the command running, in place of a schedule. */
+            daemon?: components["schemas"]["Daemon"];
             description?: string;
             dst?: components["schemas"]["DST"];
             /**
@@ -2638,6 +3827,8 @@ export interface components {
             env?: {
                 [key: string]: string;
             };
+            /** @description The first failure ends the nodes of the flow run that run, and no further node is started. */
+            failFast?: boolean;
             /**
              * @description The group that the job belongs to.
              * @example reports
@@ -2681,12 +3872,16 @@ export interface components {
              */
             onLost?: "rerun" | "abandon" | "detach";
             output?: components["schemas"]["OutputPolicy"];
+            /** @description Values that a run reports, by name, at most 32: each a file of that name in the folder CARILLON_OUTPUT, of at most 4 KiB. They are stored with the run. */
+            outputs?: {
+                [key: string]: components["schemas"]["Output"];
+            };
             /**
              * @description What a fire does while an earlier run is unresolved. skip: it is recorded as skipped; queue: it waits (one at most); replace: it kills that run; allow: it runs at the same time. Default: skip.
              * @enum {string}
              */
             overlap?: "skip" | "queue" | "replace" | "allow";
-            /** @description Parameters: variables that a trigger may set, by name. */
+            /** @description Parameters: variables that a trigger may set, by name. Their order is kept. */
             params?: {
                 [key: string]: components["schemas"]["Param"];
             };
@@ -2701,12 +3896,26 @@ export interface components {
             paused?: boolean;
             placement?: components["schemas"]["Placement"];
             /**
+             * @description A pool that limits how many runs of all jobs that use it exist at the same time. A fire that finds no free slot waits until startDeadline.
+             * @example reports-db
+             */
+            pool?: string;
+            /**
+             * Format: int64
+             * @description Number of the pool's slots that a run takes. Default: 1.
+             */
+            poolSlots?: number;
+            /**
              * Format: int64
              * @description Order in which fires get free slots, 9 first. Default: 5.
              */
             priority?: number;
             retention?: components["schemas"]["Retention"];
             retry?: components["schemas"]["Retry"];
+            /** @description Each fire runs once on each of several workers: all, a number, or an object. */
+            runOn?: components["schemas"]["RunOn"];
+            /** @description Several schedules, in place of cronExpr, timezone, dst, startAt, endAt and jitter. When several of them fire at the same time, that is one fire, which belongs to the first of them in the list. */
+            schedules?: components["schemas"]["JobSchedule"][];
             /** @description Absolute path of the shell. Default: /bin/sh. */
             shell?: string;
             /**
@@ -2726,6 +3935,8 @@ export interface components {
             startDeadline?: string;
             /** @description Standard input of the command. */
             stdin?: string;
+            /** @description The steps of a flow, in any order, in place of a command. */
+            steps?: components["schemas"]["Step"][];
             /** @description Exit codes that count as success. Default: 0. */
             successExitCodes?: number[];
             /**
@@ -2748,15 +3959,28 @@ export interface components {
              * @example 每晚报表
              */
             title?: string;
+            /**
+             * @description What a run executes: shell (a command), http (a request), or a plug-in of the workers; see GET /types. Default: shell.
+             * @example http
+             */
+            type?: string;
             /** @description The user to run as. The worker refuses the run if it does not allow this user. */
             user?: string;
+            /** @description Settings of a type other than shell, at most 32 KiB and 8 levels. A text may contain ${NAME}, which is replaced by the value of NAME in params or env; where the type permits it, secret:NAME is replaced by the secret of that name. */
+            with?: {
+                [key: string]: unknown;
+            };
             /** @description Absolute path of the working directory. */
             workDir?: string;
         };
         JobMeta: {
+            /** @description Jobs that name this one in after, by name, 100 at most, when one job is read. */
+            children?: string[];
             /** Format: date-time */
             createdAt: string;
-            /** @description You have no role in the job's group: command, args, stdin, env, params, workDir, user, description and pauseNote are left out. */
+            /** @description Of a job with steps. Lists have it in place of the steps. */
+            flow?: components["schemas"]["FlowSummary"];
+            /** @description You have no role in the job's group: command, args, stdin, env, params, outputs, steps, workDir, user, description and pauseNote are left out. */
             hidden?: boolean;
             /** @description One of the results should have started by now. */
             late?: boolean;
@@ -2774,6 +3998,8 @@ export interface components {
             number?: number;
             /** @description A due fire that no worker has claimed; present when jobs are read. */
             overdue?: components["schemas"]["Overdue"];
+            /** @description The jobs named in after, in that order, when one job is read. */
+            parents?: components["schemas"]["ParentState"][];
             /** @description The job is currently paused. */
             paused?: boolean;
             /** @description Fires of the last 20 runs, newest first, each as its last attempt; on request. */
@@ -2816,14 +4042,27 @@ export interface components {
         };
         /** @description A merge patch (RFC 7396): given fields replace existing ones, also within objects; null removes a field; other fields are unchanged. Lists are replaced as a whole. */
         JobPatch: {
+            /**
+             * @description Names of jobs, the parents: the job gets a fire when each of them has succeeded since its last such fire.
+             * @example [
+             *       "import-stock"
+             *     ]
+             */
+            after?: string[];
             /** @description A program and its arguments, run without a shell. */
             args?: string[];
+            autoPause?: components["schemas"]["AutoPause"];
             catchUp?: components["schemas"]["CatchUp"];
             /**
-             * @description Command line for the shell. Either command or args is required.
+             * @description Command line for the shell. Either command or args is required for the type shell.
              * @example make report
              */
             command?: string;
+            /**
+             * Format: int64
+             * @description Maximum number of nodes of one flow run that run at the same time. Default: 100.
+             */
+            concurrency?: number;
             /** @description The console asks before a manual run. Schedules, scripts and cronctl are not affected. */
             confirmRun?: boolean;
             /**
@@ -2831,6 +4070,8 @@ export interface components {
              * @example 30 2 * * MON-FRI
              */
             cronExpr?: string;
+            /** @description Keeps replicas of the command running, in place of a schedule. */
+            daemon?: components["schemas"]["Daemon"];
             description?: string;
             dst?: components["schemas"]["DST"];
             /**
@@ -2842,6 +4083,8 @@ export interface components {
             env?: {
                 [key: string]: string;
             };
+            /** @description The first failure ends the nodes of the flow run that run, and no further node is started. */
+            failFast?: boolean;
             /**
              * @description The group that the job belongs to.
              * @example reports
@@ -2885,12 +4128,16 @@ export interface components {
              */
             onLost?: "rerun" | "abandon" | "detach";
             output?: components["schemas"]["OutputPolicy"];
+            /** @description Values that a run reports, by name, at most 32: each a file of that name in the folder CARILLON_OUTPUT, of at most 4 KiB. They are stored with the run. */
+            outputs?: {
+                [key: string]: components["schemas"]["Output"];
+            };
             /**
              * @description What a fire does while an earlier run is unresolved. skip: it is recorded as skipped; queue: it waits (one at most); replace: it kills that run; allow: it runs at the same time. Default: skip.
              * @enum {string}
              */
             overlap?: "skip" | "queue" | "replace" | "allow";
-            /** @description Parameters: variables that a trigger may set, by name. */
+            /** @description Parameters: variables that a trigger may set, by name. Their order is kept. */
             params?: {
                 [key: string]: components["schemas"]["Param"];
             };
@@ -2905,12 +4152,26 @@ export interface components {
             paused?: boolean;
             placement?: components["schemas"]["Placement"];
             /**
+             * @description A pool that limits how many runs of all jobs that use it exist at the same time. A fire that finds no free slot waits until startDeadline.
+             * @example reports-db
+             */
+            pool?: string;
+            /**
+             * Format: int64
+             * @description Number of the pool's slots that a run takes. Default: 1.
+             */
+            poolSlots?: number;
+            /**
              * Format: int64
              * @description Order in which fires get free slots, 9 first. Default: 5.
              */
             priority?: number;
             retention?: components["schemas"]["Retention"];
             retry?: components["schemas"]["Retry"];
+            /** @description Each fire runs once on each of several workers: all, a number, or an object. */
+            runOn?: components["schemas"]["RunOn"];
+            /** @description Several schedules, in place of cronExpr, timezone, dst, startAt, endAt and jitter. When several of them fire at the same time, that is one fire, which belongs to the first of them in the list. */
+            schedules?: components["schemas"]["JobSchedule"][];
             /** @description Absolute path of the shell. Default: /bin/sh. */
             shell?: string;
             /**
@@ -2930,6 +4191,8 @@ export interface components {
             startDeadline?: string;
             /** @description Standard input of the command. */
             stdin?: string;
+            /** @description The steps of a flow, in any order, in place of a command. */
+            steps?: components["schemas"]["Step"][];
             /** @description Exit codes that count as success. Default: 0. */
             successExitCodes?: number[];
             /**
@@ -2952,10 +4215,60 @@ export interface components {
              * @example 每晚报表
              */
             title?: string;
+            /**
+             * @description What a run executes: shell (a command), http (a request), or a plug-in of the workers; see GET /types. Default: shell.
+             * @example http
+             */
+            type?: string;
             /** @description The user to run as. The worker refuses the run if it does not allow this user. */
             user?: string;
+            /** @description Settings of a type other than shell, at most 32 KiB and 8 levels. A text may contain ${NAME}, which is replaced by the value of NAME in params or env; where the type permits it, secret:NAME is replaced by the secret of that name. */
+            with?: {
+                [key: string]: unknown;
+            };
             /** @description Absolute path of the working directory. */
             workDir?: string;
+        };
+        JobRestartRequest: {
+            /** @description Reason; shown with the runs that are ended, and in the audit. */
+            note?: string;
+        };
+        JobSchedule: {
+            /**
+             * @description The schedule, as the field cronExpr of a job. @every requires a startAt.
+             * @example 30 2 * * MON-FRI
+             */
+            cronExpr: string;
+            dst?: components["schemas"]["DST"];
+            /**
+             * Format: date-time
+             * @description No fire after this time.
+             */
+            endAt?: string;
+            /**
+             * @description Upper bound of a delay of each fire, always the same for the same fire.
+             * @example 30s
+             */
+            jitter?: string;
+            /**
+             * @description Name of the schedule, shown with its fires.
+             * @example business hours
+             */
+            label?: string;
+            /** @description Values for parameters of the job, in the runs of these fires. */
+            params?: {
+                [key: string]: string;
+            };
+            /**
+             * Format: date-time
+             * @description No fire before this time.
+             */
+            startAt?: string;
+            /**
+             * @description IANA time zone of the schedule. Filled in when the job is saved.
+             * @example Asia/Shanghai
+             */
+            timezone?: string;
         };
         JobShare: {
             /** Format: int64 */
@@ -3100,9 +4413,136 @@ export interface components {
              */
             since: string;
         };
+        LiveFire: {
+            /** Format: date-time */
+            at: string;
+            /** @description Id of its run. */
+            run: string;
+        };
         Liveness: {
             /** @enum {string} */
             status: "ok";
+        };
+        Lock: {
+            /**
+             * @description The name up to the first dot: operators of this group may use the lock.
+             * @example imports
+             */
+            group: string;
+            /** @example imports.eu */
+            name: string;
+            /** @description The client that has the lock, or had it last. */
+            owner?: components["schemas"]["LockOwner"];
+            /** @description The first waiting clients, in order: 10 in lists, otherwise 100. */
+            queue: components["schemas"]["LockWaiter"][];
+            /**
+             * @description grace: the owner has disappeared without a release, and has its grace period to come back.
+             * @enum {string}
+             */
+            state: "held" | "grace" | "free";
+            /**
+             * Format: int64
+             * @description How often the lock was taken over from an owner that had disappeared.
+             */
+            takeovers: number;
+            /** @description The owner from which the present one has taken the lock over. */
+            tookOver?: components["schemas"]["LockFormer"];
+            /**
+             * Format: int64
+             * @description Number of waiting clients.
+             */
+            waiting: number;
+        };
+        LockFormer: {
+            /**
+             * Format: date-time
+             * @description When the lock was taken over.
+             */
+            at: string;
+            /** Format: int64 */
+            fence: number;
+            id: string;
+            note?: string;
+        };
+        LockNoteRequest: {
+            /** @description Replaces the last note; a client that takes the lock over gets it. */
+            note: string;
+            session: string;
+        };
+        LockOwner: {
+            /**
+             * Format: int64
+             * @description Fencing token; it grows from owner to owner.
+             */
+            fence: number;
+            /** @example 30s */
+            grace: string;
+            /**
+             * @description Name that the client has given itself.
+             * @example host-1:4711
+             */
+            id: string;
+            /** @description Left by the owner, for a client that takes over. */
+            note?: string;
+            /** Format: date-time */
+            releasedAt?: string;
+            /** Format: date-time */
+            since: string;
+            /** @example 10s */
+            ttl: string;
+        };
+        LockRequest: {
+            /**
+             * @description How long the client may be away without losing the lock: at least ttl + 5s, at most 1h; default 30s.
+             * @example 30s
+             */
+            grace?: string;
+            /**
+             * @description Stable name of the client, for people.
+             * @example host-1:4711
+             */
+            id: string;
+            /** @description 256 random bits, from an earlier response or made by the client: a repeated request has no further effect. Default: a new one. */
+            session?: string;
+            /**
+             * @description How long the session's lease lasts without a keep-alive: 5s to 5m; default 10s.
+             * @example 10s
+             */
+            ttl?: string;
+            /**
+             * @description How long to wait for the lock, at most 30s; default: not at all.
+             * @example 30s
+             */
+            wait?: string;
+        };
+        LockSession: {
+            /**
+             * Format: int64
+             * @description Fencing token of the holder; it grows from owner to owner.
+             */
+            fence?: number;
+            /**
+             * Format: int64
+             * @description In the queue, from 1.
+             */
+            position?: number;
+            /** @description Secret that names the session at every master: the client repeats its requests with it. */
+            session: string;
+            /**
+             * @description queued: repeat the request within the TTL. grace: the same, and the client is the first, behind an owner that has disappeared. busy: the lock is not free, and the client does not wait for it. lost: the session is not the owner (any more).
+             * @enum {string}
+             */
+            state: "held" | "queued" | "grace" | "busy" | "released" | "lost";
+            /** @description The owner from which the lock was taken over. */
+            tookOver?: components["schemas"]["LockFormer"];
+        };
+        LockSessionRequest: {
+            session: string;
+        };
+        LockWaiter: {
+            id: string;
+            /** Format: date-time */
+            since: string;
         };
         LoginBody: {
             /** @description A one-use login code. */
@@ -3125,6 +4565,67 @@ export interface components {
             oidc?: components["schemas"]["SSOMethod"];
             /** @description User name and password. */
             password: boolean;
+        };
+        MaintenanceWindow: {
+            /** Format: date-time */
+            createdAt: string;
+            /**
+             * @description When it begins, again and again.
+             * @example 0 2 * * SUN
+             */
+            cronExpr?: string;
+            /**
+             * @description How long it lasts each time, at most 7 days.
+             * @example 2h
+             */
+            duration?: string;
+            /** @description It affects all jobs. */
+            everything?: boolean;
+            /**
+             * Format: date-time
+             * @description When it begins; default: now.
+             */
+            from?: string;
+            /** @description It affects the jobs of these groups; an empty text stands for jobs without a group. */
+            groups?: string[];
+            /** @example db-upgrade */
+            name: string;
+            /** @description Why. */
+            note?: string;
+            /** @description When it is open within the next 31 days, the first 50 times; the present time first. */
+            openings: components["schemas"]["Opening"][];
+            /**
+             * @description What becomes of fires planned within it. hold: they wait until it ends, and the job's catchUp policy selects among them; skip: they are skipped. Default: hold.
+             * @enum {string}
+             */
+            policy?: "hold" | "skip";
+            /**
+             * @description It affects the jobs whose labels match.
+             * @example team=data
+             */
+            selector?: string;
+            /** @enum {string} */
+            state: "open" | "planned" | "over";
+            /**
+             * @description IANA time zone of cronExpr. Default: UTC.
+             * @example Europe/Berlin
+             */
+            timezone?: string;
+            /**
+             * Format: date-time
+             * @description When it ends. Either to, or cronExpr with duration, is required.
+             */
+            to?: string;
+            /** Format: date-time */
+            updatedAt: string;
+            updatedBy?: string;
+            /**
+             * Format: int64
+             * @description Increases with each change; also the ETag.
+             */
+            version: number;
+            /** @description Names or ids of workers that claim no runs while it is open. Their runs continue. */
+            workers?: string[];
         };
         Master: {
             /**
@@ -3180,6 +4681,105 @@ export interface components {
             /** @description The user; absent for a token without an owner. */
             user?: string;
         };
+        Node: {
+            /**
+             * Format: int64
+             * @description Number of its last attempt.
+             */
+            attempt?: number;
+            /** @description Ids of its attempts, the first one first. */
+            attempts?: string[];
+            /**
+             * @description How its end counts for later steps.
+             * @enum {string}
+             */
+            class?: "success" | "failure" | "skipped";
+            /**
+             * @description From its start until its end, or until now.
+             * @example 1.2s
+             */
+            duration?: string;
+            /** Format: date-time */
+            endedAt?: string;
+            /** Format: int64 */
+            exitCode?: number;
+            /** @description What requires a role in the flow's group is left out. */
+            hidden?: boolean;
+            /**
+             * Format: int64
+             * @description Index of the item of a map, from 0; absent for a step.
+             */
+            item?: number;
+            /** @description Of a map whose list is known: the numbers of its items. */
+            items?: components["schemas"]["ItemCounts"];
+            /** @description Name of the job whose runs are those of the node; that of an inline step contains a colon. */
+            job?: string;
+            /** @description It was kept from an earlier flow run, and did not run in this one: run, times, attempts and outputs are those of then. */
+            kept?: boolean;
+            /** @description Id of the flow run in which a kept node ran. */
+            keptFrom?: string;
+            /**
+             * @description What the step runs.
+             * @enum {string}
+             */
+            kind?: "command" | "job" | "approval";
+            /** @description Name of the node: of the step, or of an item of a map, such as load@00003. */
+            node: string;
+            /** @description Values that it reported; those of more than 4 KiB are left out here, and are in its run. */
+            outputs?: {
+                [key: string]: string;
+            };
+            /** @description Why it waits, did not run, or failed. */
+            reason?: components["schemas"]["Reason"];
+            /** @description Id of its last run. */
+            run?: string;
+            /** Format: date-time */
+            startedAt?: string;
+            /**
+             * @description pending: it waits for other steps, or to be started. waiting: its run or approval has not started.
+             * @enum {string}
+             */
+            status: "pending" | "waiting" | "running" | "succeeded" | "failed" | "timed_out" | "killed" | "lost" | "skipped" | "refused" | "missed";
+            step: string;
+            /** @description Display name of the step. */
+            title?: string;
+            /** @description Name of the worker; of a run on several workers also before it starts. */
+            worker?: string;
+        };
+        NodeCounts: {
+            /**
+             * Format: int64
+             * @description Those that failed, timed out, were killed, lost, refused or missed.
+             */
+            failed?: number;
+            /**
+             * Format: int64
+             * @description Number of these that are kept from an earlier flow run.
+             */
+            kept?: number;
+            /**
+             * Format: int64
+             * @description Those that did not run, for whatever reason.
+             */
+            skipped?: number;
+            /** Format: int64 */
+            succeeded?: number;
+            /**
+             * Format: int64
+             * @description Number of nodes.
+             */
+            total: number;
+        };
+        NodePage: {
+            /** @description The numbers of all nodes of the flow run. A map counts its items. */
+            counts: components["schemas"]["NodeCounts"];
+            /** @description In the order of the definition; each map is followed by its items. */
+            items: components["schemas"]["Node"][];
+            /** @description Cursor of the next page; absent on the last one. */
+            nextCursor?: string;
+            /** @description The log store is away: nodes that have ended may be missing, or have no times. */
+            partial?: boolean;
+        };
         Note: {
             /**
              * Format: date-time
@@ -3192,18 +4792,43 @@ export interface components {
             data?: {
                 [key: string]: string;
             };
+            /**
+             * Format: int64
+             * @description Of several schedules: number of the one that the note is about, from 1.
+             */
+            entry?: number;
             text: string;
         };
         NoteBody: {
             /** @description Reason; shown with the run. */
             note?: string;
         };
+        NoteRequest: {
+            /** @description Reason. */
+            note?: string;
+        };
         Notify: {
-            /** @description Events. failed: the last attempt of a fire failed; missed: a fire did not run; lost: a run was lost with its worker; late: a fire has not started in time, or a run takes much longer than usual; recovered: success after one of these. */
-            on?: ("failed" | "missed" | "lost" | "late" | "recovered")[];
+            /** @description Escalation: channels that are notified when the job has been in trouble for so long, and no failure since its begin was acknowledged; 1m to 7d. At most 5 steps and 20 channels. They are notified of the recovery, too. */
+            after?: {
+                [key: string]: string[];
+            };
+            /** @description Events. failed: the last attempt of a fire failed; missed: a fire did not run; lost: a run was lost with its worker; late: a fire has not started in time, or a run takes much longer than usual; recovered: success after one of these; approval: a step of the flow waits for an operator; paused: autoPause has paused the job; output: a run has ended and printed something, which is sent. */
+            on?: ("failed" | "missed" | "lost" | "late" | "recovered" | "approval" | "paused" | "output")[];
+            /** @description Quiet hours: notifications wait until they end, and are then sent as one digest per channel. */
+            quiet?: components["schemas"]["Quiet"];
             /** @description Names of the channels to notify. */
             to?: string[];
+            /** @description Quiet hours apply to output only. */
+            urgent?: boolean;
         };
+        Opening: {
+            /** Format: date-time */
+            from: string;
+            /** Format: date-time */
+            to: string;
+        };
+        /** @description An output: an object; of a flow, its value. */
+        Output: string | components["schemas"]["OutputObject"];
         OutputMatch: {
             /** @description Text after the match in the line. */
             after: string;
@@ -3235,6 +4860,19 @@ export interface components {
             stream: "stdout" | "stderr";
             /** @description The match. */
             text: string;
+        };
+        OutputObject: {
+            /** @description The output is a list, one item per line; at most one output is. */
+            list?: boolean;
+            /**
+             * @description Of a job of the type http: where the value is in a JSON body, as a JSON pointer (RFC 6901).
+             * @example /id
+             */
+            pointer?: string;
+            /** @description A run that succeeds without this output fails. */
+            required?: boolean;
+            /** @description The value of an output of a flow: a text with references. The output may be this text, in place of an object. */
+            value?: string;
         };
         OutputPolicy: {
             /**
@@ -3313,6 +4951,11 @@ export interface components {
             waiting?: number;
             workers: components["schemas"]["WorkerCounts"];
         };
+        PageBackfill: {
+            items: components["schemas"]["Backfill"][];
+            /** @description Cursor of the next page; absent on the last one. */
+            nextCursor?: string;
+        };
         PageChannel: {
             items: components["schemas"]["Channel"][];
             /** @description Cursor of the next page; absent on the last one. */
@@ -3323,8 +4966,28 @@ export interface components {
             /** @description Cursor of the next page; absent on the last one. */
             nextCursor?: string;
         };
+        PageLock: {
+            items: components["schemas"]["Lock"][];
+            /** @description Cursor of the next page; absent on the last one. */
+            nextCursor?: string;
+        };
+        PageMaintenanceWindow: {
+            items: components["schemas"]["MaintenanceWindow"][];
+            /** @description Cursor of the next page; absent on the last one. */
+            nextCursor?: string;
+        };
         PageMaster: {
             items: components["schemas"]["Master"][];
+            /** @description Cursor of the next page; absent on the last one. */
+            nextCursor?: string;
+        };
+        PagePendingApproval: {
+            items: components["schemas"]["PendingApproval"][];
+            /** @description Cursor of the next page; absent on the last one. */
+            nextCursor?: string;
+        };
+        PagePool: {
+            items: components["schemas"]["Pool"][];
             /** @description Cursor of the next page; absent on the last one. */
             nextCursor?: string;
         };
@@ -3343,8 +5006,18 @@ export interface components {
             /** @description Cursor of the next page; absent on the last one. */
             nextCursor?: string;
         };
+        PageTypeInfo: {
+            items: components["schemas"]["TypeInfo"][];
+            /** @description Cursor of the next page; absent on the last one. */
+            nextCursor?: string;
+        };
         PageUser: {
             items: components["schemas"]["User"][];
+            /** @description Cursor of the next page; absent on the last one. */
+            nextCursor?: string;
+        };
+        PageView: {
+            items: components["schemas"]["View"][];
             /** @description Cursor of the next page; absent on the last one. */
             nextCursor?: string;
         };
@@ -3362,6 +5035,26 @@ export interface components {
              * @example [a-z0-9-]+
              */
             pattern?: string;
+        };
+        ParentState: {
+            /** @description Name of the parent. */
+            job: string;
+            /** @description There is no job of this name. */
+            missing?: boolean;
+            /**
+             * Format: date-time
+             * @description Planned time of that run.
+             */
+            plannedAt?: string;
+            /** @description Id of the run that succeeded last. */
+            run?: string;
+            /**
+             * Format: date-time
+             * @description When that run ended.
+             */
+            succeededAt?: string;
+            /** @description It has not succeeded since the last fire of the job that consumed its successes, or since the job names it: the job waits for it. */
+            waiting?: boolean;
         };
         PasswordBody: {
             /** @description The current password. */
@@ -3386,6 +5079,34 @@ export interface components {
             at: string;
             /** Format: int64 */
             fires: number;
+        };
+        PendingApproval: {
+            /**
+             * Format: date-time
+             * @description When it times out; absent if it does not.
+             */
+            deadline?: string;
+            /** @description Name of the flow. */
+            flow: string;
+            flowTitle?: string;
+            group?: string;
+            /** @description You have the role to approve or reject it. */
+            mayAnswer?: boolean;
+            /**
+             * Format: date-time
+             * @description Planned time of the flow run.
+             */
+            plannedAt: string;
+            /** @description Id of the flow run. */
+            run: string;
+            /**
+             * Format: date-time
+             * @description Since when it waits.
+             */
+            since: string;
+            step: string;
+            /** @description The question; empty without a role in the flow's group. */
+            text: string;
         };
         PileUp: {
             /**
@@ -3419,16 +5140,102 @@ export interface components {
             /** @description Only these workers, by name or id. */
             workers?: string[];
         };
+        Pool: {
+            /** Format: date-time */
+            createdAt: string;
+            /** @description Editors of this group may change the pool; without a group, those with the role everywhere. */
+            group?: string;
+            /** @description The runs that have slots, by job: 10 in lists, otherwise all. */
+            holders: components["schemas"]["PoolHolder"][];
+            /**
+             * Format: int64
+             * @description Number of jobs that use it.
+             */
+            jobs: number;
+            /** @example reports-db */
+            name: string;
+            /** @description The first waiting fires, in the order in which they get slots: 10 in lists, otherwise 100. */
+            queue: components["schemas"]["PoolWaiter"][];
+            /**
+             * Format: int64
+             * @description Number of slots.
+             */
+            slots: number;
+            /** Format: date-time */
+            updatedAt: string;
+            updatedBy?: string;
+            /**
+             * Format: int64
+             * @description Number of slots in use. After slots was lowered, it may be greater than slots: then no run starts until enough have ended.
+             */
+            used: number;
+            /** @description The first 100 of these jobs, by name; in the response for a single pool. */
+            usedBy?: string[];
+            /**
+             * Format: int64
+             * @description Increases with each change; also the ETag.
+             */
+            version: number;
+            /**
+             * Format: int64
+             * @description Number of fires that wait for slots.
+             */
+            waiting: number;
+        };
+        PoolDefinition: {
+            /** @description The group that the pool belongs to: its operators may change it. Jobs of all groups may use the pool. */
+            group?: string;
+            /**
+             * Format: int64
+             * @description Number of slots: each run of a job that uses the pool takes one, or as many as the job's poolSlots.
+             */
+            slots: number;
+        };
+        PoolHolder: {
+            job: string;
+            run: string;
+            /**
+             * Format: int64
+             * @description Number of slots that it has.
+             */
+            slots: number;
+        };
+        PoolWaiter: {
+            job: string;
+            /** Format: date-time */
+            plannedAt: string;
+            /**
+             * Format: int64
+             * @description In the queue, from 1.
+             */
+            position: number;
+            /** Format: int64 */
+            priority: number;
+            /** @description Id of the pending run; absent for a fire of the schedule. */
+            run?: string;
+            /**
+             * Format: date-time
+             * @description Since when it is due.
+             */
+            since: string;
+            /**
+             * Format: int64
+             * @description Number of slots that it needs.
+             */
+            slots: number;
+        };
         Preview: {
-            /** @description The canonical form: the same for all expressions with the same meaning. */
+            /** @description The canonical form: the same for all expressions with the same meaning; several are separated by semicolons. */
             canonical: string;
-            /** @description The expression in words, in the requested language. */
+            /** @description The expression in words, in the requested language; several are separated by semicolons. */
             description: string;
+            /** @description Of several schedules: for each of the fires, the number of the schedule that it belongs to, from 1. */
+            entries?: number[];
             /** @description The next fires, in the time zone. */
             fires: string[];
             /** @description Remarks on clock changes, and on the expression's meaning in other programs. */
             notes: components["schemas"]["Note"][];
-            /** @description The time zone used. */
+            /** @description The time zone used; of several schedules, that of the first one. */
             timezone: string;
         };
         PreviewRequest: {
@@ -3438,10 +5245,10 @@ export interface components {
              */
             count?: number;
             /**
-             * @description The cron expression.
+             * @description The cron expression. Either cronExpr or schedules is required.
              * @example 30 2 * * MON-FRI
              */
-            cronExpr: string;
+            cronExpr?: string;
             dst?: components["schemas"]["DST"];
             /**
              * Format: date-time
@@ -3450,6 +5257,8 @@ export interface components {
             from?: string;
             /** @description Name of the job, from which the values of H are derived. */
             name?: string;
+            /** @description Several schedules of one job, in place of cronExpr, timezone and dst. */
+            schedules?: components["schemas"]["JobSchedule"][];
             /**
              * @description IANA time zone. Default: the server's setting.
              * @example Asia/Shanghai
@@ -3484,6 +5293,34 @@ export interface components {
             /** @description Name of the HTTP status. */
             title: string;
         };
+        Program: {
+            /** @example billing */
+            app: string;
+            /**
+             * @description Version of the program: of two builds, the one whose text sorts last is the later one.
+             * @example 20261101T093000Z
+             */
+            build?: string;
+            /** @description The functions that it runs. */
+            functions: string[];
+        };
+        Quiet: {
+            /**
+             * @description Begin, as HH:MM.
+             * @example 22:00
+             */
+            from: string;
+            /**
+             * @description IANA time zone. Default: that of the job's schedule.
+             * @example Europe/Berlin
+             */
+            timezone?: string;
+            /**
+             * @description End, as HH:MM; before from: on the next day.
+             * @example 07:00
+             */
+            to: string;
+        };
         Ranking: {
             /** @description All live workers: the eligible ones by rank, then the others. */
             items: components["schemas"]["Candidate"][];
@@ -3510,6 +5347,13 @@ export interface components {
             };
             /** @description English text. */
             text: string;
+        };
+        Rebalance: {
+            /**
+             * @description How long the live workers must have been the same before replicas are moved; never: they are not moved. Default: 5m.
+             * @example 5m
+             */
+            after?: string;
         };
         RecoverAnswer: {
             /**
@@ -3579,15 +5423,89 @@ export interface components {
             /** @description Distinguishes failures with the same code. */
             reason?: string;
         };
+        Replica: {
+            /**
+             * Format: date-time
+             * @description When a waiting replica is to be started.
+             */
+            dueAt?: string;
+            /** @description Why a waiting replica has no run. */
+            reason?: components["schemas"]["Reason"];
+            /** @description Its index; of a job with one replica on each worker, the id of the worker. */
+            replica: string;
+            /**
+             * Format: int64
+             * @description Number of consecutive runs before it that lasted less than healthyAfter.
+             */
+            restarts?: number;
+            /** @description Id of the run, or of the next one. */
+            run: string;
+            /**
+             * Format: date-time
+             * @description When the run was claimed; of a waiting replica, when it was requested.
+             */
+            since: string;
+            /**
+             * @description waiting: it has no run.
+             * @enum {string}
+             */
+            status: "waiting" | "running";
+            /**
+             * Format: int64
+             * @description Version of the job with which it was started.
+             */
+            version?: number;
+            /** @description Id of the worker. */
+            worker?: string;
+            workerName?: string;
+        };
+        Replicas: {
+            /** @description The handover in progress, if there is one. */
+            handover?: components["schemas"]["Handover"];
+            items: components["schemas"]["Replica"][];
+            /** Format: int64 */
+            running: number;
+            /** Format: int64 */
+            waiting: number;
+            /** @description Number of replicas that the job is to have; absent if it is no daemon. */
+            wanted?: "all" | number;
+        };
+        RerunAccepted: {
+            fire: string;
+            /** @description Of a flow run: the nodes that run, and those that are kept. Absent if the request is repeated with its key. */
+            plan?: components["schemas"]["RerunPlan"];
+            /** @description Id of the requested run, or in a dry run the id that it would have: of the next attempt of the fire, or of the node that is started again in a live flow run. */
+            run: string;
+        };
+        RerunPlan: {
+            /** @description Identifies the definition with which they run. */
+            digest?: string;
+            /** @description Names of the steps that are kept. The first 500 of them. */
+            kept: string[];
+            /**
+             * Format: int64
+             * @description Number of steps that are kept.
+             */
+            keptTotal: number;
+            /** @description The flow run has not ended: the node is started again in it. */
+            live?: boolean;
+            /** @description Names of the nodes that run, in the order of the definition: steps, and items of maps of which others are kept. The first 500 of them. */
+            run: string[];
+            /**
+             * Format: int64
+             * @description Number of nodes that run. A map of which all items run counts as one.
+             */
+            runTotal: number;
+        };
         RerunRequest: {
             /** @description Ids of fires, or of their runs. */
             fires: string[];
-            /** @description Reason; shown with the runs, after the reference to the original. */
+            /** @description Reason; shown with the runs. */
             note?: string;
         };
         Result: {
             /** @enum {string} */
-            cause: "cron" | "catchup" | "manual" | "retry" | "rerun";
+            cause: "cron" | "catchup" | "manual" | "retry" | "rerun" | "flow" | "backfill" | "after" | "daemon";
             /**
              * Format: double
              * @description From start to end in milliseconds; for completed runs.
@@ -3660,20 +5578,22 @@ export interface components {
              * @description Outcome of the previous attempt, which this one repeats; absent for a first attempt.
              * @enum {string}
              */
-            after?: "failed" | "timed_out" | "lost";
+            after?: "succeeded" | "failed" | "timed_out" | "killed" | "lost" | "skipped" | "refused" | "missed";
             /**
              * Format: int64
              * @description Number of the attempt, from 1; 0 for a fire that did not run.
              */
             attempt: number;
             /** @enum {string} */
-            cause: "cron" | "catchup" | "manual" | "retry" | "rerun";
+            cause: "cron" | "catchup" | "manual" | "retry" | "rerun" | "flow" | "backfill" | "after" | "daemon";
             /** Format: date-time */
             claimedAt?: string;
             /** Format: double */
             cpuSeconds?: number;
             /** @description Time between planned time and start, by phase. */
             delays?: components["schemas"]["Delays"];
+            /** @description Of a flow run: identifies the definition of its steps. */
+            digest?: string;
             /**
              * Format: date-time
              * @description Due time of a pending run, if later than planned.
@@ -3692,6 +5612,8 @@ export interface components {
             expectedEndAt?: string;
             /** @description Id of the fire; shared by its attempts. */
             fire: string;
+            /** @description The node of a flow run that the run belongs to. */
+            flow?: components["schemas"]["FlowNode"];
             gap?: components["schemas"]["Gap"];
             group?: string;
             /** @description You have no role in the run's group: params, note and the reason's text are left out, and its output is not accessible. */
@@ -3713,6 +5635,8 @@ export interface components {
             late?: boolean;
             /** Format: int64 */
             maxRssBytes?: number;
+            /** @description Of a flow run: the numbers of its nodes, by how they ended. */
+            nodes?: components["schemas"]["NodeCounts"];
             note?: string;
             /** @description How the run ended on its worker after it had been resolved as lost. */
             orphaned?: components["schemas"]["LateEnd"];
@@ -3723,21 +5647,44 @@ export interface components {
             outputBytes: number;
             /** @description Bytes in the middle of the output were not kept. */
             outputTruncated?: boolean;
-            /** @description Parameters set by the trigger. */
+            /** @description Values that the run reported, by name; a list has one item per line. Lists of runs leave them out. */
+            outputs?: {
+                [key: string]: string;
+            };
+            /** @description Parameters set by the trigger, or by the schedule that planned the fire. */
             params?: {
                 [key: string]: string;
             };
             /** Format: date-time */
             plannedAt: string;
+            /**
+             * Format: date-time
+             * @description When the run was allowed to start, if that was not its planned time: after the backoff of a retry, when a re-run was requested, or at the end of a maintenance window. Its delays count from here.
+             */
+            readyAt?: string;
             reason?: components["schemas"]["Reason"];
+            /**
+             * Format: int64
+             * @description Of a replica of a daemon job: number of its consecutive runs, up to this one, that lasted less than healthyAfter.
+             */
+            restarts?: number;
+            /** @description Label of the schedule that planned the fire, of a job with several schedules. */
+            schedule?: string;
             /** @description The signal that ended the command. */
             signal?: string;
             /** @description The run takes much longer than usual. */
             slow?: boolean;
-            /** Format: date-time */
+            /** @description Of a run on several workers: which ones. Lists of runs leave it out. */
+            spread?: components["schemas"]["Spread"];
+            /**
+             * Format: date-time
+             * @description When the command started. Of a current run: only for a single run, two seconds after its start at the earliest.
+             */
             startedAt?: string;
             /** @enum {string} */
             status: "waiting" | "running" | "succeeded" | "failed" | "timed_out" | "killed" | "lost" | "skipped" | "refused" | "missed";
+            /** @description The span that requested the run, as in the header traceparent of the request. */
+            traceparent?: string;
             triggeredBy?: string;
             /** @description Id of the worker. */
             worker?: string;
@@ -3750,6 +5697,24 @@ export interface components {
             more?: boolean;
             run: components["schemas"]["Run"];
         };
+        /** @description On which workers each fire runs: all, a number, or an object with further settings. */
+        RunOn: "all" | number | components["schemas"]["RunOnObject"];
+        RunOnObject: {
+            /**
+             * Format: int64
+             * @description Maximum number of workers that run it at the same time. Default: all, at most 1000.
+             */
+            concurrency?: number;
+            /**
+             * Format: int64
+             * @description The fire has failed if more than this many workers failed, or did not run it. Default: 0.
+             */
+            maxFailures?: number;
+            /** @description Start no further workers once the fire has failed. */
+            stop?: boolean;
+            /** @description all: every worker that is eligible when the fire is claimed; or a number of them, by rank. */
+            workers: "all" | number;
+        };
         RunRequest: {
             /** @description Reason; shown with the run. */
             note?: string;
@@ -3759,6 +5724,26 @@ export interface components {
             };
             /** @description Name or id of the only worker that may run it. */
             worker?: string;
+        };
+        RunRerunRequest: {
+            /**
+             * @description Of a flow run: with which definition of its steps it runs. current (default): the one that is saved now; refused if a step that would be kept no longer exists or has other outputs. same: that of the earlier flow run.
+             * @enum {string}
+             */
+            definition?: "current" | "same";
+            /** @description Of a flow run: return which nodes would run, and run none. */
+            dryRun?: boolean;
+            /** @description Names of steps, with scope from. */
+            from?: string[];
+            /** @description Reason; shown with the run. */
+            note?: string;
+            /** @description Names of steps, with scope only. In a flow run that has not ended: one failed node, which may be an item of a map, such as load@00003. */
+            only?: string[];
+            /**
+             * @description Of a flow run: which nodes run again. failed (default): those that failed, and all that depend on them; of a map only the failed items. from: the steps in from, and all that depend on them. only: the nodes in only. all: all of them. The others are kept, with their outcomes and outputs.
+             * @enum {string}
+             */
+            scope?: "failed" | "from" | "only" | "all";
         };
         RunSearch: {
             /** @description All runs that match the filters have been searched. */
@@ -3862,6 +5847,24 @@ export interface components {
             token?: string;
             user?: string;
         };
+        Spread: {
+            /**
+             * Format: int64
+             * @description Number of replacements.
+             */
+            moved?: number;
+            /**
+             * Format: int64
+             * @description Number of workers that the fire was to run on.
+             */
+            nodes: number;
+            /** @description The eligible workers at the claim, by rank: the fire runs on the first ones; where runOn is a number, the others replace those that do not start it in time. */
+            workers: components["schemas"]["SpreadWorker"][];
+        };
+        SpreadWorker: {
+            id: string;
+            name: string;
+        };
         Statistics: {
             /** @description Oldest first, including buckets without fires. */
             buckets: components["schemas"]["Bucket"][];
@@ -3906,6 +5909,108 @@ export interface components {
             succeeded: number;
             /** Format: int64 */
             timed_out: number;
+        };
+        Step: {
+            /** @description The steps that this one depends on. */
+            after?: components["schemas"]["Edge"][];
+            /** @description Any end of the step counts as success. */
+            allowFailure?: boolean;
+            approval?: components["schemas"]["Approval"];
+            /** @description A program and its arguments, run without a shell. */
+            args?: string[];
+            /** @description Command line for the shell. */
+            command?: string;
+            /** @description Environment variables. A value may contain ${{ steps.NAME.outputs.KEY }}. */
+            env?: {
+                [key: string]: string;
+            };
+            forEach?: components["schemas"]["ForEach"];
+            /** @description Name of a job, or of a flow, that the step runs. */
+            job?: string;
+            /**
+             * @description Time between TERM and KILL.
+             * @example 10s
+             */
+            killGrace?: string;
+            /**
+             * @description Minimum time before other workers resolve a run as lost.
+             * @example 60s
+             */
+            lostAfter?: string;
+            /**
+             * @description Memory limit of a run.
+             * @example 512MiB
+             */
+            memoryMax?: string;
+            /**
+             * @description Name of the step, unique in its flow.
+             * @example load
+             */
+            name: string;
+            /**
+             * @description What follows when a run is lost with its worker.
+             * @enum {string}
+             */
+            onLost?: "rerun" | "abandon" | "detach";
+            output?: components["schemas"]["OutputPolicy"];
+            /** @description Values that later steps may read, by name. */
+            outputs?: {
+                [key: string]: components["schemas"]["Output"];
+            };
+            /** @description Parameters of that job. A value may contain ${{ steps.NAME.outputs.KEY }}. */
+            params?: {
+                [key: string]: string;
+            };
+            placement?: components["schemas"]["Placement"];
+            /**
+             * Format: int64
+             * @description Order in which runs get free slots, 9 first.
+             */
+            priority?: number;
+            retry?: components["schemas"]["Retry"];
+            /**
+             * @description How the dependencies combine. Default: all_success.
+             * @enum {string}
+             */
+            rule?: "all_success" | "none_failed" | "all_done" | "all_failed" | "one_success" | "one_failed" | "one_done";
+            /** @description Absolute path of the shell. */
+            shell?: string;
+            /**
+             * Format: int64
+             * @description Number of the worker's slots that a run uses.
+             */
+            slots?: number;
+            /** @description Standard input of the command. */
+            stdin?: string;
+            /** @description Exit codes that count as success. Default: 0. */
+            successExitCodes?: number[];
+            /**
+             * Format: int64
+             * @description Maximum number of processes and threads of a run.
+             */
+            tasksMax?: number;
+            /**
+             * @description The run is ended after this time.
+             * @example 10m
+             */
+            timeout?: string;
+            /** @description Display name, in any language. */
+            title?: string;
+            /** @description What the step executes: shell, http, or a plug-in of the workers. Default: shell. */
+            type?: string;
+            /** @description The user to run as. */
+            user?: string;
+            /**
+             * @description The step is skipped if this expression is false.
+             * @example steps.probe.exitCode == 28
+             */
+            when?: string;
+            /** @description Settings of a type other than shell. */
+            with?: {
+                [key: string]: unknown;
+            };
+            /** @description Absolute path of the working directory. */
+            workDir?: string;
         };
         Times: {
             /** Format: int64 */
@@ -4031,6 +6136,40 @@ export interface components {
              */
             successRate?: number;
         };
+        TypeInfo: {
+            /** @description Each worker of this version has the type. */
+            builtIn?: boolean;
+            /** @description The workers have different schemas; this is one of them. */
+            differs?: boolean;
+            /** @description The work of a run may continue after its process has ended. */
+            escapes?: boolean;
+            /**
+             * @description Name of the type.
+             * @example sql
+             */
+            name: string;
+            /** @description Outputs that a run may report. */
+            outputs?: string[];
+            /** @description Display name, by language. */
+            title?: {
+                [key: string]: string;
+            };
+            /**
+             * @description Version of the type, on the first of its workers.
+             * @example 1.2.0
+             */
+            version: string;
+            /** @description JSON schema of the settings (with); absent for shell. */
+            with?: unknown;
+            /** @description Live workers that have the type. */
+            workers: components["schemas"]["TypeWorker"][];
+        };
+        TypeWorker: {
+            id: string;
+            name: string;
+            /** @description Its version of the type. */
+            version: string;
+        };
         User: {
             /** Format: date-time */
             createdAt: string;
@@ -4122,6 +6261,8 @@ export interface components {
         };
         Version: {
             go: string;
+            /** @description This master sends mail: its setting smtpHost is set. */
+            mail: boolean;
             /** @description Time zone of schedules that name none. */
             timezone?: string;
             version: string;
@@ -4173,6 +6314,88 @@ export interface components {
              */
             version: number;
         };
+        View: {
+            /** Format: date-time */
+            createdAt: string;
+            /** @example paused-shop */
+            id: string;
+            /** @example Paused in the shop */
+            name: string;
+            /**
+             * @description The filter, as the query of the console's address.
+             * @example group=shop&state=paused
+             */
+            query: string;
+            /** @description Visible to all users. */
+            shared: boolean;
+            /** Format: date-time */
+            updatedAt: string;
+            updatedBy?: string;
+            /**
+             * Format: int64
+             * @description Increases with each change; also the ETag.
+             */
+            version: number;
+        };
+        ViewDefinition: {
+            /**
+             * @description Shown in the console.
+             * @example Paused in the shop
+             */
+            name: string;
+            /**
+             * @description The filter, as the query of the console's address.
+             * @example group=shop&state=paused
+             */
+            query: string;
+            /** @description Visible to all users; needs the role editor. Otherwise only to you. */
+            shared?: boolean;
+        };
+        WindowDefinition: {
+            /**
+             * @description When it begins, again and again.
+             * @example 0 2 * * SUN
+             */
+            cronExpr?: string;
+            /**
+             * @description How long it lasts each time, at most 7 days.
+             * @example 2h
+             */
+            duration?: string;
+            /** @description It affects all jobs. */
+            everything?: boolean;
+            /**
+             * Format: date-time
+             * @description When it begins; default: now.
+             */
+            from?: string;
+            /** @description It affects the jobs of these groups; an empty text stands for jobs without a group. */
+            groups?: string[];
+            /** @description Why. */
+            note?: string;
+            /**
+             * @description What becomes of fires planned within it. hold: they wait until it ends, and the job's catchUp policy selects among them; skip: they are skipped. Default: hold.
+             * @enum {string}
+             */
+            policy?: "hold" | "skip";
+            /**
+             * @description It affects the jobs whose labels match.
+             * @example team=data
+             */
+            selector?: string;
+            /**
+             * @description IANA time zone of cronExpr. Default: UTC.
+             * @example Europe/Berlin
+             */
+            timezone?: string;
+            /**
+             * Format: date-time
+             * @description When it ends. Either to, or cronExpr with duration, is required.
+             */
+            to?: string;
+            /** @description Names or ids of workers that claim no runs while it is open. Their runs continue. */
+            workers?: string[];
+        };
         Worker: {
             /** @description The worker is not alive: only its settings are known. */
             away?: boolean;
@@ -4183,6 +6406,11 @@ export interface components {
             clock: string;
             /** @description Active problems of the worker. */
             conditions?: components["schemas"]["Condition"][];
+            /**
+             * Format: int64
+             * @description Slots in use by daemon jobs.
+             */
+            daemonSlots?: number;
             /** @description The worker claims no new runs: it is stopping, or drained by an operator. */
             draining?: boolean;
             host: string;
@@ -4194,6 +6422,12 @@ export interface components {
             name: string;
             /** Format: int64 */
             pid: number;
+            /** @description Set if the worker is a program that runs its own functions, and no commands. */
+            program?: components["schemas"]["Program"];
+            /** @description Numbers of replicas of daemon jobs, by job, of at most 500 jobs. */
+            replicas?: {
+                [key: string]: number;
+            };
             /**
              * Format: int64
              * @description Number of current runs.
@@ -4497,10 +6731,10 @@ export interface components {
                  * @example {
                  *       "title": "Unauthorized",
                  *       "status": 401,
-                 *       "detail": "you are not logged in",
+                 *       "detail": "you are not signed in",
                  *       "code": "unauthenticated",
                  *       "requestId": "k5w2hq6v3n7ptx4a",
-                 *       "hint": "send a token as Authorization: Bearer …, or log in"
+                 *       "hint": "send a token as Authorization: Bearer …, or sign in"
                  *     }
                  */
                 "application/problem+json": components["schemas"]["Problem"];
@@ -4561,12 +6795,72 @@ export interface components {
 }
 export type $defs = Record<string, never>;
 export interface operations {
+    "list-approvals": {
+        parameters: {
+            query?: {
+                /** @description Only approvals of flows of this group. */
+                group?: string;
+                /** @description Only approvals of this flow. */
+                job?: string;
+                /** @description Maximum number of items. */
+                limit?: number;
+                /** @description nextCursor of the previous page. */
+                cursor?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "flow": "flow-reports",
+                     *           "group": "reports",
+                     *           "mayAnswer": true,
+                     *           "plannedAt": "2026-11-27T14:55:20Z",
+                     *           "run": "qchb5hqxydaod3zj.tflow.1",
+                     *           "since": "2026-11-27T14:55:20Z",
+                     *           "step": "publish",
+                     *           "text": "report"
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["PagePendingApproval"];
+                };
+            };
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden"];
+            422: components["responses"]["invalid"];
+            429: components["responses"]["too_many_requests"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["unavailable"];
+            /** @description Error. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     "list-audit": {
         parameters: {
             query?: {
                 /** @description Only changes by this actor (exact name). */
                 actor?: string;
-                /** @description Only changes of this kind of object: for example job, run, user, token, session, worker, channel or secret. */
+                /** @description Only changes of this kind of object: for example job, run, user, token, session, worker, channel, pool or secret. */
                 kind?: string;
                 /** @description Only changes of the object with this exact name. */
                 name?: string;
@@ -4600,11 +6894,64 @@ export interface operations {
                      *           "actor": {
                      *             "name": "admin",
                      *             "remote": "127.0.0.1",
-                     *             "token": "n2mlegyvzmkarwpm"
+                     *             "token": "nkbvs5weyzlm46hn"
+                     *           },
+                     *           "after": {
+                     *             "createdAt": "2026-11-27T12:47:11.125044804Z",
+                     *             "flow": {
+                     *               "bytes": 199,
+                     *               "digest": "219dad297e15d6d6f86bf7f671da0181cc3986180708b67104cf1f1337911716",
+                     *               "parts": 1,
+                     *               "steps": 2,
+                     *               "stepsSum": "4d9dda317404ffd146df5c75c659a28c"
+                     *             },
+                     *             "group": "reports",
+                     *             "name": "flow-reports",
+                     *             "needs": [
+                     *               "flows"
+                     *             ],
+                     *             "number": 1,
+                     *             "params": {
+                     *               "P": {}
+                     *             },
+                     *             "steps": [
+                     *               {
+                     *                 "command": "echo report",
+                     *                 "name": "load",
+                     *                 "title": "report"
+                     *               },
+                     *               {
+                     *                 "after": [
+                     *                   "load"
+                     *                 ],
+                     *                 "approval": {
+                     *                   "text": "report"
+                     *                 },
+                     *                 "name": "publish"
+                     *               }
+                     *             ],
+                     *             "timezone": "UTC",
+                     *             "title": "a flow",
+                     *             "uid": "begtsqdvudc7b3ud",
+                     *             "updatedAt": "2026-11-27T12:47:11.125044804Z",
+                     *             "updatedBy": "admin"
+                     *           },
+                     *           "at": "2026-11-27T12:47:11.125068258Z",
+                     *           "id": "01795783631125068258-w7aauxtce7fmjzln",
+                     *           "kind": "job",
+                     *           "name": "flow-reports",
+                     *           "revision": 13,
+                     *           "verb": "create"
+                     *         },
+                     *         {
+                     *           "actor": {
+                     *             "name": "admin",
+                     *             "remote": "127.0.0.1",
+                     *             "token": "nkbvs5weyzlm46hn"
                      *           },
                      *           "after": {
                      *             "command": "echo report",
-                     *             "createdAt": "2026-11-23T22:58:15.592792864Z",
+                     *             "createdAt": "2026-11-27T12:47:11.114398827Z",
                      *             "cronExpr": "0 0 1 1 *",
                      *             "description": "report",
                      *             "env": {
@@ -4612,6 +6959,7 @@ export interface operations {
                      *             },
                      *             "group": "reports",
                      *             "name": "job-reports",
+                     *             "number": 2,
                      *             "params": {
                      *               "P": {
                      *                 "default": "report"
@@ -4620,16 +6968,16 @@ export interface operations {
                      *             "stdin": "report",
                      *             "timezone": "UTC",
                      *             "title": "the same job",
-                     *             "uid": "fg7pcwxqzkltneqe",
-                     *             "updatedAt": "2026-11-23T22:58:15.597188584Z",
+                     *             "uid": "zplbtinqzpdblrpq",
+                     *             "updatedAt": "2026-11-27T12:47:11.11776142Z",
                      *             "updatedBy": "admin",
                      *             "user": "report",
                      *             "workDir": "/report"
                      *           },
-                     *           "at": "2026-11-23T22:58:15.597317403Z",
+                     *           "at": "2026-11-27T12:47:11.117922575Z",
                      *           "before": {
                      *             "command": "echo report",
-                     *             "createdAt": "2026-11-23T22:58:15.592792864Z",
+                     *             "createdAt": "2026-11-27T12:47:11.114398827Z",
                      *             "cronExpr": "0 0 1 1 *",
                      *             "description": "report",
                      *             "env": {
@@ -4637,6 +6985,7 @@ export interface operations {
                      *             },
                      *             "group": "reports",
                      *             "name": "job-reports",
+                     *             "number": 1,
                      *             "params": {
                      *               "P": {
                      *                 "default": "report"
@@ -4645,56 +6994,17 @@ export interface operations {
                      *             "stdin": "report",
                      *             "timezone": "UTC",
                      *             "title": "a job",
-                     *             "uid": "fg7pcwxqzkltneqe",
-                     *             "updatedAt": "2026-11-23T22:58:15.592792864Z",
+                     *             "uid": "zplbtinqzpdblrpq",
+                     *             "updatedAt": "2026-11-27T12:47:11.114398827Z",
                      *             "updatedBy": "admin",
                      *             "user": "report",
                      *             "workDir": "/report"
                      *           },
-                     *           "id": "01795474695597317403-zfrndkzdgknyflqu",
+                     *           "id": "01795783631117922575-c7tlnvhij53k3osk",
                      *           "kind": "job",
                      *           "name": "job-reports",
-                     *           "revision": 11,
+                     *           "revision": 10,
                      *           "verb": "replace"
-                     *         },
-                     *         {
-                     *           "actor": {
-                     *             "name": "admin",
-                     *             "remote": "127.0.0.1",
-                     *             "token": "n2mlegyvzmkarwpm"
-                     *           },
-                     *           "after": {
-                     *             "command": "echo report",
-                     *             "createdAt": "2026-11-23T22:58:15.592792864Z",
-                     *             "cronExpr": "0 0 1 1 *",
-                     *             "description": "report",
-                     *             "env": {
-                     *               "A": "(hidden)"
-                     *             },
-                     *             "group": "reports",
-                     *             "name": "job-reports",
-                     *             "params": {
-                     *               "P": {
-                     *                 "default": "report"
-                     *               }
-                     *             },
-                     *             "stdin": "report",
-                     *             "timezone": "UTC",
-                     *             "title": "a job",
-                     *             "uid": "fg7pcwxqzkltneqe",
-                     *             "updatedAt": "2026-11-23T22:58:15.592792864Z",
-                     *             "updatedBy": "admin",
-                     *             "user": "report",
-                     *             "workDir": "/report"
-                     *           },
-                     *           "at": "2026-11-23T22:58:15.59291655Z",
-                     *           "hash": "5476205ab39c2b8e04ae00be747b9f07136187a4c6afaccbcdd23e886ae8ab30",
-                     *           "id": "01795474695592916550-gsgvuv4m2tygh66w",
-                     *           "kind": "job",
-                     *           "name": "job-reports",
-                     *           "revision": 9,
-                     *           "seq": 2,
-                     *           "verb": "create"
                      *         }
                      *       ]
                      *     }
@@ -4747,7 +7057,7 @@ export interface operations {
                      *       "faults": [],
                      *       "from": 1,
                      *       "head": {
-                     *         "hash": "5476205ab39c2b8e04ae00be747b9f07136187a4c6afaccbcdd23e886ae8ab30",
+                     *         "hash": "f76c9f6aa8ba96dfcffeb828e53e54933d36dbd76d5b64635d2e6aabbed7c066",
                      *         "seq": 2
                      *       },
                      *       "intact": true,
@@ -4757,18 +7067,18 @@ export interface operations {
                      *       },
                      *       "links": [
                      *         {
-                     *           "hash": "10c67ac6e23beece8749b95d34e39ded28312652e0e9ef84a9f09409776ec050",
-                     *           "id": "01795474695543532751-vo7x5vj4od6o7u7o",
+                     *           "hash": "f24d5a0f0ee96e9c1e465f8596f1de1ff774d927f2b08c030d741a890e0cd39b",
+                     *           "id": "01795787095436662692-j3xiixbiowy4xf2j",
                      *           "previous": "",
                      *           "seq": 1,
-                     *           "text": "{\"actor\":{\"name\":\"bootstrap\"},\"after\":\"8c58617c5efc1015fef830909c95dbb095faf9ef9ee8d903d74771808282eceb\",\"at\":\"2026-11-23T22:58:15.543532751Z\",\"id\":\"01795474695543532751-vo7x5vj4od6o7u7o\",\"kind\":\"token\",\"name\":\"admin\",\"revision\":4,\"seq\":1,\"verb\":\"bootstrap\"}"
+                     *           "text": "{\"actor\":{\"name\":\"bootstrap\"},\"after\":\"f3f3bc7dccfa678890c6ac84f93ca6c039acccaeba2cb1450175a1dfda36be99\",\"at\":\"2026-11-27T13:44:55.436662692Z\",\"id\":\"01795787095436662692-j3xiixbiowy4xf2j\",\"kind\":\"token\",\"name\":\"admin\",\"revision\":3,\"seq\":1,\"verb\":\"bootstrap\"}"
                      *         },
                      *         {
-                     *           "hash": "5476205ab39c2b8e04ae00be747b9f07136187a4c6afaccbcdd23e886ae8ab30",
-                     *           "id": "01795474695592916550-gsgvuv4m2tygh66w",
-                     *           "previous": "10c67ac6e23beece8749b95d34e39ded28312652e0e9ef84a9f09409776ec050",
+                     *           "hash": "f76c9f6aa8ba96dfcffeb828e53e54933d36dbd76d5b64635d2e6aabbed7c066",
+                     *           "id": "01795787095546315142-m6g7imse5igamqee",
+                     *           "previous": "f24d5a0f0ee96e9c1e465f8596f1de1ff774d927f2b08c030d741a890e0cd39b",
                      *           "seq": 2,
-                     *           "text": "{\"actor\":{\"name\":\"admin\",\"remote\":\"127.0.0.1\",\"token\":\"n2mlegyvzmkarwpm\"},\"after\":\"c23ddcf918ca5925d8dce0bf8de4d17b5b6042507b340d14a32cb1dd459bb8f9\",\"at\":\"2026-11-23T22:58:15.59291655Z\",\"id\":\"01795474695592916550-gsgvuv4m2tygh66w\",\"kind\":\"job\",\"name\":\"job-reports\",\"revision\":9,\"seq\":2,\"verb\":\"create\"}"
+                     *           "text": "{\"actor\":{\"name\":\"admin\",\"remote\":\"127.0.0.1\",\"token\":\"7pcownhprh5en55g\"},\"after\":\"11dc5294cdf74e49357142f39b4a5d78fe7c20f0f91c38893faf04f1cf8b93d9\",\"at\":\"2026-11-27T13:44:55.546315142Z\",\"id\":\"01795787095546315142-m6g7imse5igamqee\",\"kind\":\"job\",\"name\":\"job-reports\",\"revision\":9,\"seq\":2,\"verb\":\"create\"}"
                      *         }
                      *       ],
                      *       "more": false,
@@ -5097,6 +7407,360 @@ export interface operations {
             409: components["responses"]["conflict"];
             413: components["responses"]["too_large"];
             415: components["responses"]["unsupported_media_type"];
+            422: components["responses"]["invalid"];
+            429: components["responses"]["too_many_requests"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["unavailable"];
+            /** @description Error. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "list-backfills": {
+        parameters: {
+            query?: {
+                /** @description Backfills of this job, also those that have ended. Default: those of all jobs that have not ended. */
+                job?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "items": []
+                     *     }
+                     */
+                    "application/json": components["schemas"]["PageBackfill"];
+                };
+            };
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden"];
+            422: components["responses"]["invalid"];
+            429: components["responses"]["too_many_requests"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["unavailable"];
+            /** @description Error. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "get-backfill": {
+        parameters: {
+            query?: {
+                /** @description Maximum number of items. */
+                limit?: number;
+                /** @description nextCursor of the previous page. */
+                cursor?: string;
+            };
+            header?: never;
+            path: {
+                /** @description Id of the backfill. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "by": "admin",
+                     *       "concurrency": 1,
+                     *       "counts": {
+                     *         "failed": 0,
+                     *         "running": 0,
+                     *         "skipped": 0,
+                     *         "succeeded": 0,
+                     *         "total": 3,
+                     *         "waiting": 3
+                     *       },
+                     *       "createdAt": "2026-11-24T04:30:55.855096687Z",
+                     *       "fires": [
+                     *         {
+                     *           "at": "2026-01-01T03:00:00Z",
+                     *           "attempt": 1,
+                     *           "status": "waiting"
+                     *         },
+                     *         {
+                     *           "at": "2026-01-02T03:00:00Z",
+                     *           "attempt": 1,
+                     *           "status": "waiting"
+                     *         }
+                     *       ],
+                     *       "from": "2026-01-01T00:00:00Z",
+                     *       "id": "uwspzq5gxiyhmnss.biy6ocseqsz6spjq7.1",
+                     *       "job": "past-reports-1795494655853512850",
+                     *       "order": "oldest",
+                     *       "reprocess": "none",
+                     *       "state": "running",
+                     *       "to": "2026-01-04T00:00:00Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Backfill"];
+                };
+            };
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden"];
+            404: components["responses"]["not_found"];
+            422: components["responses"]["invalid"];
+            429: components["responses"]["too_many_requests"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["unavailable"];
+            /** @description Error. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "cancel-backfill": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the backfill. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                /**
+                 * @example {
+                 *       "note": "wrong range"
+                 *     }
+                 */
+                "application/json": components["schemas"]["BackfillCancelRequest"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "by": "admin",
+                     *       "concurrency": 1,
+                     *       "counts": {
+                     *         "failed": 0,
+                     *         "running": 0,
+                     *         "skipped": 0,
+                     *         "succeeded": 0,
+                     *         "total": 3,
+                     *         "waiting": 3
+                     *       },
+                     *       "createdAt": "2026-11-24T04:32:26.83866124Z",
+                     *       "fires": [
+                     *         {
+                     *           "at": "2026-01-01T03:00:00Z",
+                     *           "attempt": 1,
+                     *           "status": "waiting"
+                     *         },
+                     *         {
+                     *           "at": "2026-01-02T03:00:00Z",
+                     *           "attempt": 1,
+                     *           "status": "waiting"
+                     *         }
+                     *       ],
+                     *       "from": "2026-01-01T00:00:00Z",
+                     *       "id": "mg5m5ubthstqinam.bwfauf2uk3yabsixe.1",
+                     *       "job": "past-reports-1795494746837422410",
+                     *       "order": "oldest",
+                     *       "reprocess": "none",
+                     *       "state": "ending",
+                     *       "to": "2026-01-04T00:00:00Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Backfill"];
+                };
+            };
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden"];
+            404: components["responses"]["not_found"];
+            409: components["responses"]["conflict"];
+            413: components["responses"]["too_large"];
+            415: components["responses"]["unsupported_media_type"];
+            422: components["responses"]["invalid"];
+            429: components["responses"]["too_many_requests"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["unavailable"];
+            /** @description Error. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "pause-backfill": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the backfill. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "by": "admin",
+                     *       "concurrency": 1,
+                     *       "counts": {
+                     *         "failed": 0,
+                     *         "running": 0,
+                     *         "skipped": 0,
+                     *         "succeeded": 0,
+                     *         "total": 3,
+                     *         "waiting": 3
+                     *       },
+                     *       "createdAt": "2026-11-24T04:30:55.865524436Z",
+                     *       "fires": [
+                     *         {
+                     *           "at": "2026-01-01T03:00:00Z",
+                     *           "attempt": 1,
+                     *           "status": "waiting"
+                     *         },
+                     *         {
+                     *           "at": "2026-01-02T03:00:00Z",
+                     *           "attempt": 1,
+                     *           "status": "waiting"
+                     *         }
+                     *       ],
+                     *       "from": "2026-01-01T00:00:00Z",
+                     *       "id": "ii4conc4vjrogk6r.b5afzid6lbp6pobd3.1",
+                     *       "job": "past-reports-1795494655863233258",
+                     *       "order": "oldest",
+                     *       "reprocess": "none",
+                     *       "state": "paused",
+                     *       "to": "2026-01-04T00:00:00Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Backfill"];
+                };
+            };
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden"];
+            404: components["responses"]["not_found"];
+            409: components["responses"]["conflict"];
+            422: components["responses"]["invalid"];
+            429: components["responses"]["too_many_requests"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["unavailable"];
+            /** @description Error. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "resume-backfill": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the backfill. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "by": "admin",
+                     *       "concurrency": 1,
+                     *       "counts": {
+                     *         "failed": 0,
+                     *         "running": 0,
+                     *         "skipped": 0,
+                     *         "succeeded": 0,
+                     *         "total": 3,
+                     *         "waiting": 3
+                     *       },
+                     *       "createdAt": "2026-11-24T04:30:55.867590517Z",
+                     *       "fires": [
+                     *         {
+                     *           "at": "2026-01-01T03:00:00Z",
+                     *           "attempt": 1,
+                     *           "status": "waiting"
+                     *         },
+                     *         {
+                     *           "at": "2026-01-02T03:00:00Z",
+                     *           "attempt": 1,
+                     *           "status": "waiting"
+                     *         }
+                     *       ],
+                     *       "from": "2026-01-01T00:00:00Z",
+                     *       "id": "qaglslwpwlfqp6s6.bgk545zgqxck6d54o.1",
+                     *       "job": "past-reports-1795494655866682504",
+                     *       "order": "oldest",
+                     *       "reprocess": "none",
+                     *       "state": "running",
+                     *       "to": "2026-01-04T00:00:00Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Backfill"];
+                };
+            };
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden"];
+            404: components["responses"]["not_found"];
+            409: components["responses"]["conflict"];
             422: components["responses"]["invalid"];
             429: components["responses"]["too_many_requests"];
             500: components["responses"]["internal"];
@@ -5610,8 +8274,8 @@ export interface operations {
                 /** @description Begin after this revision, taken from an earlier stream or response. Default: now. */
                 since?: number;
                 /** @description Only these types, separated by commas. */
-                types?: ("job" | "run" | "worker")[];
-                /** @description Only these jobs and their runs, and no workers, separated by commas. */
+                types?: ("job" | "run" | "flowrun" | "worker")[];
+                /** @description Only these jobs, their runs and the steps of their flow runs, and no workers, separated by commas. */
                 jobs?: string[];
             };
             header?: {
@@ -5628,7 +8292,8 @@ export interface operations {
              *
              *     - ready {revision}: the stream is complete after this revision. It is the first event.
              *     - job {name, title?, group?, version, paused?, deleted?}: a job was created, changed or deleted.
-             *     - run {id, job, jobUid, group?, fire, plannedAt, cause, attempt, status, reason?, worker?, workerName?, exitCode?, endedAt?}: a run is pending, running or completed. The same status may be sent twice.
+             *     - run {id, job, jobUid, group?, fire, plannedAt, cause, attempt, status, reason?, worker?, workerName?, exitCode?, endedAt?, flowRun?, node?}: a run is pending, running or completed. The same status may be sent twice. flowRun is the flow run that it is a node of.
+             *     - flowrun {run, job?, paused?, ending?}: a flow run has begun, or a request to it has changed; its end is an event run. With {node, state, round, attempt?, status?, reason?}, a node of it was started or has ended.
              *     - worker {id, name?, running?, used?, draining?, gone?, settings?}: a worker has registered, its load has changed, or it is gone. With settings, an operator has changed its settings.
              *     - reset {revision}: events were missed and are no longer available. Read the lists again. The stream continues after the revision.
              *
@@ -5687,6 +8352,8 @@ export interface operations {
                 to?: string;
                 /** @description Only fires with one of these statuses, separated by commas. */
                 status?: ("planned" | "waiting" | "running" | "succeeded" | "failed" | "timed_out" | "killed" | "lost" | "skipped" | "refused" | "missed")[];
+                /** @description Only fires with this cause of their first attempt. Of flow: fires of nodes of flow runs, which are not listed otherwise. */
+                cause?: "cron" | "catchup" | "manual" | "retry" | "rerun" | "flow" | "backfill" | "after" | "daemon";
                 /** @description Leave out acknowledged failures. */
                 unacknowledged?: boolean;
                 /** @description Maximum number of items; a page may contain fewer and still have a next one. */
@@ -5695,6 +8362,10 @@ export interface operations {
                 cursor?: string;
                 /** @description Only fires of jobs of this group. */
                 group?: string;
+                /** @description Only fires of the nodes of this flow run, which are not listed otherwise. */
+                flowRun?: string;
+                /** @description With flowRun: only those of this step. */
+                step?: string;
             };
             header?: never;
             path?: never;
@@ -5713,23 +8384,31 @@ export interface operations {
                      *       "items": [
                      *         {
                      *           "attempts": [
-                     *             "hwq2umvfkxabytwu.01795466953000000000.1"
+                     *             "elir7xxyj2ngp5xi.bunghao2353m4sfb3.1"
                      *           ],
-                     *           "cause": "manual",
+                     *           "cause": "backfill",
                      *           "group": "reports",
-                     *           "id": "hwq2umvfkxabytwu.01795466953000000000",
-                     *           "job": "job-reports",
-                     *           "jobTitle": "the same job",
-                     *           "jobUid": "hwq2umvfkxabytwu",
-                     *           "plannedAt": "2026-11-23T20:49:13Z",
+                     *           "id": "elir7xxyj2ngp5xi.bunghao2353m4sfb3",
+                     *           "job": "past-reports-1795495918526694688@backfill",
+                     *           "jobUid": "elir7xxyj2ngp5xi",
+                     *           "plannedAt": "2026-11-24T04:51:58.52898201Z",
+                     *           "status": "running"
+                     *         },
+                     *         {
+                     *           "attempts": [
+                     *             "shqm2qixwhdmk4yn.bzho4un7qgtml22pe.1"
+                     *           ],
+                     *           "cause": "backfill",
+                     *           "group": "reports",
+                     *           "id": "shqm2qixwhdmk4yn.bzho4un7qgtml22pe",
+                     *           "job": "past-reports-1795495918523627424@backfill",
+                     *           "jobUid": "shqm2qixwhdmk4yn",
+                     *           "plannedAt": "2026-11-24T04:51:58.52510342Z",
                      *           "reason": {
-                     *             "code": "exit_code",
-                     *             "data": {
-                     *               "path": "report"
-                     *             },
-                     *             "text": "report"
+                     *             "code": "flow_paused",
+                     *             "text": "the flow run is paused: it starts no further steps"
                      *           },
-                     *           "status": "failed"
+                     *           "status": "running"
                      *         }
                      *       ]
                      *     }
@@ -5766,7 +8445,7 @@ export interface operations {
                 /**
                  * @example {
                  *       "fires": [
-                 *         "fg7pcwxqzkltneqe.01795471095000000000",
+                 *         "k67ab2ybzwsxr26a.01795787780000000000",
                  *         "none"
                  *       ],
                  *       "note": "known"
@@ -5787,7 +8466,7 @@ export interface operations {
                      *       "done": 1,
                      *       "items": [
                      *         {
-                     *           "fire": "fg7pcwxqzkltneqe.01795471095000000000",
+                     *           "fire": "k67ab2ybzwsxr26a.01795787780000000000",
                      *           "job": "job-reports",
                      *           "result": "done"
                      *         },
@@ -5842,7 +8521,7 @@ export interface operations {
                 /**
                  * @example {
                  *       "fires": [
-                 *         "fg7pcwxqzkltneqe.01795471095000000000",
+                 *         "k67ab2ybzwsxr26a.01795787780000000000",
                  *         "none"
                  *       ]
                  *     }
@@ -5862,10 +8541,10 @@ export interface operations {
                      *       "done": 1,
                      *       "items": [
                      *         {
-                     *           "fire": "fg7pcwxqzkltneqe.01795471095000000000",
+                     *           "fire": "k67ab2ybzwsxr26a.01795787780000000000",
                      *           "job": "job-reports",
                      *           "result": "done",
-                     *           "run": "fg7pcwxqzkltneqe.tjmvc4umw3rpdoehe.1"
+                     *           "run": "k67ab2ybzwsxr26a.01795787780000000000.2"
                      *         },
                      *         {
                      *           "fire": "none",
@@ -5945,19 +8624,23 @@ export interface operations {
                      *       ],
                      *       "by": "hour",
                      *       "dst": [],
-                     *       "from": "2026-11-22T21:47:54.070524158Z",
-                     *       "jobs": 0,
+                     *       "from": "2026-11-24T04:30:55.897482528Z",
+                     *       "jobs": 4,
                      *       "paused": 0,
+                     *       "peak": {
+                     *         "at": "2026-11-25T03:00:00Z",
+                     *         "fires": 4
+                     *       },
                      *       "pileUps": [],
-                     *       "start": "2026-11-22T21:00:00Z",
+                     *       "start": "2026-11-24T04:00:00Z",
                      *       "starts": [
-                     *         "2026-11-22T21:00:00Z",
-                     *         "2026-11-22T22:00:00Z"
+                     *         "2026-11-24T04:00:00Z",
+                     *         "2026-11-24T05:00:00Z"
                      *       ],
                      *       "step": 3600,
                      *       "timezone": "UTC",
-                     *       "to": "2026-11-23T22:00:00Z",
-                     *       "total": 0
+                     *       "to": "2026-11-25T05:00:00Z",
+                     *       "total": 4
                      *     }
                      */
                     "application/json": components["schemas"]["Forecast"];
@@ -6080,6 +8763,42 @@ export interface operations {
                      * @example {
                      *       "items": [
                      *         {
+                     *           "group": "reports",
+                     *           "meta": {
+                     *             "createdAt": "2026-11-24T05:12:59.546439925Z",
+                     *             "flow": {
+                     *               "digest": "0f4818b61e4b8ca7e8fd35f48db521f3f91cdc297e7cbe4b2bc3c6cdca8736fc",
+                     *               "steps": 2
+                     *             },
+                     *             "number": 1,
+                     *             "results": [
+                     *               {
+                     *                 "cause": "manual",
+                     *                 "id": "b5wq7dcsrduaghpn.tflow.1",
+                     *                 "plannedAt": "2026-11-24T05:11:59Z",
+                     *                 "startedAt": "2026-11-24T05:11:59Z",
+                     *                 "status": "running"
+                     *               }
+                     *             ],
+                     *             "state": "manual",
+                     *             "stats": {
+                     *               "fires": 0,
+                     *               "p50Ms": 0,
+                     *               "p95Ms": 0,
+                     *               "retries": 0,
+                     *               "runs": 0,
+                     *               "samples": 0
+                     *             },
+                     *             "uid": "b5wq7dcsrduaghpn",
+                     *             "updatedAt": "2026-11-24T05:12:59.546439925Z",
+                     *             "updatedBy": "admin",
+                     *             "version": 11
+                     *           },
+                     *           "name": "flow-reports",
+                     *           "timezone": "UTC",
+                     *           "title": "a flow"
+                     *         },
+                     *         {
                      *           "command": "echo report",
                      *           "cronExpr": "0 0 1 1 *",
                      *           "description": "report",
@@ -6088,34 +8807,32 @@ export interface operations {
                      *           },
                      *           "group": "reports",
                      *           "meta": {
-                     *             "createdAt": "2026-11-22T21:47:53.880702272Z",
+                     *             "createdAt": "2026-11-24T05:12:59.537617936Z",
                      *             "next": [
                      *               "2027-01-01T00:00:00Z",
                      *               "2028-01-01T00:00:00Z"
                      *             ],
                      *             "nextFire": "2027-01-01T00:00:00Z",
+                     *             "number": 2,
                      *             "results": [
                      *               {
-                     *                 "cause": "manual",
-                     *                 "durationMs": 60000,
-                     *                 "id": "uh37d55tnxn4umiu.01795380473000000000.1",
-                     *                 "plannedAt": "2026-11-22T20:47:53Z",
-                     *                 "startedAt": "2026-11-22T20:47:53Z",
-                     *                 "status": "failed"
+                     *                 "cause": "rerun",
+                     *                 "id": "sliiejzcjvzjbldh.01795493579000000000.2",
+                     *                 "plannedAt": "2026-11-24T04:12:59Z",
+                     *                 "status": "waiting"
                      *               }
                      *             ],
                      *             "state": "active",
                      *             "stats": {
-                     *               "fires": 1,
+                     *               "fires": 0,
                      *               "p50Ms": 0,
                      *               "p95Ms": 0,
-                     *               "retries": 0,
+                     *               "retries": 1,
                      *               "runs": 1,
-                     *               "samples": 0,
-                     *               "successRate": 0
+                     *               "samples": 0
                      *             },
-                     *             "uid": "uh37d55tnxn4umiu",
-                     *             "updatedAt": "2026-11-22T21:47:53.882127357Z",
+                     *             "uid": "sliiejzcjvzjbldh",
+                     *             "updatedAt": "2026-11-24T05:12:59.539596515Z",
                      *             "updatedBy": "admin",
                      *             "version": 10
                      *           },
@@ -6190,12 +8907,13 @@ export interface operations {
                      *       "command": "true",
                      *       "group": "reports",
                      *       "meta": {
-                     *         "createdAt": "2026-11-22T21:47:54.072611342Z",
+                     *         "createdAt": "2026-11-24T01:02:17.163925996Z",
+                     *         "number": 1,
                      *         "state": "manual",
-                     *         "uid": "25yuy6ldhug5zc4n",
-                     *         "updatedAt": "2026-11-22T21:47:54.072611342Z",
+                     *         "uid": "uwluo7yts3cf5ozw",
+                     *         "updatedAt": "2026-11-24T01:02:17.163925996Z",
                      *         "updatedBy": "admin",
-                     *         "version": 30
+                     *         "version": 37
                      *       },
                      *       "name": "new-reports",
                      *       "timezone": "UTC"
@@ -6229,6 +8947,8 @@ export interface operations {
             query?: {
                 /** @description Write nothing, and return the differences. */
                 dryRun?: boolean;
+                /** @description The request comes from a program that defines its own jobs, with the labels app and app-build: a job with a later app-build is left unchanged, one with another app is refused, and the fields paused, pauseNote and pauseUntil of existing jobs are kept. */
+                program?: boolean;
                 /** @description Also delete jobs whose labels match this selector and that are not in the request, in the groups where you are editor. Nothing is deleted if any job is refused. */
                 prune?: string;
             };
@@ -6485,11 +9205,12 @@ export interface operations {
                      *       },
                      *       "group": "reports",
                      *       "meta": {
-                     *         "createdAt": "2026-11-22T21:47:53.880702272Z",
+                     *         "createdAt": "2026-11-24T01:02:16.946024407Z",
                      *         "nextFire": "2027-01-01T00:00:00Z",
+                     *         "number": 2,
                      *         "state": "active",
-                     *         "uid": "uh37d55tnxn4umiu",
-                     *         "updatedAt": "2026-11-22T21:47:53.882127357Z",
+                     *         "uid": "7zvsgsxho4tpwznd",
+                     *         "updatedAt": "2026-11-24T01:02:16.948693473Z",
                      *         "updatedBy": "admin",
                      *         "version": 10
                      *       },
@@ -6579,12 +9300,13 @@ export interface operations {
                      *       "command": "echo report",
                      *       "group": "reports",
                      *       "meta": {
-                     *         "createdAt": "2026-11-22T21:47:54.076789494Z",
+                     *         "createdAt": "2026-11-24T01:02:17.167466569Z",
+                     *         "number": 1,
                      *         "state": "manual",
-                     *         "uid": "knuuoxjwvf2fihzm",
-                     *         "updatedAt": "2026-11-22T21:47:54.076789494Z",
+                     *         "uid": "6em75md7s2brcatb",
+                     *         "updatedAt": "2026-11-24T01:02:17.167466569Z",
                      *         "updatedBy": "admin",
-                     *         "version": 34
+                     *         "version": 41
                      *       },
                      *       "name": "put-reports",
                      *       "timezone": "UTC"
@@ -6620,6 +9342,8 @@ export interface operations {
             query?: {
                 /** @description Also kill its current runs. */
                 kill?: boolean;
+                /** @description Also if other jobs name it in after: they then wait for a job of this name. Without it: 409, reason named_in_after. */
+                force?: boolean;
             };
             header?: {
                 /** @description Only if the job has this ETag. */
@@ -6699,12 +9423,13 @@ export interface operations {
                      *       "description": "report",
                      *       "group": "reports",
                      *       "meta": {
-                     *         "createdAt": "2026-11-22T21:47:54.077257782Z",
+                     *         "createdAt": "2026-11-24T01:02:17.168094731Z",
+                     *         "number": 2,
                      *         "state": "manual",
-                     *         "uid": "3yybyo3dxxnkj6qi",
-                     *         "updatedAt": "2026-11-22T21:47:54.077878597Z",
+                     *         "uid": "6lor32xiwxqc6nkq",
+                     *         "updatedAt": "2026-11-24T01:02:17.168855984Z",
                      *         "updatedBy": "admin",
-                     *         "version": 36
+                     *         "version": 43
                      *       },
                      *       "name": "patched-reports",
                      *       "timeout": "10m",
@@ -6713,6 +9438,99 @@ export interface operations {
                      *     }
                      */
                     "application/json": components["schemas"]["Job"];
+                };
+            };
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden"];
+            404: components["responses"]["not_found"];
+            409: components["responses"]["conflict"];
+            412: components["responses"]["stale"];
+            413: components["responses"]["too_large"];
+            415: components["responses"]["unsupported_media_type"];
+            422: components["responses"]["invalid"];
+            429: components["responses"]["too_many_requests"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["unavailable"];
+            /** @description Error. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "create-backfill": {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Only if the job has this ETag. */
+                "If-Match"?: string;
+            };
+            path: {
+                /** @description Name of the job. */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "from": "2026-01-01T00:00:00Z",
+                 *       "note": "once more",
+                 *       "to": "2026-01-04T00:00:00Z"
+                 *     }
+                 */
+                "application/json": components["schemas"]["BackfillCreateRequest"];
+            };
+        };
+        responses: {
+            /** @description Accepted */
+            202: {
+                headers: {
+                    Location?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "by": "admin",
+                     *       "concurrency": 1,
+                     *       "counts": {
+                     *         "failed": 0,
+                     *         "running": 0,
+                     *         "skipped": 0,
+                     *         "succeeded": 0,
+                     *         "total": 3,
+                     *         "waiting": 3
+                     *       },
+                     *       "createdAt": "2026-11-24T04:30:55.91492897Z",
+                     *       "fires": [
+                     *         {
+                     *           "at": "2026-01-01T03:00:00Z",
+                     *           "attempt": 1,
+                     *           "status": "waiting"
+                     *         },
+                     *         {
+                     *           "at": "2026-01-02T03:00:00Z",
+                     *           "attempt": 1,
+                     *           "status": "waiting"
+                     *         }
+                     *       ],
+                     *       "from": "2026-01-01T00:00:00Z",
+                     *       "id": "qxcbhcj7b7wzubpq.b5glooapqg2tuimmg.1",
+                     *       "job": "past-reports-1795494655913995930",
+                     *       "note": "once more",
+                     *       "order": "oldest",
+                     *       "reprocess": "none",
+                     *       "state": "running",
+                     *       "to": "2026-01-04T00:00:00Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Backfill"];
                 };
             };
             401: components["responses"]["unauthenticated"];
@@ -6746,12 +9564,81 @@ export interface operations {
                 to?: string;
                 /** @description Only fires with one of these statuses, separated by commas. */
                 status?: ("planned" | "waiting" | "running" | "succeeded" | "failed" | "timed_out" | "killed" | "lost" | "skipped" | "refused" | "missed")[];
+                /** @description Only fires with this cause of their first attempt. Of flow: fires of nodes of flow runs, which are not listed otherwise. */
+                cause?: "cron" | "catchup" | "manual" | "retry" | "rerun" | "flow" | "backfill" | "after" | "daemon";
                 /** @description Leave out acknowledged failures. */
                 unacknowledged?: boolean;
                 /** @description Maximum number of items; a page may contain fewer and still have a next one. */
                 limit?: number;
                 /** @description nextCursor of the previous page; the filters must be the same. */
                 cursor?: string;
+            };
+            header?: never;
+            path: {
+                /** @description Name of the job, FLOW:STEP for an inline step, or JOB@backfill for the backfills of a job. */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "attempts": [
+                     *             "7zvsgsxho4tpwznd.01795478536000000000.1",
+                     *             "7zvsgsxho4tpwznd.01795478536000000000.2"
+                     *           ],
+                     *           "cause": "manual",
+                     *           "dueAt": "2026-11-24T01:02:17.161773685Z",
+                     *           "group": "reports",
+                     *           "id": "7zvsgsxho4tpwznd.01795478536000000000",
+                     *           "job": "job-reports",
+                     *           "jobTitle": "the same job",
+                     *           "jobUid": "7zvsgsxho4tpwznd",
+                     *           "plannedAt": "2026-11-24T00:02:16Z",
+                     *           "reason": {
+                     *             "code": "starting",
+                     *             "text": "it is due and is about to be claimed"
+                     *           },
+                     *           "status": "waiting"
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["HistoryPageFire"];
+                };
+            };
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden"];
+            404: components["responses"]["not_found"];
+            422: components["responses"]["invalid"];
+            429: components["responses"]["too_many_requests"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["unavailable"];
+            /** @description Error. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "get-job-graph": {
+        parameters: {
+            query?: {
+                /** @description The definition of an earlier flow run or version. Default: the current one. */
+                digest?: string;
             };
             header?: never;
             path: {
@@ -6770,53 +9657,101 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "items": [
+                     *       "digest": "0f4818b61e4b8ca7e8fd35f48db521f3f91cdc297e7cbe4b2bc3c6cdca8736fc",
+                     *       "edges": [
                      *         {
-                     *           "attempts": [
-                     *             "fg7pcwxqzkltneqe.tjmvc4umw3rpdoehe.1"
-                     *           ],
-                     *           "cause": "manual",
-                     *           "group": "reports",
-                     *           "id": "fg7pcwxqzkltneqe.tjmvc4umw3rpdoehe",
-                     *           "job": "job-reports",
-                     *           "jobTitle": "the same job",
-                     *           "jobUid": "fg7pcwxqzkltneqe",
-                     *           "plannedAt": "2026-11-23T22:58:16.387491989Z",
-                     *           "reason": {
-                     *             "code": "starting",
-                     *             "text": "it is due and is about to be claimed"
-                     *           },
-                     *           "status": "waiting"
+                     *           "from": "load",
+                     *           "on": "success",
+                     *           "to": "publish"
+                     *         }
+                     *       ],
+                     *       "job": "flow-reports",
+                     *       "layers": 2,
+                     *       "steps": [
+                     *         {
+                     *           "kind": "command",
+                     *           "layer": 0,
+                     *           "name": "load",
+                     *           "title": "report"
                      *         },
                      *         {
-                     *           "acknowledged": {
-                     *             "at": "2026-11-23T22:58:16.385846912Z",
-                     *             "by": "admin",
-                     *             "note": "known"
-                     *           },
-                     *           "attempts": [
-                     *             "fg7pcwxqzkltneqe.01795471095000000000.1"
-                     *           ],
-                     *           "cause": "manual",
-                     *           "group": "reports",
-                     *           "id": "fg7pcwxqzkltneqe.01795471095000000000",
-                     *           "job": "job-reports",
-                     *           "jobTitle": "the same job",
-                     *           "jobUid": "fg7pcwxqzkltneqe",
-                     *           "plannedAt": "2026-11-23T21:58:15Z",
-                     *           "reason": {
-                     *             "code": "exit_code",
-                     *             "data": {
-                     *               "path": "report"
-                     *             },
-                     *             "text": "report"
-                     *           },
-                     *           "status": "failed"
+                     *           "kind": "approval",
+                     *           "layer": 1,
+                     *           "name": "publish"
                      *         }
                      *       ]
                      *     }
                      */
-                    "application/json": components["schemas"]["HistoryPageFire"];
+                    "application/json": components["schemas"]["FlowGraph"];
+                };
+            };
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden"];
+            404: components["responses"]["not_found"];
+            422: components["responses"]["invalid"];
+            429: components["responses"]["too_many_requests"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["unavailable"];
+            /** @description Error. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "get-grid": {
+        parameters: {
+            query?: {
+                /** @description Maximum number of flow runs. */
+                runs?: number;
+            };
+            header?: never;
+            path: {
+                /** @description Name of the job. */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "runs": [
+                     *         {
+                     *           "attempt": 1,
+                     *           "digest": "0f4818b61e4b8ca7e8fd35f48db521f3f91cdc297e7cbe4b2bc3c6cdca8736fc",
+                     *           "id": "b5wq7dcsrduaghpn.tflow.1",
+                     *           "plannedAt": "2026-11-24T05:12:00Z",
+                     *           "startedAt": "2026-11-24T05:12:00Z",
+                     *           "status": "running",
+                     *           "statuses": [
+                     *             "failed",
+                     *             "waiting"
+                     *           ]
+                     *         }
+                     *       ],
+                     *       "steps": [
+                     *         {
+                     *           "name": "load",
+                     *           "title": "report"
+                     *         },
+                     *         {
+                     *           "name": "publish"
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Grid"];
                 };
             };
             401: components["responses"]["unauthenticated"];
@@ -6875,13 +9810,14 @@ export interface operations {
                      *       "description": "report",
                      *       "group": "reports",
                      *       "meta": {
-                     *         "createdAt": "2026-11-22T21:47:54.074291297Z",
+                     *         "createdAt": "2026-11-24T01:02:17.165570343Z",
+                     *         "number": 4,
                      *         "paused": true,
                      *         "state": "paused",
-                     *         "uid": "ysofdibsi53fbcso",
-                     *         "updatedAt": "2026-11-22T21:47:54.081578136Z",
+                     *         "uid": "r2bku6fycrpwe2ho",
+                     *         "updatedAt": "2026-11-24T01:02:17.171452641Z",
                      *         "updatedBy": "admin",
-                     *         "version": 41
+                     *         "version": 47
                      *       },
                      *       "name": "paused-reports",
                      *       "pauseNote": "for now",
@@ -6965,6 +9901,131 @@ export interface operations {
             };
         };
     };
+    "list-replicas": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Name of the job. */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "items": [],
+                     *       "running": 0,
+                     *       "waiting": 0
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Replicas"];
+                };
+            };
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden"];
+            404: components["responses"]["not_found"];
+            422: components["responses"]["invalid"];
+            429: components["responses"]["too_many_requests"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["unavailable"];
+            /** @description Error. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "restart-job": {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Only if the job has this ETag. */
+                "If-Match"?: string;
+            };
+            path: {
+                /** @description Name of the job. */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                /**
+                 * @example {
+                 *       "note": "it leaks memory"
+                 *     }
+                 */
+                "application/json": components["schemas"]["JobRestartRequest"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    ETag?: string;
+                    Location?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "command": "exec sleep 1000 # report",
+                     *       "daemon": {
+                     *         "count": 1
+                     *       },
+                     *       "group": "reports",
+                     *       "meta": {
+                     *         "createdAt": "2026-11-26T16:18:41.008174959Z",
+                     *         "number": 1,
+                     *         "paused": true,
+                     *         "state": "paused",
+                     *         "uid": "l67tybho6b2rtfnf",
+                     *         "updatedAt": "2026-11-26T16:18:41.012491055Z",
+                     *         "updatedBy": "admin",
+                     *         "version": 87
+                     *       },
+                     *       "name": "daemon-reports",
+                     *       "paused": true,
+                     *       "timezone": "UTC"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Job"];
+                };
+            };
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden"];
+            404: components["responses"]["not_found"];
+            409: components["responses"]["conflict"];
+            412: components["responses"]["stale"];
+            413: components["responses"]["too_large"];
+            415: components["responses"]["unsupported_media_type"];
+            422: components["responses"]["invalid"];
+            429: components["responses"]["too_many_requests"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["unavailable"];
+            /** @description Error. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     "resume-job": {
         parameters: {
             query?: never;
@@ -6994,12 +10055,13 @@ export interface operations {
                      *       "description": "report",
                      *       "group": "reports",
                      *       "meta": {
-                     *         "createdAt": "2026-11-22T21:47:54.074291297Z",
+                     *         "createdAt": "2026-11-24T01:02:17.165570343Z",
+                     *         "number": 5,
                      *         "state": "manual",
-                     *         "uid": "ysofdibsi53fbcso",
-                     *         "updatedAt": "2026-11-22T21:47:54.083138653Z",
+                     *         "uid": "r2bku6fycrpwe2ho",
+                     *         "updatedAt": "2026-11-24T01:02:17.172819472Z",
                      *         "updatedBy": "admin",
-                     *         "version": 43
+                     *         "version": 48
                      *       },
                      *       "name": "paused-reports",
                      *       "timezone": "UTC"
@@ -7045,7 +10107,7 @@ export interface operations {
             content: {
                 /**
                  * @example {
-                 *       "version": 11
+                 *       "version": 12
                  *     }
                  */
                 "application/json": components["schemas"]["RollbackRequest"];
@@ -7070,13 +10132,14 @@ export interface operations {
                      *       },
                      *       "group": "reports",
                      *       "meta": {
-                     *         "createdAt": "2026-11-23T22:58:15.592792864Z",
+                     *         "createdAt": "2026-11-27T14:56:20.909647839Z",
                      *         "nextFire": "2027-01-01T00:00:00Z",
+                     *         "number": 2,
                      *         "state": "active",
-                     *         "uid": "fg7pcwxqzkltneqe",
-                     *         "updatedAt": "2026-11-23T22:58:15.597188584Z",
+                     *         "uid": "k67ab2ybzwsxr26a",
+                     *         "updatedAt": "2026-11-27T14:56:20.914581183Z",
                      *         "updatedBy": "admin",
-                     *         "version": 11
+                     *         "version": 12
                      *       },
                      *       "name": "job-reports",
                      *       "params": {
@@ -7125,6 +10188,8 @@ export interface operations {
             header?: {
                 /** @description A repeated request with the same key within a day returns the same response, and the job runs once. */
                 "Idempotency-Key"?: string;
+                /** @description W3C Trace Context of the caller: the run continues this trace. An invalid value is ignored. */
+                traceparent?: string;
             };
             path: {
                 /** @description Name of the job. */
@@ -7207,18 +10272,20 @@ export interface operations {
                      * @example {
                      *       "items": [
                      *         {
-                     *           "at": "2026-11-22T21:47:53.88220934Z",
+                     *           "at": "2026-11-24T01:02:16.948775887Z",
                      *           "by": "admin",
                      *           "fields": [
                      *             "title"
                      *           ],
+                     *           "number": 2,
                      *           "remote": "127.0.0.1",
                      *           "verb": "replace",
                      *           "version": 10
                      *         },
                      *         {
-                     *           "at": "2026-11-22T21:47:53.880751826Z",
+                     *           "at": "2026-11-24T01:02:16.946124197Z",
                      *           "by": "admin",
+                     *           "number": 1,
                      *           "remote": "127.0.0.1",
                      *           "verb": "create",
                      *           "version": 9
@@ -7269,7 +10336,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "at": "2026-11-22T21:47:53.88220934Z",
+                     *       "at": "2026-11-24T01:02:16.948775887Z",
                      *       "by": "admin",
                      *       "job": {
                      *         "command": "echo report",
@@ -7291,8 +10358,9 @@ export interface operations {
                      *         "user": "report",
                      *         "workDir": "/report"
                      *       },
+                     *       "number": 2,
                      *       "remote": "127.0.0.1",
-                     *       "uid": "uh37d55tnxn4umiu",
+                     *       "uid": "7zvsgsxho4tpwznd",
                      *       "verb": "replace",
                      *       "version": 10
                      *     }
@@ -7413,6 +10481,672 @@ export interface operations {
             };
         };
     };
+    "list-locks": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "items": []
+                     *     }
+                     */
+                    "application/json": components["schemas"]["PageLock"];
+                };
+            };
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden"];
+            422: components["responses"]["invalid"];
+            429: components["responses"]["too_many_requests"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["unavailable"];
+            /** @description Error. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "get-lock": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Name of the lock. */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "group": "reports",
+                     *       "name": "reports.held-reports",
+                     *       "owner": {
+                     *         "fence": 97,
+                     *         "grace": "",
+                     *         "id": "host-1:4711",
+                     *         "since": "2026-11-26T16:24:02.699242192Z",
+                     *         "ttl": ""
+                     *       },
+                     *       "queue": [],
+                     *       "state": "held",
+                     *       "takeovers": 0,
+                     *       "waiting": 0
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Lock"];
+                };
+            };
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden"];
+            404: components["responses"]["not_found"];
+            422: components["responses"]["invalid"];
+            429: components["responses"]["too_many_requests"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["unavailable"];
+            /** @description Error. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "acquire-lock": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Name of the lock. */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "grace": "30s",
+                 *       "id": "host-1:4711",
+                 *       "session": "6b23c0d5f35d1b11f9b683f0b0a617355deb11277d91ae091d399c655b87940d",
+                 *       "ttl": "10s",
+                 *       "wait": "1s"
+                 *     }
+                 */
+                "application/json": components["schemas"]["LockRequest"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "fence": 98,
+                     *       "session": "6b23c0d5f35d1b11f9b683f0b0a617355deb11277d91ae091d399c655b87940d",
+                     *       "state": "held"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["LockSession"];
+                };
+            };
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden"];
+            404: components["responses"]["not_found"];
+            409: components["responses"]["conflict"];
+            413: components["responses"]["too_large"];
+            415: components["responses"]["unsupported_media_type"];
+            422: components["responses"]["invalid"];
+            429: components["responses"]["too_many_requests"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["unavailable"];
+            /** @description Error. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "force-release-lock": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Name of the lock. */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description No Content */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden"];
+            404: components["responses"]["not_found"];
+            409: components["responses"]["conflict"];
+            422: components["responses"]["invalid"];
+            429: components["responses"]["too_many_requests"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["unavailable"];
+            /** @description Error. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "keep-lock-alive": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Name of the lock. */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "session": "6b23c0d5f35d1b11f9b683f0b0a617355deb11277d91ae091d399c655b87940d"
+                 *     }
+                 */
+                "application/json": components["schemas"]["LockSessionRequest"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "fence": 102,
+                     *       "session": "6b23c0d5f35d1b11f9b683f0b0a617355deb11277d91ae091d399c655b87940d",
+                     *       "state": "held"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["LockSession"];
+                };
+            };
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden"];
+            404: components["responses"]["not_found"];
+            409: components["responses"]["conflict"];
+            413: components["responses"]["too_large"];
+            415: components["responses"]["unsupported_media_type"];
+            422: components["responses"]["invalid"];
+            429: components["responses"]["too_many_requests"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["unavailable"];
+            /** @description Error. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "note-lock": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Name of the lock. */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "note": "row 17",
+                 *       "session": "6b23c0d5f35d1b11f9b683f0b0a617355deb11277d91ae091d399c655b87940d"
+                 *     }
+                 */
+                "application/json": components["schemas"]["LockNoteRequest"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "session": "6b23c0d5f35d1b11f9b683f0b0a617355deb11277d91ae091d399c655b87940d",
+                     *       "state": "held"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["LockSession"];
+                };
+            };
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden"];
+            404: components["responses"]["not_found"];
+            409: components["responses"]["conflict"];
+            413: components["responses"]["too_large"];
+            415: components["responses"]["unsupported_media_type"];
+            422: components["responses"]["invalid"];
+            429: components["responses"]["too_many_requests"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["unavailable"];
+            /** @description Error. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "release-lock": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Name of the lock. */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "session": "6b23c0d5f35d1b11f9b683f0b0a617355deb11277d91ae091d399c655b87940d"
+                 *     }
+                 */
+                "application/json": components["schemas"]["LockSessionRequest"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "session": "6b23c0d5f35d1b11f9b683f0b0a617355deb11277d91ae091d399c655b87940d",
+                     *       "state": "released"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["LockSession"];
+                };
+            };
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden"];
+            404: components["responses"]["not_found"];
+            409: components["responses"]["conflict"];
+            413: components["responses"]["too_large"];
+            415: components["responses"]["unsupported_media_type"];
+            422: components["responses"]["invalid"];
+            429: components["responses"]["too_many_requests"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["unavailable"];
+            /** @description Error. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "list-maintenance": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "items": []
+                     *     }
+                     */
+                    "application/json": components["schemas"]["PageMaintenanceWindow"];
+                };
+            };
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden"];
+            422: components["responses"]["invalid"];
+            429: components["responses"]["too_many_requests"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["unavailable"];
+            /** @description Error. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "get-maintenance": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Name of the window. */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    ETag?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "createdAt": "2026-11-27T12:27:46.136741505Z",
+                     *       "from": "2026-11-27T12:27:46.136741505Z",
+                     *       "groups": [
+                     *         "reports"
+                     *       ],
+                     *       "name": "reports",
+                     *       "openings": [
+                     *         {
+                     *           "from": "2026-11-27T12:27:46.136741505Z",
+                     *           "to": "2026-11-27T13:27:46.136321588Z"
+                     *         }
+                     *       ],
+                     *       "policy": "skip",
+                     *       "state": "open",
+                     *       "to": "2026-11-27T13:27:46.136321588Z",
+                     *       "updatedAt": "2026-11-27T12:27:46.136741505Z",
+                     *       "updatedBy": "admin",
+                     *       "version": 97
+                     *     }
+                     */
+                    "application/json": components["schemas"]["MaintenanceWindow"];
+                };
+            };
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden"];
+            404: components["responses"]["not_found"];
+            422: components["responses"]["invalid"];
+            429: components["responses"]["too_many_requests"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["unavailable"];
+            /** @description Error. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "put-maintenance": {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Only if the window has this ETag. */
+                "If-Match"?: string;
+                /** @description *: only if the window does not exist. */
+                "If-None-Match"?: string;
+            };
+            path: {
+                /** @description Name of the window. */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "from": "2098-12-31T00:00:00Z",
+                 *       "groups": [
+                 *         "reports"
+                 *       ],
+                 *       "note": "x",
+                 *       "to": "2099-01-01T00:00:00Z"
+                 *     }
+                 */
+                "application/json": components["schemas"]["WindowDefinition"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    ETag?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MaintenanceWindow"];
+                };
+            };
+            /** @description Created */
+            201: {
+                headers: {
+                    ETag?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "createdAt": "2026-11-27T12:27:46.139015762Z",
+                     *       "from": "2098-12-31T00:00:00Z",
+                     *       "groups": [
+                     *         "reports"
+                     *       ],
+                     *       "name": "put-reports",
+                     *       "note": "x",
+                     *       "openings": [],
+                     *       "policy": "hold",
+                     *       "state": "planned",
+                     *       "to": "2099-01-01T00:00:00Z",
+                     *       "updatedAt": "2026-11-27T12:27:46.139015762Z",
+                     *       "updatedBy": "admin",
+                     *       "version": 98
+                     *     }
+                     */
+                    "application/json": components["schemas"]["MaintenanceWindow"];
+                };
+            };
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden"];
+            404: components["responses"]["not_found"];
+            409: components["responses"]["conflict"];
+            412: components["responses"]["stale"];
+            413: components["responses"]["too_large"];
+            415: components["responses"]["unsupported_media_type"];
+            422: components["responses"]["invalid"];
+            429: components["responses"]["too_many_requests"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["unavailable"];
+            /** @description Error. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "delete-maintenance": {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Only if the window has this ETag. */
+                "If-Match"?: string;
+            };
+            path: {
+                /** @description Name of the window. */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description No Content */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden"];
+            404: components["responses"]["not_found"];
+            409: components["responses"]["conflict"];
+            412: components["responses"]["stale"];
+            422: components["responses"]["invalid"];
+            429: components["responses"]["too_many_requests"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["unavailable"];
+            /** @description Error. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "end-maintenance": {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Only if the window has this ETag. */
+                "If-Match"?: string;
+            };
+            path: {
+                /** @description Name of the window. */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    ETag?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "createdAt": "2026-11-27T12:27:46.144877338Z",
+                     *       "from": "2026-11-27T12:27:46.144877338Z",
+                     *       "groups": [
+                     *         "reports"
+                     *       ],
+                     *       "name": "reports",
+                     *       "openings": [],
+                     *       "policy": "skip",
+                     *       "state": "over",
+                     *       "to": "2026-11-27T12:27:46.145948721Z",
+                     *       "updatedAt": "2026-11-27T12:27:46.145954693Z",
+                     *       "updatedBy": "admin",
+                     *       "version": 102
+                     *     }
+                     */
+                    "application/json": components["schemas"]["MaintenanceWindow"];
+                };
+            };
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden"];
+            404: components["responses"]["not_found"];
+            409: components["responses"]["conflict"];
+            412: components["responses"]["stale"];
+            422: components["responses"]["invalid"];
+            429: components["responses"]["too_many_requests"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["unavailable"];
+            /** @description Error. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     "list-masters": {
         parameters: {
             query?: never;
@@ -7465,10 +11199,248 @@ export interface operations {
             };
         };
     };
+    "list-pools": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "createdAt": "2026-11-27T13:44:55.994325659Z",
+                     *           "group": "reports",
+                     *           "holders": [],
+                     *           "jobs": 0,
+                     *           "name": "reports",
+                     *           "queue": [],
+                     *           "slots": 3,
+                     *           "updatedAt": "2026-11-27T13:44:55.994325659Z",
+                     *           "updatedBy": "admin",
+                     *           "used": 0,
+                     *           "version": 101,
+                     *           "waiting": 0
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["PagePool"];
+                };
+            };
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden"];
+            422: components["responses"]["invalid"];
+            429: components["responses"]["too_many_requests"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["unavailable"];
+            /** @description Error. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "get-pool": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Name of the pool. */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    ETag?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "createdAt": "2026-11-27T13:44:55.994325659Z",
+                     *       "group": "reports",
+                     *       "holders": [],
+                     *       "jobs": 0,
+                     *       "name": "reports",
+                     *       "queue": [],
+                     *       "slots": 3,
+                     *       "updatedAt": "2026-11-27T13:44:55.994325659Z",
+                     *       "updatedBy": "admin",
+                     *       "used": 0,
+                     *       "version": 101,
+                     *       "waiting": 0
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Pool"];
+                };
+            };
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden"];
+            404: components["responses"]["not_found"];
+            422: components["responses"]["invalid"];
+            429: components["responses"]["too_many_requests"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["unavailable"];
+            /** @description Error. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "put-pool": {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Only if the pool has this ETag. */
+                "If-Match"?: string;
+                /** @description *: only if the pool does not exist. */
+                "If-None-Match"?: string;
+            };
+            path: {
+                /** @description Name of the pool. */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "group": "reports",
+                 *       "slots": 5
+                 *     }
+                 */
+                "application/json": components["schemas"]["PoolDefinition"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    ETag?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Pool"];
+                };
+            };
+            /** @description Created */
+            201: {
+                headers: {
+                    ETag?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "createdAt": "2026-11-27T13:44:55.996877974Z",
+                     *       "group": "reports",
+                     *       "holders": [],
+                     *       "jobs": 0,
+                     *       "name": "reports.new",
+                     *       "queue": [],
+                     *       "slots": 5,
+                     *       "updatedAt": "2026-11-27T13:44:55.996877974Z",
+                     *       "updatedBy": "admin",
+                     *       "used": 0,
+                     *       "version": 102,
+                     *       "waiting": 0
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Pool"];
+                };
+            };
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden"];
+            404: components["responses"]["not_found"];
+            409: components["responses"]["conflict"];
+            412: components["responses"]["stale"];
+            413: components["responses"]["too_large"];
+            415: components["responses"]["unsupported_media_type"];
+            422: components["responses"]["invalid"];
+            429: components["responses"]["too_many_requests"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["unavailable"];
+            /** @description Error. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "delete-pool": {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Only if the pool has this ETag. */
+                "If-Match"?: string;
+            };
+            path: {
+                /** @description Name of the pool. */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description No Content */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden"];
+            404: components["responses"]["not_found"];
+            409: components["responses"]["conflict"];
+            412: components["responses"]["stale"];
+            422: components["responses"]["invalid"];
+            429: components["responses"]["too_many_requests"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["unavailable"];
+            /** @description Error. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     "list-runs": {
         parameters: {
             query?: {
-                /** @description Only runs of this job. */
+                /** @description Only runs of this job; FLOW:STEP for those of an inline step, JOB@backfill for the backfills of a job. */
                 job?: string;
                 /** @description Only runs with one of these statuses, separated by commas. */
                 status?: ("waiting" | "running" | "succeeded" | "failed" | "timed_out" | "killed" | "lost" | "skipped" | "refused" | "missed")[];
@@ -7477,13 +11449,19 @@ export interface operations {
                 /** @description Only the attempts of this fire. */
                 fire?: string;
                 /** @description Only runs with this cause. */
-                cause?: "cron" | "catchup" | "manual" | "retry" | "rerun";
+                cause?: "cron" | "catchup" | "manual" | "retry" | "rerun" | "flow" | "backfill" | "after" | "daemon";
                 /** @description Only runs planned at this time or later. */
                 from?: string;
                 /** @description Only runs planned before this time. */
                 to?: string;
                 /** @description Only runs of jobs that were in this group at the time. */
                 group?: string;
+                /** @description Only runs of the nodes of this flow run. */
+                flowRun?: string;
+                /** @description With flowRun: only those of this step. */
+                step?: string;
+                /** @description Also list runs of nodes of flow runs. Without it, they are listed only if job, fire, flowRun or the cause flow is set. */
+                nodes?: boolean;
                 /** @description Only runs whose command ended with this exit code. */
                 exitCode?: number;
                 /** @description Only runs with this text in the name of the job or worker, id, reason, note or triggering user, ignoring case. Output is searched by other operations. */
@@ -7513,14 +11491,14 @@ export interface operations {
                      *         {
                      *           "attempt": 1,
                      *           "cause": "manual",
-                     *           "fire": "vzjg5fhqfmnwb5fy.ti6deucloj244xbe3",
+                     *           "fire": "f37iswtwtw5vhil5.tpdm4fnrxtgfqn4om",
                      *           "group": "reports",
-                     *           "id": "vzjg5fhqfmnwb5fy.ti6deucloj244xbe3.1",
+                     *           "id": "f37iswtwtw5vhil5.tpdm4fnrxtgfqn4om.1",
                      *           "job": "ran-reports",
-                     *           "jobUid": "vzjg5fhqfmnwb5fy",
+                     *           "jobUid": "f37iswtwtw5vhil5",
                      *           "note": "by hand",
                      *           "outputBytes": 0,
-                     *           "plannedAt": "2026-11-23T22:58:16.418573218Z",
+                     *           "plannedAt": "2026-11-24T04:51:58.666676902Z",
                      *           "reason": {
                      *             "code": "starting",
                      *             "text": "it is due and is about to be claimed"
@@ -7530,24 +11508,19 @@ export interface operations {
                      *         },
                      *         {
                      *           "attempt": 1,
-                     *           "cause": "manual",
-                     *           "fire": "fg7pcwxqzkltneqe.tjmvc4umw3rpdoehe",
+                     *           "cause": "backfill",
+                     *           "claimedAt": "2026-11-24T04:51:58.651048247Z",
+                     *           "fire": "7okawk6zzvtqa3dy.bi7xioplelx5u4dzx",
                      *           "group": "reports",
-                     *           "id": "fg7pcwxqzkltneqe.tjmvc4umw3rpdoehe.1",
-                     *           "job": "job-reports",
-                     *           "jobTitle": "the same job",
-                     *           "jobUid": "fg7pcwxqzkltneqe",
-                     *           "note": "re-run of fg7pcwxqzkltneqe.01795471095000000000.1",
+                     *           "id": "7okawk6zzvtqa3dy.bi7xioplelx5u4dzx.1",
+                     *           "job": "past-reports-1795495918649648647@backfill",
+                     *           "jobUid": "7okawk6zzvtqa3dy",
+                     *           "jobVersion": 62,
+                     *           "note": "once more",
                      *           "outputBytes": 0,
-                     *           "params": {
-                     *             "P": "report"
-                     *           },
-                     *           "plannedAt": "2026-11-23T22:58:16.387491989Z",
-                     *           "reason": {
-                     *             "code": "starting",
-                     *             "text": "it is due and is about to be claimed"
-                     *           },
-                     *           "status": "waiting",
+                     *           "plannedAt": "2026-11-24T04:51:58.651048187Z",
+                     *           "startedAt": "2026-11-24T04:51:58.651048247Z",
+                     *           "status": "running",
                      *           "triggeredBy": "admin"
                      *         }
                      *       ]
@@ -7582,8 +11555,10 @@ export interface operations {
                 regex?: boolean;
                 /** @description Case-sensitive. Default: case is ignored. */
                 case?: boolean;
-                /** @description Only runs of this job. */
+                /** @description Only runs of this job; FLOW:STEP for those of an inline step. */
                 job?: string;
+                /** @description Only runs of the nodes of this flow run. */
+                flowRun?: string;
                 /** @description Only runs of jobs that were in this group at the time. */
                 group?: string;
                 /** @description Only runs with one of these statuses, separated by commas. */
@@ -7719,6 +11694,56 @@ export interface operations {
             };
         };
     };
+    "approve-step": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the run. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "note": "looks right",
+                 *       "step": "publish"
+                 *     }
+                 */
+                "application/json": components["schemas"]["AnswerRequest"];
+            };
+        };
+        responses: {
+            /** @description No Content */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden"];
+            404: components["responses"]["not_found"];
+            409: components["responses"]["conflict"];
+            413: components["responses"]["too_large"];
+            415: components["responses"]["unsupported_media_type"];
+            422: components["responses"]["invalid"];
+            429: components["responses"]["too_many_requests"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["unavailable"];
+            /** @description Error. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     "kill-run": {
         parameters: {
             query?: never;
@@ -7753,6 +11778,117 @@ export interface operations {
             409: components["responses"]["conflict"];
             413: components["responses"]["too_large"];
             415: components["responses"]["unsupported_media_type"];
+            422: components["responses"]["invalid"];
+            429: components["responses"]["too_many_requests"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["unavailable"];
+            /** @description Error. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "list-run-nodes": {
+        parameters: {
+            query?: {
+                /** @description Only nodes with one of these statuses, separated by commas. */
+                status?: ("pending" | "waiting" | "running" | "succeeded" | "failed" | "timed_out" | "killed" | "lost" | "skipped" | "refused" | "missed")[];
+                /** @description Only the nodes of this step: the step itself, and the items of a map. */
+                step?: string;
+                /** @description Maximum number of items. */
+                limit?: number;
+                /** @description nextCursor of the previous page; the filters must be the same. */
+                cursor?: string;
+            };
+            header?: never;
+            path: {
+                /** @description Id of the run. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "counts": {
+                     *         "failed": 1,
+                     *         "succeeded": 1,
+                     *         "total": 2
+                     *       },
+                     *       "items": [
+                     *         {
+                     *           "attempt": 1,
+                     *           "attempts": [
+                     *             "5gawy65zle2imcyq.nf2pffqgodpgj6fdo.1"
+                     *           ],
+                     *           "class": "failure",
+                     *           "duration": "1s",
+                     *           "endedAt": "2026-11-27T12:29:39Z",
+                     *           "exitCode": 3,
+                     *           "job": "flow-reports:load",
+                     *           "kind": "command",
+                     *           "node": "load",
+                     *           "outputs": {
+                     *             "day": "report"
+                     *           },
+                     *           "reason": {
+                     *             "code": "exit_code",
+                     *             "data": {
+                     *               "path": "report"
+                     *             },
+                     *             "text": "report"
+                     *           },
+                     *           "run": "5gawy65zle2imcyq.nf2pffqgodpgj6fdo.1",
+                     *           "startedAt": "2026-11-27T12:29:38Z",
+                     *           "status": "failed",
+                     *           "step": "load",
+                     *           "title": "report"
+                     *         },
+                     *         {
+                     *           "attempt": 1,
+                     *           "attempts": [
+                     *             "5gawy65zle2imcyq.ntrrwk5nj5twh5ilx.1"
+                     *           ],
+                     *           "class": "success",
+                     *           "duration": "1m0.078s",
+                     *           "endedAt": "2026-11-27T12:30:38.077897474Z",
+                     *           "job": "flow-reports:publish",
+                     *           "kind": "approval",
+                     *           "node": "publish",
+                     *           "reason": {
+                     *             "code": "approved",
+                     *             "data": {
+                     *               "by": "admin",
+                     *               "note": "looks right"
+                     *             },
+                     *             "text": "it was approved by admin"
+                     *           },
+                     *           "run": "5gawy65zle2imcyq.ntrrwk5nj5twh5ilx.1",
+                     *           "startedAt": "2026-11-27T12:29:38Z",
+                     *           "status": "succeeded",
+                     *           "step": "publish"
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["NodePage"];
+                };
+            };
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden"];
+            404: components["responses"]["not_found"];
             422: components["responses"]["invalid"];
             429: components["responses"]["too_many_requests"];
             500: components["responses"]["internal"];
@@ -7986,6 +12122,235 @@ export interface operations {
             401: components["responses"]["unauthenticated"];
             403: components["responses"]["forbidden"];
             404: components["responses"]["not_found"];
+            422: components["responses"]["invalid"];
+            429: components["responses"]["too_many_requests"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["unavailable"];
+            /** @description Error. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "pause-run": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the run. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                /**
+                 * @example {
+                 *       "note": "for now"
+                 *     }
+                 */
+                "application/json": components["schemas"]["NoteRequest"];
+            };
+        };
+        responses: {
+            /** @description No Content */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden"];
+            404: components["responses"]["not_found"];
+            409: components["responses"]["conflict"];
+            413: components["responses"]["too_large"];
+            415: components["responses"]["unsupported_media_type"];
+            422: components["responses"]["invalid"];
+            429: components["responses"]["too_many_requests"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["unavailable"];
+            /** @description Error. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "reject-step": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the run. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "note": "not yet",
+                 *       "step": "publish"
+                 *     }
+                 */
+                "application/json": components["schemas"]["AnswerRequest"];
+            };
+        };
+        responses: {
+            /** @description No Content */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden"];
+            404: components["responses"]["not_found"];
+            409: components["responses"]["conflict"];
+            413: components["responses"]["too_large"];
+            415: components["responses"]["unsupported_media_type"];
+            422: components["responses"]["invalid"];
+            429: components["responses"]["too_many_requests"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["unavailable"];
+            /** @description Error. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "rerun-run": {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A repeated request with the same key within a day returns the same response, and the fire is run again once. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description Id of the run. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                /**
+                 * @example {
+                 *       "note": "once more",
+                 *       "scope": "failed"
+                 *     }
+                 */
+                "application/json": components["schemas"]["RunRerunRequest"];
+            };
+        };
+        responses: {
+            /** @description Dry run: nothing was changed */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RerunAccepted"];
+                };
+            };
+            /** @description Accepted */
+            202: {
+                headers: {
+                    Location?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "fire": "bzpqqeyrtne7jm3h.tended",
+                     *       "plan": {
+                     *         "digest": "219dad297e15d6d6f86bf7f671da0181cc3986180708b67104cf1f1337911716",
+                     *         "kept": [],
+                     *         "keptTotal": 0,
+                     *         "run": [
+                     *           "load",
+                     *           "publish"
+                     *         ],
+                     *         "runTotal": 2
+                     *       },
+                     *       "run": "bzpqqeyrtne7jm3h.tended.2"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["RerunAccepted"];
+                };
+            };
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden"];
+            404: components["responses"]["not_found"];
+            409: components["responses"]["conflict"];
+            413: components["responses"]["too_large"];
+            415: components["responses"]["unsupported_media_type"];
+            422: components["responses"]["invalid"];
+            429: components["responses"]["too_many_requests"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["unavailable"];
+            /** @description Error. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "resume-run": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the run. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                /**
+                 * @example {
+                 *       "note": "go on"
+                 *     }
+                 */
+                "application/json": components["schemas"]["NoteRequest"];
+            };
+        };
+        responses: {
+            /** @description No Content */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden"];
+            404: components["responses"]["not_found"];
+            409: components["responses"]["conflict"];
+            413: components["responses"]["too_large"];
+            415: components["responses"]["unsupported_media_type"];
             422: components["responses"]["invalid"];
             429: components["responses"]["too_many_requests"];
             500: components["responses"]["internal"];
@@ -8416,7 +12781,7 @@ export interface operations {
             };
             header?: never;
             path: {
-                /** @description Name of the job. */
+                /** @description Name of the job, FLOW:STEP for an inline step, or JOB@backfill for the backfills of a job. */
                 name: string;
             };
             cookie?: never;
@@ -8433,7 +12798,7 @@ export interface operations {
                      * @example {
                      *       "buckets": [
                      *         {
-                     *           "at": "2026-11-21T21:00:00Z",
+                     *           "at": "2026-11-23T01:00:00Z",
                      *           "delay": {
                      *             "count": 0,
                      *             "maxMs": 0,
@@ -8465,7 +12830,7 @@ export interface operations {
                      *           }
                      *         },
                      *         {
-                     *           "at": "2026-11-21T22:00:00Z",
+                     *           "at": "2026-11-23T02:00:00Z",
                      *           "delay": {
                      *             "count": 0,
                      *             "maxMs": 0,
@@ -8498,9 +12863,9 @@ export interface operations {
                      *         }
                      *       ],
                      *       "by": "hour",
-                     *       "from": "2026-11-21T21:00:00Z",
+                     *       "from": "2026-11-23T01:00:00Z",
                      *       "timezone": "UTC",
-                     *       "to": "2026-11-22T21:47:54.15064027Z",
+                     *       "to": "2026-11-24T01:02:17.231627208Z",
                      *       "total": {
                      *         "delay": {
                      *           "count": 0,
@@ -8518,11 +12883,11 @@ export interface operations {
                      *           "p95Ms": 0,
                      *           "p99Ms": 0
                      *         },
-                     *         "fires": 1,
-                     *         "retries": 0,
-                     *         "runs": 1,
+                     *         "fires": 0,
+                     *         "retries": 2,
+                     *         "runs": 2,
                      *         "statuses": {
-                     *           "failed": 1,
+                     *           "failed": 0,
                      *           "killed": 0,
                      *           "lost": 0,
                      *           "missed": 0,
@@ -8530,8 +12895,7 @@ export interface operations {
                      *           "skipped": 0,
                      *           "succeeded": 0,
                      *           "timed_out": 0
-                     *         },
-                     *         "successRate": 0
+                     *         }
                      *       }
                      *     }
                      */
@@ -8573,17 +12937,29 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "degraded": [],
+                     *       "degraded": [
+                     *         {
+                     *           "code": "misses_feature",
+                     *           "data": {
+                     *             "needs": "flows",
+                     *             "version": "test",
+                     *             "worker": "north"
+                     *           },
+                     *           "since": "2026-11-26T04:00:56.697518765Z",
+                     *           "text": "worker north (test) lacks features that some jobs need: flows",
+                     *           "who": "master-1"
+                     *         }
+                     *       ],
                      *       "jobs": {
                      *         "paused": 0,
-                     *         "total": 8,
+                     *         "total": 14,
                      *         "unreadable": 0
                      *       },
                      *       "lastDay": {
-                     *         "from": "2026-11-21T21:00:00Z",
+                     *         "from": "2026-11-25T04:00:00Z",
                      *         "hours": [
                      *           {
-                     *             "at": "2026-11-21T21:00:00Z",
+                     *             "at": "2026-11-25T04:00:00Z",
                      *             "delayP95Ms": 0,
                      *             "statuses": {
                      *               "failed": 0,
@@ -8597,7 +12973,7 @@ export interface operations {
                      *             }
                      *           },
                      *           {
-                     *             "at": "2026-11-21T22:00:00Z",
+                     *             "at": "2026-11-25T05:00:00Z",
                      *             "delayP95Ms": 0,
                      *             "statuses": {
                      *               "failed": 0,
@@ -8621,18 +12997,18 @@ export interface operations {
                      *             "p99Ms": 0
                      *           },
                      *           "duration": {
-                     *             "count": 0,
-                     *             "maxMs": 0,
-                     *             "meanMs": 0,
-                     *             "p50Ms": 0,
-                     *             "p95Ms": 0,
-                     *             "p99Ms": 0
+                     *             "count": 1,
+                     *             "maxMs": 60748.349,
+                     *             "meanMs": 60748.349,
+                     *             "p50Ms": 60748.349,
+                     *             "p95Ms": 60748.349,
+                     *             "p99Ms": 60748.349
                      *           },
-                     *           "fires": 2,
-                     *           "retries": 0,
-                     *           "runs": 2,
+                     *           "fires": 1,
+                     *           "retries": 2,
+                     *           "runs": 3,
                      *           "statuses": {
-                     *             "failed": 1,
+                     *             "failed": 0,
                      *             "killed": 1,
                      *             "lost": 0,
                      *             "missed": 0,
@@ -8640,17 +13016,16 @@ export interface operations {
                      *             "skipped": 0,
                      *             "succeeded": 0,
                      *             "timed_out": 0
-                     *           },
-                     *           "successRate": 0
+                     *           }
                      *         }
                      *       },
                      *       "leader": {
                      *         "name": "master-1",
-                     *         "since": "2026-11-22T21:47:53.847388104Z"
+                     *         "since": "2026-11-26T04:00:55.702533314Z"
                      *       },
                      *       "logStore": "ok",
                      *       "running": 0,
-                     *       "waiting": 1,
+                     *       "waiting": 3,
                      *       "workers": {
                      *         "alive": 1,
                      *         "draining": 0,
@@ -8710,7 +13085,7 @@ export interface operations {
                      * @example {
                      *       "buckets": [
                      *         {
-                     *           "at": "2026-11-21T21:00:00Z",
+                     *           "at": "2026-11-25T04:00:00Z",
                      *           "delay": {
                      *             "count": 0,
                      *             "maxMs": 0,
@@ -8742,7 +13117,7 @@ export interface operations {
                      *           }
                      *         },
                      *         {
-                     *           "at": "2026-11-21T22:00:00Z",
+                     *           "at": "2026-11-25T05:00:00Z",
                      *           "delay": {
                      *             "count": 0,
                      *             "maxMs": 0,
@@ -8775,9 +13150,9 @@ export interface operations {
                      *         }
                      *       ],
                      *       "by": "hour",
-                     *       "from": "2026-11-21T21:00:00Z",
+                     *       "from": "2026-11-25T04:00:00Z",
                      *       "timezone": "UTC",
-                     *       "to": "2026-11-22T21:47:54.152430811Z",
+                     *       "to": "2026-11-26T04:00:57.007569998Z",
                      *       "total": {
                      *         "delay": {
                      *           "count": 0,
@@ -8788,18 +13163,18 @@ export interface operations {
                      *           "p99Ms": 0
                      *         },
                      *         "duration": {
-                     *           "count": 0,
-                     *           "maxMs": 0,
-                     *           "meanMs": 0,
-                     *           "p50Ms": 0,
-                     *           "p95Ms": 0,
-                     *           "p99Ms": 0
+                     *           "count": 1,
+                     *           "maxMs": 60748.349,
+                     *           "meanMs": 60748.349,
+                     *           "p50Ms": 60748.349,
+                     *           "p95Ms": 60748.349,
+                     *           "p99Ms": 60748.349
                      *         },
-                     *         "fires": 2,
-                     *         "retries": 0,
-                     *         "runs": 2,
+                     *         "fires": 1,
+                     *         "retries": 2,
+                     *         "runs": 3,
                      *         "statuses": {
-                     *           "failed": 1,
+                     *           "failed": 0,
                      *           "killed": 1,
                      *           "lost": 0,
                      *           "missed": 0,
@@ -8807,8 +13182,7 @@ export interface operations {
                      *           "skipped": 0,
                      *           "succeeded": 0,
                      *           "timed_out": 0
-                     *         },
-                     *         "successRate": 0
+                     *         }
                      *       },
                      *       "workers": [
                      *         {
@@ -8950,25 +13324,28 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "at": "2026-11-23T22:58:16.873826339Z",
+                     *       "at": "2026-11-25T23:34:46.911613393Z",
                      *       "dryRun": true,
                      *       "jobs": [
                      *         {
-                     *           "cursor": "2026-11-23T22:58:16.391936191Z",
+                     *           "cursor": "2026-11-25T23:34:46.420540659Z",
                      *           "effect": "passed_over",
                      *           "job": "applied-reports",
-                     *           "to": "2026-11-23T22:58:16.874403381Z"
+                     *           "to": "2026-11-25T23:34:46.912878342Z"
                      *         },
                      *         {
-                     *           "cursor": "2026-11-23T22:58:15.592792864Z",
+                     *           "cursor": "2026-11-25T23:34:45.89886804Z",
                      *           "effect": "passed_over",
-                     *           "job": "job-reports",
-                     *           "to": "2026-11-23T22:58:16.874941511Z",
+                     *           "job": "flow-reports",
+                     *           "runs": [
+                     *             "bzpqqeyrtne7jm3h.tflow.1"
+                     *           ],
+                     *           "to": "2026-11-25T23:34:46.914261933Z",
                      *           "triggers": 1
                      *         }
                      *       ],
                      *       "restored": true,
-                     *       "total": 8
+                     *       "total": 14
                      *     }
                      */
                     "application/json": components["schemas"]["RecoverAnswer"];
@@ -9194,6 +13571,334 @@ export interface operations {
             403: components["responses"]["forbidden"];
             404: components["responses"]["not_found"];
             409: components["responses"]["conflict"];
+            422: components["responses"]["invalid"];
+            429: components["responses"]["too_many_requests"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["unavailable"];
+            /** @description Error. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "list-types": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "builtIn": true,
+                     *           "name": "http",
+                     *           "outputs": [
+                     *             "status",
+                     *             "durationMs"
+                     *           ],
+                     *           "title": {
+                     *             "en": "HTTP request",
+                     *             "zh": "HTTP 请求"
+                     *           },
+                     *           "version": "1",
+                     *           "with": {
+                     *             "$schema": "https://json-schema.org/draft/2020-12/schema",
+                     *             "additionalProperties": false,
+                     *             "properties": {
+                     *               "body": {
+                     *                 "description": "Body. In a JSON body, values are escaped.",
+                     *                 "type": "string",
+                     *                 "x-multiline": true,
+                     *                 "x-secret": true
+                     *               },
+                     *               "expect": {
+                     *                 "additionalProperties": false,
+                     *                 "description": "What the response must be; otherwise the run fails.",
+                     *                 "properties": {
+                     *                   "contains": {
+                     *                     "description": "Text that the body must contain.",
+                     *                     "type": "string"
+                     *                   },
+                     *                   "maxBody": {
+                     *                     "description": "Maximum size of the body. Default: 1MiB; at most 16MiB.",
+                     *                     "examples": [
+                     *                       "1MiB"
+                     *                     ],
+                     *                     "type": "string"
+                     *                   },
+                     *                   "status": {
+                     *                     "description": "Expected status codes and classes. Default: 2xx.",
+                     *                     "examples": [
+                     *                       [
+                     *                         "2xx",
+                     *                         404
+                     *                       ]
+                     *                     ],
+                     *                     "items": {
+                     *                       "anyOf": [
+                     *                         {
+                     *                           "type": "string"
+                     *                         },
+                     *                         {
+                     *                           "type": "integer"
+                     *                         }
+                     *                       ]
+                     *                     },
+                     *                     "maxItems": 32,
+                     *                     "minItems": 1,
+                     *                     "type": "array"
+                     *                   }
+                     *                 },
+                     *                 "type": "object"
+                     *               },
+                     *               "headers": {
+                     *                 "additionalProperties": {
+                     *                   "type": "string",
+                     *                   "x-secret": true
+                     *                 },
+                     *                 "description": "Headers; a value may be a secret.",
+                     *                 "maxProperties": 64,
+                     *                 "type": "object"
+                     *               },
+                     *               "method": {
+                     *                 "default": "GET",
+                     *                 "description": "Method.",
+                     *                 "examples": [
+                     *                   "GET",
+                     *                   "POST"
+                     *                 ],
+                     *                 "pattern": "^[A-Z]{1,20}$",
+                     *                 "type": "string"
+                     *               },
+                     *               "redirects": {
+                     *                 "default": 0,
+                     *                 "description": "How many redirects are followed, never to another scheme.",
+                     *                 "maximum": 10,
+                     *                 "minimum": 0,
+                     *                 "type": "integer"
+                     *               },
+                     *               "tls": {
+                     *                 "additionalProperties": false,
+                     *                 "description": "Settings of TLS.",
+                     *                 "properties": {
+                     *                   "ca": {
+                     *                     "description": "Certificates in PEM that are trusted in place of the system's.",
+                     *                     "type": "string",
+                     *                     "x-multiline": true,
+                     *                     "x-secret": true
+                     *                   }
+                     *                 },
+                     *                 "type": "object"
+                     *               },
+                     *               "url": {
+                     *                 "description": "Address, http or https. ${NAME} may stand after the host.",
+                     *                 "examples": [
+                     *                   "https://api.example/v1/reports/${DAY}"
+                     *                 ],
+                     *                 "type": "string",
+                     *                 "x-secret": true
+                     *               }
+                     *             },
+                     *             "required": [
+                     *               "url"
+                     *             ],
+                     *             "type": "object"
+                     *           },
+                     *           "workers": []
+                     *         },
+                     *         {
+                     *           "builtIn": true,
+                     *           "name": "shell",
+                     *           "version": "1",
+                     *           "workers": [
+                     *             {
+                     *               "id": "w1",
+                     *               "name": "north",
+                     *               "version": "1"
+                     *             }
+                     *           ]
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["PageTypeInfo"];
+                };
+            };
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden"];
+            422: components["responses"]["invalid"];
+            429: components["responses"]["too_many_requests"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["unavailable"];
+            /** @description Error. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "get-type": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Name of the type. */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "builtIn": true,
+                     *       "name": "http",
+                     *       "outputs": [
+                     *         "status",
+                     *         "durationMs"
+                     *       ],
+                     *       "title": {
+                     *         "en": "HTTP request",
+                     *         "zh": "HTTP 请求"
+                     *       },
+                     *       "version": "1",
+                     *       "with": {
+                     *         "$schema": "https://json-schema.org/draft/2020-12/schema",
+                     *         "additionalProperties": false,
+                     *         "properties": {
+                     *           "body": {
+                     *             "description": "Body. In a JSON body, values are escaped.",
+                     *             "type": "string",
+                     *             "x-multiline": true,
+                     *             "x-secret": true
+                     *           },
+                     *           "expect": {
+                     *             "additionalProperties": false,
+                     *             "description": "What the response must be; otherwise the run fails.",
+                     *             "properties": {
+                     *               "contains": {
+                     *                 "description": "Text that the body must contain.",
+                     *                 "type": "string"
+                     *               },
+                     *               "maxBody": {
+                     *                 "description": "Maximum size of the body. Default: 1MiB; at most 16MiB.",
+                     *                 "examples": [
+                     *                   "1MiB"
+                     *                 ],
+                     *                 "type": "string"
+                     *               },
+                     *               "status": {
+                     *                 "description": "Expected status codes and classes. Default: 2xx.",
+                     *                 "examples": [
+                     *                   [
+                     *                     "2xx",
+                     *                     404
+                     *                   ]
+                     *                 ],
+                     *                 "items": {
+                     *                   "anyOf": [
+                     *                     {
+                     *                       "type": "string"
+                     *                     },
+                     *                     {
+                     *                       "type": "integer"
+                     *                     }
+                     *                   ]
+                     *                 },
+                     *                 "maxItems": 32,
+                     *                 "minItems": 1,
+                     *                 "type": "array"
+                     *               }
+                     *             },
+                     *             "type": "object"
+                     *           },
+                     *           "headers": {
+                     *             "additionalProperties": {
+                     *               "type": "string",
+                     *               "x-secret": true
+                     *             },
+                     *             "description": "Headers; a value may be a secret.",
+                     *             "maxProperties": 64,
+                     *             "type": "object"
+                     *           },
+                     *           "method": {
+                     *             "default": "GET",
+                     *             "description": "Method.",
+                     *             "examples": [
+                     *               "GET",
+                     *               "POST"
+                     *             ],
+                     *             "pattern": "^[A-Z]{1,20}$",
+                     *             "type": "string"
+                     *           },
+                     *           "redirects": {
+                     *             "default": 0,
+                     *             "description": "How many redirects are followed, never to another scheme.",
+                     *             "maximum": 10,
+                     *             "minimum": 0,
+                     *             "type": "integer"
+                     *           },
+                     *           "tls": {
+                     *             "additionalProperties": false,
+                     *             "description": "Settings of TLS.",
+                     *             "properties": {
+                     *               "ca": {
+                     *                 "description": "Certificates in PEM that are trusted in place of the system's.",
+                     *                 "type": "string",
+                     *                 "x-multiline": true,
+                     *                 "x-secret": true
+                     *               }
+                     *             },
+                     *             "type": "object"
+                     *           },
+                     *           "url": {
+                     *             "description": "Address, http or https. ${NAME} may stand after the host.",
+                     *             "examples": [
+                     *               "https://api.example/v1/reports/${DAY}"
+                     *             ],
+                     *             "type": "string",
+                     *             "x-secret": true
+                     *           }
+                     *         },
+                     *         "required": [
+                     *           "url"
+                     *         ],
+                     *         "type": "object"
+                     *       },
+                     *       "workers": []
+                     *     }
+                     */
+                    "application/json": components["schemas"]["TypeInfo"];
+                };
+            };
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden"];
+            404: components["responses"]["not_found"];
             422: components["responses"]["invalid"];
             429: components["responses"]["too_many_requests"];
             500: components["responses"]["internal"];
@@ -9488,6 +14193,183 @@ export interface operations {
             412: components["responses"]["stale"];
             413: components["responses"]["too_large"];
             415: components["responses"]["unsupported_media_type"];
+            422: components["responses"]["invalid"];
+            429: components["responses"]["too_many_requests"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["unavailable"];
+            /** @description Error. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "list-views": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "createdAt": "2026-11-26T04:45:31.380254385Z",
+                     *           "id": "shared-reports",
+                     *           "name": "Paused",
+                     *           "query": "group=reports&state=paused",
+                     *           "shared": true,
+                     *           "updatedAt": "2026-11-26T04:45:31.380254555Z",
+                     *           "updatedBy": "admin",
+                     *           "version": 159
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["PageView"];
+                };
+            };
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden"];
+            422: components["responses"]["invalid"];
+            429: components["responses"]["too_many_requests"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["unavailable"];
+            /** @description Error. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "put-view": {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Only if the view has this ETag. */
+                "If-Match"?: string;
+                /** @description *: only if the view does not exist. */
+                "If-None-Match"?: string;
+            };
+            path: {
+                /** @description Id of the view. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "name": "Paused in reports",
+                 *       "query": "group=reports&state=paused"
+                 *     }
+                 */
+                "application/json": components["schemas"]["ViewDefinition"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    ETag?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["View"];
+                };
+            };
+            /** @description Created */
+            201: {
+                headers: {
+                    ETag?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "createdAt": "2026-11-26T04:45:31.386675151Z",
+                     *       "id": "put-reports",
+                     *       "name": "Paused in reports",
+                     *       "query": "group=reports&state=paused",
+                     *       "shared": false,
+                     *       "updatedAt": "2026-11-26T04:45:31.386675311Z",
+                     *       "updatedBy": "admin",
+                     *       "version": 161
+                     *     }
+                     */
+                    "application/json": components["schemas"]["View"];
+                };
+            };
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden"];
+            404: components["responses"]["not_found"];
+            409: components["responses"]["conflict"];
+            412: components["responses"]["stale"];
+            413: components["responses"]["too_large"];
+            415: components["responses"]["unsupported_media_type"];
+            422: components["responses"]["invalid"];
+            429: components["responses"]["too_many_requests"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["unavailable"];
+            /** @description Error. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "delete-view": {
+        parameters: {
+            query?: {
+                /** @description Delete the shared view of this id, not your own; needs the role editor. */
+                shared?: boolean;
+            };
+            header?: {
+                /** @description Only if the view has this ETag. */
+                "If-Match"?: string;
+            };
+            path: {
+                /** @description Id of the view. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description No Content */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden"];
+            404: components["responses"]["not_found"];
+            409: components["responses"]["conflict"];
+            412: components["responses"]["stale"];
             422: components["responses"]["invalid"];
             429: components["responses"]["too_many_requests"];
             500: components["responses"]["internal"];
@@ -9906,7 +14788,20 @@ export interface operations {
                      *           "ok": true
                      *         }
                      *       ],
-                     *       "status": "ok"
+                     *       "conditions": [
+                     *         {
+                     *           "code": "misses_feature",
+                     *           "data": {
+                     *             "needs": "flows",
+                     *             "version": "test",
+                     *             "worker": "north"
+                     *           },
+                     *           "since": "2026-11-24T05:13:00.228287825Z",
+                     *           "text": "worker north (test) lacks features that some jobs need: flows",
+                     *           "who": "master-1"
+                     *         }
+                     *       ],
+                     *       "status": "degraded"
                      *     }
                      */
                     "application/json": components["schemas"]["Readiness"];
@@ -9953,6 +14848,7 @@ export interface operations {
                     /**
                      * @example {
                      *       "go": "go1.26.8",
+                     *       "mail": false,
                      *       "timezone": "UTC",
                      *       "version": "test"
                      *     }

@@ -28,11 +28,11 @@ export function useWorker(id: string) {
   });
 }
 
-/** Current runs on a worker, longest first. */
+/** Current runs on a worker, longest first: of more than 200 the newest, since daemons are the oldest. */
 export function useRunsOn(worker: string) {
   return useQuery({
     queryKey: [...keys.runs, 'on', worker],
-    queryFn: async ({ signal }) => (await dataOf(client.GET('/api/v1/runs', { params: { query: { worker, status: ['running'], order: 'oldest', limit: 200 } }, signal }))).items,
+    queryFn: async ({ signal }) => (await dataOf(client.GET('/api/v1/runs', { params: { query: { worker, status: ['running'], limit: 200 } }, signal }))).items.reverse(),
     refetchInterval: unlessLive(3000),
   });
 }

@@ -4,6 +4,7 @@ import { useTranslation } from 'react-i18next';
 import { useLogout } from '../api/session.ts';
 import type { Role } from '../api/types.ts';
 import { useVersion } from '../api/version.ts';
+import { changesPage } from '../lib/guide.ts';
 import { forgetVisits } from '../lib/visits.ts';
 import { visible } from '../lib/visible.ts';
 import { Icon } from '../parts/icons.tsx';
@@ -32,13 +33,15 @@ export function AccountFacts() {
   );
 }
 
-/** The server's version and a link to the API documentation. */
-export function About() {
+/** Links to the documentation, and the server's version. */
+export function About({ onLeave, guide }: { onLeave: () => void; guide: boolean }) {
   const { t } = useTranslation();
   const version = useVersion();
   return (
     <span className="spaced">
       {version.data && <span className="break">{t('settings.version', { version: visible(version.data.version) })}</span>}
+      {guide && <Link to="/guide" onClick={onLeave}>{t('help.guide')}</Link>}
+      {guide && <Link to="/guide/$" params={{ _splat: changesPage }} onClick={onLeave}>{t('help.changes')}</Link>}
       <a href="/docs" target="_blank" rel="noreferrer">{t('settings.api')}</a>
     </span>
   );
@@ -47,7 +50,6 @@ export function About() {
 export function AccountMenu() {
   const { t } = useTranslation();
   const signOut = useSignOut();
-  const version = useVersion();
   return (
     <Menu position="right-end">
       <Menu.Target>
@@ -63,11 +65,6 @@ export function AccountMenu() {
         <Menu.Item leftSection={<Icon name="out" size={16} />} onClick={() => signOut.mutate()}>
           {t('settings.signOut')}
         </Menu.Item>
-        <Menu.Divider />
-        <Menu.Item leftSection={<Icon name="book" size={16} />} component="a" href="/docs" target="_blank" rel="noreferrer">
-          {t('settings.api')}
-        </Menu.Item>
-        {version.data && <Menu.Label className="break">{t('settings.version', { version: visible(version.data.version) })}</Menu.Label>}
       </Menu.Dropdown>
     </Menu>
   );

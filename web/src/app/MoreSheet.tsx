@@ -53,7 +53,7 @@ export function MoreSheet({ opened, onClose, pages }: { opened: boolean; onClose
             <Button variant="default" leftSection={<Icon name="out" size={16} />} loading={signOut.isPending} onClick={() => signOut.mutate()}>{t('settings.signOut')}</Button>
           </div>
         </div>
-        {opened && <div className="small dim"><About /></div>}
+        {opened && <div className="small dim"><About onLeave={onClose} guide={pages.length > 0} /></div>}
       </div>
     </Modal>
   );

@@ -1,4 +1,3 @@
-import { ActionIcon } from '@mantine/core';
 import { Link, useRouterState } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
@@ -6,6 +5,7 @@ import { modKey } from '../lib/platform.ts';
 import { Icon } from '../parts/icons.tsx';
 import { LanguageMenu, ThemeMenu } from '../parts/AppearanceMenus.tsx';
 import { AccountMenu } from './AccountMenu.tsx';
+import { HelpMenu } from './HelpMenu.tsx';
 import { MoreSheet } from './MoreSheet.tsx';
 import classes from './Navigation.module.css';
 import { pagesFor } from './pages.ts';
@@ -29,7 +29,7 @@ export function Navigation({ onFind, onHelp, noRole }: Props) {
   const beyond = !noRole && !pages.some((page) => page.atHand && (page.to === '/' ? path === '/' : path.startsWith(page.to)));
   return (
     <>
-      <header className={classes.bar}>
+      <header className={classes.bar} aria-label="Carillon">
         <Link to="/" className={classes.brand} aria-label={t('nav.home')}>
           <span className={classes.logo}><Icon name="bell" size={20} /></span>
           <span className={classes.name}>Carillon</span>
@@ -50,11 +50,7 @@ export function Navigation({ onFind, onHelp, noRole }: Props) {
           ))}
         </nav>
         <div className={classes.tools}>
-          {!noRole && (
-            <ActionIcon variant="subtle" color="gray" size="lg" aria-label={t('settings.shortcuts')} title={t('settings.shortcuts')} onClick={onHelp}>
-              <Icon name="keyboard" />
-            </ActionIcon>
-          )}
+          {!noRole && <HelpMenu onKeys={onHelp} />}
           <LanguageMenu />
           <ThemeMenu />
           <AccountMenu />

@@ -1,6 +1,5 @@
-import { useElementSize } from '@mantine/hooks';
 import { Outlet } from '@tanstack/react-router';
-import { useLayoutEffect, useState } from 'react';
+import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { DegradedBanner } from './DegradedBanner.tsx';
 import { Navigation } from './Navigation.tsx';
@@ -13,6 +12,8 @@ import { useSession } from '../parts/session.ts';
 import classes from './Shell.module.css';
 import { ShortcutHelp } from './ShortcutHelp.tsx';
 import { useArrival } from './useArrival.ts';
+import { useBannerSpace } from './useBannerSpace.ts';
+import { useLostFailures } from './useLostFailures.ts';
 import { useShortcuts } from './useShortcuts.ts';
 
 /** The frame of every page: navigation, settings, banners, keyboard shortcuts. */
@@ -23,9 +24,8 @@ export function Shell() {
   const [finding, setFinding] = useState(false);
   useShortcuts({ help: () => setHelp(true), palette: () => setFinding((before) => !before) });
   useArrival();
-  // Sticky elements of a page stay below the banners.
-  const { ref: banners, height } = useElementSize();
-  useLayoutEffect(() => document.documentElement.style.setProperty('--banners', `${height}px`), [height]);
+  useLostFailures();
+  const banners = useBannerSpace();
   const noRole = me.role === undefined && Object.keys(me.groups ?? {}).length === 0;
   return (
     <div className={classes.shell}>

@@ -3,15 +3,16 @@ import { readAddress, writeAddress } from '../lib/address.ts';
 import { BrokenPage } from './BrokenPage.tsx';
 import { access, account } from './routes/access.tsx';
 import { editJob, job, jobs, newJob } from './routes/jobs.tsx';
+import { guide, guidePage } from './routes/guide.tsx';
 import { ledger } from './routes/ledger.tsx';
-import { health, notifications, secrets } from './routes/notifications.tsx';
+import { health, locks, maintenance, notifications, pools, secrets } from './routes/notifications.tsx';
 import { overview } from './routes/overview.tsx';
 import { root } from './routes/root.tsx';
 import { run, runs, search } from './routes/runs.tsx';
 import { timeline } from './routes/timeline.tsx';
 import { worker, workers } from './routes/workers.tsx';
 
-const routeTree = root.addChildren([overview, jobs, job, editJob, newJob, runs, run, search, ledger, timeline, workers, worker, notifications, secrets, health, access, account]);
+const routeTree = root.addChildren([overview, jobs, job, editJob, newJob, runs, run, search, ledger, timeline, workers, worker, notifications, maintenance, locks, pools, secrets, health, guide, guidePage, access, account]);
 
 /** Creates the router. The texts of a page are loaded before it is shown. */
 export function createConsoleRouter(loadTexts: () => Promise<void>) {

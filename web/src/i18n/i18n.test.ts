@@ -18,7 +18,7 @@ const chinese = flatten(zh);
 const placeholders = (text = '') => [...text.matchAll(/{{(\w+)}}/g)].map((m) => m[1]).sort();
 
 // Texts that are the same in both languages: symbols and untranslated names.
-const same = new Set(['common.none', 'login.tokenPlaceholder', 'job.shell', 'editor.shell', 'run.delayOf', 'workers.id', 'charts.said', 'channels.kinds.webhook']);
+const same = new Set(['common.none', 'login.tokenPlaceholder', 'job.shell', 'editor.shell', 'run.delayOf', 'workers.id', 'charts.said', 'channels.kinds.webhook', 'channels.kinds.slack', 'channels.kinds.opsgenie', 'channels.kinds.ntfy', 'channels.kinds.telegram', 'channels.kinds.mattermost', 'channels.kinds.discord', 'channels.kinds.teams', 'channels.kinds.pagerduty']);
 
 describe('English and Chinese', () => {
   it('have the same keys', () => expect([...chinese.keys()].sort()).toEqual([...english.keys()].sort()));

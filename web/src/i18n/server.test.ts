@@ -24,7 +24,7 @@ const found = (packages: readonly string[], ways: readonly RegExp[]) =>
 
 const missing = (codes: Iterable<string>, texts: object) => [...codes].filter((code) => !(code in texts)).sort();
 
-const faults = () => found(['access', 'common', 'httpapi', 'jobmgr', 'secrets'], [
+const faults = () => found(['access', 'common', 'executor/httprun', 'executor/typeschema', 'flow', 'httpapi', 'jobmgr', 'secrets'], [
   /Fault\{[^{}]*?\bCode:\s*"(\w+)"/g, // in a literal
   /\.Code, \w+\.Message(?:, \w+\.Hint)? = "(\w+)"/g, // assigned later
   /\bBadParameter\([^"\n]*(?:"[^"]*"[^",\n]*)?, "(\w+)", /g, // of a parameter
@@ -33,7 +33,7 @@ const faults = () => found(['access', 'common', 'httpapi', 'jobmgr', 'secrets'],
 ]);
 
 it('every code of a fault is translated', () => {
-  expect([...faults()]).toEqual(expect.arrayContaining(['unknown_channel', 'disabled_channel', 'unknown_worker', 'too_long', 'pattern', 'cron_field_range', 'zone_unknown']));
+  expect([...faults()]).toEqual(expect.arrayContaining(['unknown_channel', 'disabled_channel', 'unknown_worker', 'too_long', 'pattern', 'cron_field_range', 'zone_unknown', 'cycle', 'expression']));
   expect(missing(faults(), zhServer.faults)).toEqual([]);
 });
 
@@ -59,7 +59,7 @@ it('every remark on a line of a crontab is translated', () => {
 });
 
 it('every reason of a fire or a run is translated', () => {
-  const reasons = found(['common', 'executor', 'dispatch', 'jobmgr', 'scheduler', 'joblock', 'secrets'], [/\bReason[A-Z]\w* += "(\w+)"/g, /Reason\{Code: "(\w+)"/g, /\b(?:failed|refusal)\("(\w+)"/g]);
+  const reasons = found(['common', 'executor', 'dispatch', 'jobmgr', 'scheduler', 'joblock', 'secrets'], [/\bReason[A-Z]\w* += "(\w+)"/g, /Reason\{Code: "(\w+)"/g, /\b(?:[fF]ailed|refusal)\("(\w+)"/g, /\b(?:failed|result)\(Exit\w+, "(\w+)"/g]);
   expect([...reasons]).toEqual(expect.arrayContaining(['overlap', 'exit_code', 'worker_died', 'killed_before_start']));
   expect(missing(reasons, zhServer.reasons)).toEqual([]);
 });

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { hasLabel, termsOf, withLabel, withoutTerm } from './labelSelector.ts';
+import { hasLabel, labelsFor, termsOf, withLabel, withoutTerm } from './labelSelector.ts';
 
 it.each([
   ['', []],
@@ -15,3 +15,9 @@ it('a label is added, replaced and removed, and the others stay', () => {
   expect(hasLabel('team=data', 'team', 'dat')).toBe(false);
   expect(hasLabel('x,team=data', 'team', 'data')).toBe(true);
 });
+
+it.each([
+  ['gpu=true', { gpu: 'true' }],
+  ['gpu==true,zone in (a, b),ssd', { gpu: 'true', zone: 'a', ssd: '' }],
+  ['disk!=slow,!old,zone notin (c)', {}],
+])('the labels for %s', (selector, labels) => expect(labelsFor(selector)).toEqual(labels));

@@ -19,6 +19,16 @@ export function withLabel(selector: string, key: string, value: string): string 
   return (terms.includes(`${key}=${value}`) ? others : [...others, `${key}=${value}`]).join(',');
 }
 
+/** Returns labels with which a worker matches the terms of a selector that require one; a term that excludes labels adds none. */
+export function labelsFor(selector: string): Record<string, string> {
+  const found: Record<string, string> = {};
+  for (const term of termsOf(selector)) {
+    const [, key = '', value, list] = /^([^\s=!()]+)(?:\s*==?\s*([^\s=]*)|\s+in\s+\(([^)]*)\))?$/.exec(term) ?? [];
+    if (key !== '') found[key] = value ?? list?.split(',')[0]?.trim() ?? '';
+  }
+  return found;
+}
+
 export function withoutTerm(selector: string, term: string): string {
   return termsOf(selector)
     .filter((t) => t !== term)

@@ -18,7 +18,7 @@ export interface AccessSearch {
 }
 
 /** Tabs of a job's page. Its runs are the first tab, which needs no parameter. */
-export const jobTabs = ['ledger', 'statistics', 'versions', 'definition'] as const;
+export const jobTabs = ['graph', 'ledger', 'backfills', 'statistics', 'versions', 'definition'] as const;
 
 /** Periods of a job's statistics, which end now. */
 export const statisticsRanges = ['day', 'week', 'month', 'quarter', 'year'] as const;
@@ -34,6 +34,8 @@ export interface JobSearch {
   /** A version, and the one to compare it with. */
   version?: number;
   with?: number;
+  /** The opened step of the graph, or that of the statistics. */
+  step?: string;
 }
 
 /** Views of the job editor: the form, the YAML, or both side by side. */
@@ -68,6 +70,8 @@ export interface RunSearch {
   to?: string;
   q?: string;
   exitCode?: string;
+  /** Only runs of the nodes of this flow run. */
+  flowRun?: string;
 }
 
 /** Stream, search and size of a run's log view. */
@@ -77,6 +81,15 @@ export interface LogSearch {
   regex?: true;
   case?: true;
   full?: true;
+}
+
+/** How the steps of a flow run are shown; the graph needs no parameter. */
+export const flowViews = ['table', 'timeline'] as const;
+
+/** Of the page of a flow run: how its steps are shown, and the opened one. */
+export interface FlowRunSearch {
+  steps?: (typeof flowViews)[number];
+  step?: string;
 }
 
 export interface TimelineSearch {

@@ -1,6 +1,6 @@
 // Single keys and sequences of two: one list for handling and for the help. Decides only; the shell acts.
 
-export type Action = 'palette' | 'search' | 'new' | 'help' | 'next' | 'previous' | 'submit' | 'overview' | 'jobs' | 'timeline' | 'runs' | 'ledger' | 'workers' | 'health' | 'notifications' | 'secrets' | 'access';
+export type Action = 'palette' | 'search' | 'new' | 'help' | 'next' | 'previous' | 'submit' | 'overview' | 'jobs' | 'timeline' | 'runs' | 'ledger' | 'workers' | 'health' | 'notifications' | 'maintenance' | 'locks' | 'pools' | 'secrets' | 'access';
 
 export interface Shortcut {
   action: Action;
@@ -26,6 +26,9 @@ export const shortcuts: readonly Shortcut[] = [
   { action: 'workers', keys: ['g', 'w'] },
   { action: 'health', keys: ['g', 'h'] },
   { action: 'notifications', keys: ['g', 'n'] },
+  { action: 'maintenance', keys: ['g', 'm'] },
+  { action: 'pools', keys: ['g', 'p'] },
+  { action: 'locks', keys: ['g', 'k'] },
   { action: 'secrets', keys: ['g', 's'] },
   { action: 'access', keys: ['g', 'a'] },
 ];

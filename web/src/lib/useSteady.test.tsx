@@ -10,12 +10,13 @@ let open: (is: boolean) => void;
 
 /** Rows with a button each; the dialog of a row is rendered elsewhere and takes the focus, as dialogs do. */
 function List({ rows, done }: { rows: readonly string[]; done: boolean | 'disabled' }) {
-  const { rows: shown, around } = useSteady(rows, String);
+  const { rows: shown, hidden, show, around } = useSteady(rows, String);
   const [opened, setOpened] = useState(false);
   open = setOpened;
   return (
     <ul {...around}>
       {shown.map(({ row, gone }) => <li key={row} data-gone={gone || undefined}>{done === true ? row : <button type="button" disabled={done === 'disabled'}>{row}</button>}</li>)}
+      {hidden > 0 && <em onClick={show}>{hidden}</em>}
       {opened && createPortal(<input aria-label="why" ref={(element) => element?.focus()} />, document.body)}
     </ul>
   );
@@ -42,6 +43,17 @@ it('keeps rows in place while the focus is among them', () => {
   expect(shown()).toEqual(['a gone', 'b']);
   act(() => document.querySelector('button')?.blur());
   expect(shown()).toEqual(['c', 'b']);
+});
+
+it('counts the rows that wait, and shows them on request', () => {
+  draw(['a', 'b']);
+  act(() => document.querySelector('button')?.focus());
+  draw(['d', 'c', 'a', 'b']);
+  expect(shown()).toEqual(['a', 'b']);
+  expect(document.querySelector('em')?.textContent).toBe('2');
+  act(() => document.querySelector('em')?.click());
+  expect(shown()).toEqual(['d', 'c', 'a', 'b']);
+  expect(document.querySelector('em')).toBeNull();
 });
 
 it('continues after a row’s dialog has closed', () => {

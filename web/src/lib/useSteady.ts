@@ -5,8 +5,8 @@ import { steady, type SteadyRow } from './steady.ts';
 const isWithin = (event: FocusEvent | PointerEvent) => event.currentTarget.contains(event.target as Node);
 
 /**
- * Returns rows that do not move while the pointer or the focus is among them, and the props for the element around
- * them.
+ * Returns rows that do not move while the pointer or the focus is among them, the number of rows that wait for that, a
+ * function that shows them nevertheless, and the props for the element around them.
  */
 export function useSteady<Row>(fresh: readonly Row[], idOf: (row: Row) => string, also = false) {
   const [pointed, setPointed] = useState(false);
@@ -14,7 +14,14 @@ export function useSteady<Row>(fresh: readonly Row[], idOf: (row: Row) => string
   const element = useRef<Element>(null);
   const held = pointed || focused || also;
   const shown = useRef<SteadyRow<Row>[]>([]);
+  const [, draw] = useState(0);
   const rows = steady(shown.current, fresh, idOf, held);
+  const known = new Set(rows.map(({ row }) => idOf(row)));
+  const hidden = fresh.filter((row) => !known.has(idOf(row))).length;
+  const show = () => {
+    shown.current = [];
+    draw((n) => n + 1);
+  };
   useEffect(() => {
     shown.current = rows;
     // A removed or disabled element loses the focus without an event; a removed one no longer contains the pointer.
@@ -37,5 +44,5 @@ export function useSteady<Row>(fresh: readonly Row[], idOf: (row: Row) => string
     },
     onBlur: (event: FocusEvent) => event.currentTarget.contains(event.relatedTarget) || setFocused(false),
   };
-  return { rows, held, around };
+  return { rows, held, hidden, show, around };
 }

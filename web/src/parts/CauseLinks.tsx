@@ -8,12 +8,17 @@ import classes from './CauseLinks.module.css';
 // Reasons that a change of the job's placement or of the workers removes.
 const ofPlacement: ReadonlySet<string> = new Set(['no_worker', 'no_slot', 'late', 'needs_feature']);
 
-/** Links to where the cause of a reason can be removed: the job's placement, and the workers. Nothing for other reasons. */
+/**
+ * Links to where the cause of a reason can be removed: the job's placement, and the workers, whose settings are offered
+ * with the missing labels. Nothing for other reasons.
+ */
 export function CauseLinks({ reason, job, group }: { reason: Reason | undefined; job: string; group: string | undefined }) {
   const { t } = useTranslation();
   const may = useRights();
   const concerns = reason !== undefined && ofPlacement.has(reason.code);
   const workers = useWorkers(concerns).data?.items.filter((worker) => !worker.away) ?? [];
+  const pool = reason?.code === 'pool_full' || reason?.code === 'pool_missing' ? reason.data?.pool : undefined;
+  if (pool !== undefined) return <span className={classes.links} data-cause-links={reason?.code}><Link to="/pools" search={{ pool }}>{t('causeLinks.pool')}</Link></span>;
   if (!concerns) return null;
   const data = reason.data ?? {};
   const label = data.requires !== undefined && may('admin') && workers.length > 0;
@@ -22,7 +27,7 @@ export function CauseLinks({ reason, job, group }: { reason: Reason | undefined;
   return (
     <span className={classes.links} data-cause-links={reason.code}>
       {may('editor', group ?? '') && reason.code !== 'needs_feature' && <Link to="/jobs/$name/edit" params={{ name: job }} search={{ section: 'placement' }}>{t('causeLinks.placement')}</Link>}
-      {only ? <Link to="/workers/$id" params={{ id: only.id }}>{text}</Link> : <Link to="/workers">{text}</Link>}
+      {only ? <Link to="/workers/$id" params={{ id: only.id }} search={{ label: label ? data.requires : undefined }}>{text}</Link> : <Link to="/workers" search={{ label: label ? data.requires : undefined }}>{text}</Link>}
     </span>
   );
 }

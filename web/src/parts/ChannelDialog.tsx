@@ -1,17 +1,17 @@
-import { Button, Group, Modal, PasswordInput, SegmentedControl, Stack, Switch, Textarea, TextInput } from '@mantine/core';
+import { Button, Group, Modal, NativeSelect, PasswordInput, SegmentedControl, Stack, Switch, Textarea, TextInput } from '@mantine/core';
 import { useState, type FormEvent } from 'react';
 import { useTranslation } from 'react-i18next';
 import { useSaveChannel, useTestChannel } from '../api/channels.ts';
 import { Problem } from '../api/problem.ts';
 import type { Channel } from '../api/types.ts';
 import { visible } from '../lib/visible.ts';
-import { channelForm, definitionOfChannel, type ChannelForm } from './channelForm.ts';
+import { channelForm, channelKinds, definitionOfChannel, hasLanguage, isRequired, secretsOf, type ChannelForm, type SecretField } from './channelForm.ts';
 import { CopyLine } from './CopyLine.tsx';
 import { fieldFaults } from './fieldFaults.ts';
 import { ProblemNotice } from './ProblemNotice.tsx';
 import { TestButton, TestResult } from './TestChannel.tsx';
 
-const fields = ['name', 'kind', 'url', 'secret', 'to', 'disabled'] as const;
+const fields = ['name', 'kind', 'url', 'secret', 'key', 'chat', 'language', 'to', 'disabled'] as const;
 
 interface Props {
   /** Absent for a new one. */
@@ -24,7 +24,7 @@ interface Props {
 export function ChannelDialog({ channel, onSaved, onClose }: Props) {
   const { t, i18n } = useTranslation();
   const save = useSaveChannel();
-  const [form, setForm] = useState(() => channelForm(channel));
+  const [form, setForm] = useState(() => channelForm(channel, i18n.language));
   const { at, rest } = fieldFaults(t, i18n.language, save.error, fields);
   const refused = save.error instanceof Problem ? save.error.code : undefined;
   const set = (part: Partial<ChannelForm>) => {
@@ -37,6 +37,7 @@ export function ChannelDialog({ channel, onSaved, onClose }: Props) {
   };
   if (save.data) return <SavedChannel channel={save.data} isNew={!channel} onClose={onClose} />;
   const taken = refused === 'stale' && !channel;
+  const kept = channel?.kind === form.kind ? channel : undefined;
   return (
     <Modal opened onClose={onClose} title={channel ? t('channels.editTitle', { name: visible(channel.name) }) : t('channels.newTitle')} closeButtonProps={{ 'aria-label': t('common.close') }}>
       <form onSubmit={submit} noValidate>
@@ -47,15 +48,26 @@ export function ChannelDialog({ channel, onSaved, onClose }: Props) {
               value={form.name} error={taken ? t('channels.nameTaken') : at('name')} onChange={(e) => set({ name: e.currentTarget.value })}
             />
           )}
-          <SegmentedControl
-            aria-label={t('channels.kind')} value={form.kind} data={[{ value: 'webhook', label: t('channels.kinds.webhook') }, { value: 'mail', label: t('channels.kinds.mail') }]}
-            onChange={(value) => set({ kind: value as ChannelForm['kind'] })}
+          <NativeSelect
+            label={t('channels.kind')} description={t(`channels.hints.${form.kind}`)} value={form.kind} error={at('kind')} data={channelKinds.map((value) => ({ value, label: t(`channels.kinds.${value}`) }))}
+            onChange={(e) => set({ kind: e.currentTarget.value as ChannelForm['kind'] })}
           />
-          {form.kind === 'webhook' ? <WebhookFields form={form} channel={channel?.kind === 'webhook' ? channel : undefined} at={at} set={set} /> : (
+          {form.kind === 'mail' && (
             <Textarea
               label={t('channels.to')} description={t('channels.toHelp')} placeholder="ops@example.com" required autosize minRows={2} maxRows={8} spellCheck={false} autoCapitalize="none"
               value={form.to} error={at('to')} onChange={(e) => set({ to: e.currentTarget.value })}
             />
+          )}
+          {secretsOf(form.kind).map((field) => <SecretInput key={field} field={field} form={form} channel={kept} at={at} set={set} />)}
+          {form.kind === 'webhook' && kept && <Switch label={t('channels.newSecret')} description={t('channels.newSecretHelp')} checked={form.newSecret} onChange={(e) => set({ newSecret: e.currentTarget.checked })} />}
+          {hasLanguage(form.kind) && (
+            <Stack gap={4}>
+              <span>{t('channels.language')}</span>
+              <SegmentedControl
+                aria-label={t('channels.language')} value={form.language} data={[{ value: 'en', label: 'English' }, { value: 'zh', label: '中文' }]}
+                onChange={(value) => set({ language: value as ChannelForm['language'] })}
+              />
+            </Stack>
           )}
           {channel && <Switch label={t('channels.disabled')} description={t('channels.disabledHelp')} checked={form.disabled} onChange={(e) => set({ disabled: e.currentTarget.checked })} />}
           {refused === 'stale' && channel && <p role="alert">{t('channels.stale')}</p>}
@@ -70,33 +82,47 @@ export function ChannelDialog({ channel, onSaved, onClose }: Props) {
   );
 }
 
-interface FieldsProps {
+interface FieldProps {
+  field: SecretField;
   form: ChannelForm;
-  /** The webhook that is changed. */
+  /** The channel of this kind that is changed. */
   channel: Channel | undefined;
   at: (field: string) => string | undefined;
   set: (part: Partial<ChannelForm>) => void;
 }
 
-function WebhookFields({ form, channel, at, set }: FieldsProps) {
+/** A field that is never shown again; empty, it keeps the value of an existing channel. */
+function SecretInput({ field, form, channel, at, set }: FieldProps) {
   const { t } = useTranslation();
-  const own = !form.newSecret;
+  const { kind } = form;
+  if (field === 'secret' && kind === 'webhook' && form.newSecret) return null;
+  const own = kind === 'webhook' && (field === 'url' ? t('channels.urlHelp') : t('channels.secretHelp'));
+  const keeps = field === 'url' && channel?.origin ? t('channels.urlKept', { origin: visible(channel.origin) }) : t('channels.secretKept');
   return (
-    <>
-      <PasswordInput
-        label={t('channels.url')} description={channel?.origin ? t('channels.urlKept', { origin: visible(channel.origin) }) : t('channels.urlHelp')} placeholder={channel ? t('channels.unchanged') : 'https://hooks.example.com/…'}
-        required={!channel} autoComplete="off" spellCheck={false} value={form.url} error={at('url')} visibilityToggleButtonProps={{ 'aria-label': t('channels.showUrl') }} onChange={(e) => set({ url: e.currentTarget.value })}
-      />
-      {own && (
-        <PasswordInput
-          label={t('channels.secret')} description={t(channel ? 'channels.secretKept' : 'channels.secretHelp')} placeholder={channel ? t('channels.unchanged') : 'whsec_…'} autoComplete="off" spellCheck={false}
-          value={form.secret} error={at('secret')} visibilityToggleButtonProps={{ 'aria-label': t('channels.showSecret') }} onChange={(e) => set({ secret: e.currentTarget.value })}
-        />
-      )}
-      {channel && <Switch label={t('channels.newSecret')} description={t('channels.newSecretHelp')} checked={form.newSecret} onChange={(e) => set({ newSecret: e.currentTarget.checked })} />}
-    </>
+    <PasswordInput
+      label={t(`channels.${field}`)} description={channel ? keeps : own || t(isRequired(kind, field) ? 'channels.fieldHelp' : 'channels.fieldOptional')} placeholder={channel ? t('channels.unchanged') : placeholders[kind]?.[field]}
+      required={!channel && isRequired(kind, field)} autoComplete="off" spellCheck={false} value={form[field]} error={at(field)}
+      visibilityToggleButtonProps={{ 'aria-label': t('channels.showField', { field: t(`channels.${field}`) }) }} onChange={(e) => set({ [field]: e.currentTarget.value } as Partial<ChannelForm>)}
+    />
   );
 }
+
+/** What the values of a kind look like. */
+const placeholders: Partial<Record<ChannelForm['kind'], Partial<Record<SecretField, string>>>> = {
+  webhook: { url: 'https://hooks.example.com/…', secret: 'whsec_…' },
+  slack: { url: 'https://hooks.slack.com/services/…' },
+  pagerduty: { url: 'https://events.pagerduty.com/v2/enqueue' },
+  teams: { url: 'https://….logic.azure.com/workflows/…' },
+  discord: { url: 'https://discord.com/api/webhooks/…' },
+  mattermost: { url: 'https://chat.example.com/hooks/…' },
+  telegram: { url: 'https://api.telegram.org', key: '110201543:AAH…', chat: '-1001234567890' },
+  dingtalk: { url: 'https://oapi.dingtalk.com/robot/send?access_token=…', secret: 'SEC…' },
+  feishu: { url: 'https://open.feishu.cn/open-apis/bot/v2/hook/…' },
+  wecom: { url: 'https://qyapi.weixin.qq.com/cgi-bin/webhook/send?key=…' },
+  ntfy: { url: 'https://ntfy.sh/my-topic', key: 'tk_…' },
+  opsgenie: { url: 'https://api.opsgenie.com' },
+  ping: { url: 'https://hc-ping.com/…' },
+};
 
 // A generated secret would be lost by a click beside the dialog: it then closes with its button only.
 function SavedChannel({ channel, isNew, onClose }: { channel: Channel; isNew: boolean; onClose: () => void }) {

@@ -44,7 +44,7 @@ export function DataTable<Row extends object>({ caption, columns, rows, rowId, b
           {table.getHeaderGroups().map((group) => (
             <tr key={group.id}>
               {group.headers.map((header) => (
-                <th key={header.id} scope="col" className={hide(header.column.columnDef.meta)}>
+                <th key={header.id} scope="col" className={hide(header.column.columnDef.meta)} data-column={header.column.id}>
                   {header.id === 'actions' ? <span className="unseen"><table.FlexRender header={header} /></span> : <table.FlexRender header={header} />}
                 </th>
               ))}

@@ -1,5 +1,6 @@
 import { useTranslation } from 'react-i18next';
 import { useDeleteJob } from '../api/jobs.ts';
+import { Problem } from '../api/problem.ts';
 import { titled } from '../lib/jobTitle.ts';
 import { visible } from '../lib/visible.ts';
 import { ConfirmDialog } from './ConfirmDialog.tsx';
@@ -9,8 +10,10 @@ export function DeleteJobDialog({ name, title, onClose, onDeleted }: { name: str
   const { t } = useTranslation();
   const remove = useDeleteJob();
   const shown = visible(titled({ name, title }));
+  // Refused because other jobs run after it: the answer names them, and the next click deletes it all the same.
+  const named = remove.error instanceof Problem && remove.error.reason === 'named_in_after';
   const confirm = () =>
-    remove.mutate(name, {
+    remove.mutate({ name, force: named }, {
       onSuccess: () => {
         showNotice(t, t('delete.done', { name: shown }));
         onClose();
@@ -18,7 +21,7 @@ export function DeleteJobDialog({ name, title, onClose, onDeleted }: { name: str
       },
     });
   return (
-    <ConfirmDialog title={t('delete.title', { name: shown })} confirm={t('delete.confirm')} busy={remove.isPending} error={remove.error} onConfirm={confirm} onCancel={onClose}>
+    <ConfirmDialog title={t('delete.title', { name: shown })} confirm={t(named ? 'delete.anyway' : 'delete.confirm')} busy={remove.isPending} error={remove.error} onConfirm={confirm} onCancel={onClose}>
       {t('delete.text')}
     </ConfirmDialog>
   );

@@ -1,6 +1,7 @@
 import type { TFunction } from 'i18next';
 import { useTranslation } from 'react-i18next';
 import type { Preview, ScheduleNote } from '../api/types.ts';
+import { labelled } from '../lib/lists.ts';
 import { localZone } from '../lib/localTime.ts';
 import { currentSecond } from '../lib/ticks.ts';
 import { formatDate, rfc3339In, wallClock } from '../lib/time.ts';
@@ -53,6 +54,7 @@ export function FireList({ preview, none }: { preview: Preview; none?: string })
                   ) : (
                     i === 0 && <span className="small dim"><RelativeTime at={fire} /></span>
                   )}
+                  {preview.entries?.[i] !== undefined && <span className="small dim"> {t('job.scheduleOf', { n: preview.entries[i] })}</span>}
                   {notes.map((note, k) => <Note key={k} text={noteText(t, i18n.language, note)} />)}
                 </li>
               );
@@ -74,8 +76,9 @@ function Clock({ day, time, beside }: { day: string | undefined; time: string; b
 }
 
 /** Returns a remark on a schedule: the server's own words in English, a translation by code otherwise. */
-function noteText(t: TFunction, language: string, { code, text, data }: ScheduleNote): string {
-  return (language === 'en' ? undefined : filledText(t, language, 'notes', code, data)) ?? sentence(text);
+function noteText(t: TFunction, language: string, { code, text, data, entry }: ScheduleNote): string {
+  const words = (language === 'en' ? undefined : filledText(t, language, 'notes', code, data)) ?? sentence(text);
+  return entry === undefined ? words : labelled(t('job.scheduleOf', { n: entry }), words, language);
 }
 
 function Note({ text }: { text: string }) {

@@ -1,4 +1,5 @@
 import { Link } from '@tanstack/react-router';
+import { jobPlaceOf } from '../lib/jobPlace.ts';
 import classes from './JobName.module.css';
 import { PlainText } from './PlainText.tsx';
 
@@ -16,7 +17,8 @@ export function JobLink({ job, title, run, className, label }: Props) {
   const text = title ? <PlainText>{title}</PlainText> : job;
   const rest = { className, title: title ? job : undefined, 'aria-label': label };
   if (run !== undefined) return <Link to="/runs/$id" params={{ id: run }} {...rest}>{text}</Link>;
-  return <Link to="/jobs/$name" params={{ name: job }} {...rest}>{text}</Link>;
+  const { name, search } = jobPlaceOf(job);
+  return <Link to="/jobs/$name" params={{ name }} search={search} {...rest}>{text}</Link>;
 }
 
 /** The same with the name below the title. */

@@ -6,5 +6,5 @@ import classes from './RunbookText.module.css';
 export function RunbookText({ children }: { children: string }) {
   const { t } = useTranslation();
   // Focusable, because a long one has to be scrolled with the keyboard.
-  return <div className={classes.text} tabIndex={0} role="region" aria-label={t('runbook.title')} data-runbook-text=""><LinkedText>{children}</LinkedText></div>;
+  return <div className={classes.text} tabIndex={0} role="region" aria-label={t('job.description')} data-runbook-text=""><LinkedText>{children}</LinkedText></div>;
 }

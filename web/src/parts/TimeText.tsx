@@ -20,11 +20,20 @@ export function TimeText({ at, zone }: { at: string; zone?: string | undefined }
   );
 }
 
-/** A time relative to now, kept up to date; the tooltip has the time itself. Short is for tables. */
-export function RelativeTime({ at, zone, short = false }: { at: string; zone?: string | undefined; short?: boolean }) {
+interface Relative {
+  at: string;
+  zone?: string | undefined;
+  /** For tables. */
+  short?: boolean;
+  /** The time of something to come: once it has passed, it is "now" until the next one is known. */
+  ahead?: boolean;
+}
+
+/** A time relative to now, kept up to date; the tooltip has the time itself. */
+export function RelativeTime({ at, zone, short = false, ahead = false }: Relative) {
   const { language } = useText();
   // Compares the text, so that only changed texts render after each second.
-  const text = useSyncExternalStore(subscribeSeconds, useCallback(() => relativeTime(at, currentSecond(), language, short ? 'short' : 'long'), [at, language, short]));
+  const text = useSyncExternalStore(subscribeSeconds, useCallback(() => relativeTime(at, ahead ? Math.min(currentSecond(), Date.parse(at)) : currentSecond(), language, short ? 'short' : 'long'), [at, language, short, ahead]));
   const [hovered, setHovered] = useState(false);
   return (
     <time dateTime={at} title={hovered ? inFull(at, language, zone) : undefined} className="nowrap" onPointerEnter={() => setHovered(true)}>

@@ -41,7 +41,7 @@ it('translates known codes with their data', () => {
 
 it('finds the job in the text, for a link', () => {
   const overdue = condition('fires_overdue', 'm', 0, { data: { count: '1', first: 'ops.gpu', since: '2026-11-01T03:00:00Z' } });
-  expect(conditionText(english, 'en', overdue)).toEqual({ before: 'No worker picked up the fire of ', job: 'ops.gpu', after: expect.stringMatching(/^, due since/) as string });
+  expect(conditionText(english, 'en', overdue)).toEqual({ before: 'No worker picked up the fire of ', job: 'ops.gpu', after: expect.stringMatching(/^\. Check the job/) as string });
   expect(conditionText(t, 'zh', overdue)).toMatchObject({ before: '', job: 'ops.gpu' });
   expect(conditionText(english, 'en', condition('no_workers', 'm', 0))).toEqual({ before: 'Nothing runs until a worker starts.', after: '' });
 });

@@ -8,6 +8,5 @@ import { sentence, serverText } from './problemText.ts';
  */
 export function crontabText(t: TFunction, language: string, notice: NonNullable<CrontabLine['notices']>[number]): string {
   if (notice.code === 'system_format') return t('crontabRemarks.systemFormat', { option: t('crontab.system') });
-  if (notice.code === 'mailto') return t('crontabRemarks.mailTo', { to: notice.value ?? '' });
   return (language === 'en' ? undefined : serverText(t, `crontab.${notice.code}`, { value: notice.value ?? '' })) ?? sentence(notice.text);
 }

@@ -3,6 +3,7 @@ import type { TFunction } from 'i18next';
 import type { Fire } from '../api/types.ts';
 import { labelled } from '../lib/lists.ts';
 import { formatTime } from '../lib/time.ts';
+import { visible } from '../lib/visible.ts';
 import { column, type Columns } from './DataTable.tsx';
 import { FireWhen } from './FireWhen.tsx';
 import { JobName } from './JobName.tsx';
@@ -20,7 +21,7 @@ export function fireColumns(t: TFunction, language: string, withJob: boolean): C
         {fire.reason && <div className="small narrowOnly"><Why reason={fire.reason} /></div>}
       </>
     )),
-    column<Fire>('cause', t('runs.cause'), (fire) => <span className="nowrap">{t(`cause.${fire.cause}`)}</span>, false),
+    column<Fire>('cause', t('runs.cause'), (fire) => <span className="nowrap">{t(`cause.${fire.cause}`)}{fire.schedule && <span className="dim"> · {visible(fire.schedule)}</span>}</span>, false),
     column<Fire>('reason', t('run.reason'), (fire) => (fire.reason ? <Why reason={fire.reason} /> : <span className="dim">{t('common.none')}</span>), false),
     column<Fire>('attempts', t('ledger.attempts'), (fire) => <Attempts t={t} language={language} fire={fire} />, false),
   ];

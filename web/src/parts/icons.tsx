@@ -25,6 +25,8 @@ const paths = {
   clock: 'M12 3a9 9 0 1 0 0 18 9 9 0 0 0 0-18zM12 7v5l3 2',
   skip: 'M6 5v14l8-7zM18 5v14',
   question: 'M9 9a3 3 0 1 1 4 3c-1 .5-1 1-1 2M12 18h.01',
+  star: 'M12 4l2.400 5.200 5.600.700-4.200 3.800 1.200 5.600L12 16.500l-5 2.800 1.200-5.600L4 9.900l5.600-.700z',
+  code: 'M8 7l-5 5 5 5M16 7l5 5-5 5M13.500 5l-3 14',
   keyboard: 'M3 6h18v12H3zM7 10h.01M11 10h.01M15 10h.01M8 14h8',
   undo: 'M9 7L4 12l5 5M4 12h10a6 6 0 0 1 6 6v1',
   redo: 'M15 7l5 5-5 5M20 12H10a6 6 0 0 0-6 6v1',
@@ -48,9 +50,12 @@ const paths = {
   expand: 'M4 9V4h5M15 4h5v5M20 15v5h-5M9 20H4v-5',
   wrap: 'M4 6h16M4 12h13a3 3 0 0 1 0 6h-4M4 18h5M15 16l-2 2 2 2',
   lock: 'M6 11h12v9H6zM8 11V8a4 4 0 0 1 8 0v3M12 15v2',
+  pool: 'M4 5h4v14H4zM10 5h4v14h-4zM16 5h4v14h-4z',
+  link: 'M10 14l4-4M8 12l-2.500 2.500a3.500 3.500 0 0 0 5 5L13 17M11 7l2.500-2.500a3.500 3.500 0 0 1 5 5L16 12',
   pulse: 'M3 12h4l3-8 4 16 3-8h4',
   send: 'M21 3L3 11l7 3 3 7zM10 14l5-5',
   follow: 'M6 5l6 6 6-6M6 13l6 6 6-6',
+  terminal: 'M3 5h18v14H3zM7 9l3 3-3 3M12 15h5',
 } as const;
 
 export type IconName = keyof typeof paths;

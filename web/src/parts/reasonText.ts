@@ -21,7 +21,8 @@ export function reasonText(t: TFunction, language: string, reason: Reason, of: '
   if (text === undefined) return own;
   const counted = Object.entries(localised).map(([code, n]) => (reason.code === 'no_worker' ? serverText(t, `groups.${code}`, { n }) : undefined));
   const needs = data.requires === undefined ? undefined : serverText(t, `${of}.no_worker_requires`, localised);
-  const more = [counted.filter((part) => part !== undefined).concat(needs ?? []).join('，'), localised.note ?? '', data.atOnceBy === undefined ? '' : (serverText(t, `${of}.at_once`, localised) ?? '')].filter((part) => part !== '');
+  const place = data.position === undefined ? undefined : serverText(t, `${of}.${reason.code}_position`, localised);
+  const more = [place ?? '', counted.filter((part) => part !== undefined).concat(needs ?? []).join('，'), localised.note ?? '', data.atOnceBy === undefined ? '' : (serverText(t, `${of}.at_once`, localised) ?? '')].filter((part) => part !== '');
   return [text, ...more].join('：');
 }
 

@@ -9,6 +9,7 @@ import { begunAt, Elapsed } from './Elapsed.tsx';
 import { ExpectedEnd } from './ExpectedEnd.tsx';
 import { FireWhen } from './FireWhen.tsx';
 import { Flag } from './Flag.tsx';
+import { FlowRunLink } from './FlowRunLink.tsx';
 import { JobName } from './JobName.tsx';
 import { PlainText } from './PlainText.tsx';
 import { StatusBadge } from './StatusBadge.tsx';
@@ -24,7 +25,7 @@ export function runColumns(t: TFunction, language: string, withJob: boolean): Co
       </Link>
     )),
     ...(withJob
-      ? [column<Run>('job', t('runs.job'), (run) => <JobName job={run.job} title={run.jobTitle} />)]
+      ? [column<Run>('job', t('runs.job'), (run) => <><JobName job={run.job} title={run.jobTitle} /><FlowRunLink run={run} /></>)]
       : []),
     column<Run>('planned', t('runs.planned'), (run) => (
       <>
@@ -50,7 +51,7 @@ export function runColumns(t: TFunction, language: string, withJob: boolean): Co
 
 /** Progress of a run: its expected end, if known. */
 function Going({ run }: { run: Run }) {
-  return run.expectedEndAt ? <ExpectedEnd run={run} /> : <Elapsed run={run} />;
+  return run.expectedEndAt ? <ExpectedEnd run={run} stacked /> : <Elapsed run={run} />;
 }
 
 function seconds(value: number | undefined, language: string): string {

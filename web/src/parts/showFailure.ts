@@ -5,7 +5,9 @@ import { problemText } from './problemText.ts';
 
 /** Shows a failure notice with the reason. */
 export function showFailure(t: TFunction, language: string, error: Error): void {
+  const message = visible(problemText(t, language, error).text);
+  // One at a time of each text.
   notifications.show({
-    withBorder: true, color: 'red', title: t('problem.title'), message: visible(problemText(t, language, error).text), closeButtonProps: { 'aria-label': t('common.close') },
+    id: `failure ${message}`, withBorder: true, color: 'red', title: t('problem.title'), message, closeButtonProps: { 'aria-label': t('common.close') },
   });
 }

@@ -6,6 +6,7 @@ import { useGroups } from '../../api/jobList.ts';
 import { useJobsCalled, useRunCalled } from '../../api/palette.ts';
 import type { Job } from '../../api/types.ts';
 import { useWorkers } from '../../api/workers.ts';
+import { changesPage } from '../../lib/guide.ts';
 import { looksLikeRun, ranked } from '../../lib/ranking.ts';
 import { visible } from '../../lib/visible.ts';
 import { visitsOf } from '../../lib/visits.ts';
@@ -48,6 +49,10 @@ export function useSections(query: string, onHelp: () => void, onChoose: (act: J
     const pages: Entry[] = pagesFor(me).map(({ id, to, icon, words = [] }) => ({ id: `page ${id}`, icon, label: t(`nav.${id}`), words: [id, ...words], act: () => void navigate({ to }) }));
     pages.push({ id: 'page account', icon: 'user', label: t('settings.own'), words: ['account', 'password', 'tokens'], act: () => void navigate({ to: '/account' }) });
     const acts: Entry[] = [{ id: 'act keys', icon: 'keyboard', label: t('settings.shortcuts'), words: ['shortcuts', 'keys', 'help'], act: onHelp }];
+    acts.push(
+      { id: 'act guide', icon: 'book', label: t('help.guide'), words: ['guide', 'documentation', 'manual', 'help'], act: () => void navigate({ to: '/guide' }) },
+      { id: 'act changes', icon: 'star', label: t('help.changes'), words: ['changes', 'changelog', 'release notes', 'whats new'], act: () => void navigate({ to: '/guide/$', params: { _splat: changesPage } }) },
+    );
     if (mayMake) acts.unshift({ id: 'act new', icon: 'plus', label: t('palette.newJob'), words: ['new job', 'create'], act: () => void navigate({ to: '/new/job' }) });
     const recent: Entry[] = visitsOf(me.name).map(({ path, title }) => ({
       id: `recent ${path}`, icon: path.startsWith('/runs/') ? 'history' : 'clock', label: visible(title), words: [decodeURIComponent(path.split('/').pop() ?? '')],

@@ -24,6 +24,7 @@ export const job = createRoute({
     range: statisticsRanges.find((range) => range === search.range),
     version: whole(search.version),
     with: whole(search.with),
+    step: text(search.step),
   }),
   component: lazyRouteComponent(() => import('../../screens/job/JobPage.tsx'), 'JobPage'),
 });

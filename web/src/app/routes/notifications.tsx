@@ -29,6 +29,25 @@ export const secrets = createRoute({
   component: lazyRouteComponent(() => import('../../screens/secrets/SecretsPage.tsx'), 'SecretsPage'),
 });
 
+export const maintenance = createRoute({
+  getParentRoute: () => root,
+  path: '/maintenance',
+  component: lazyRouteComponent(() => import('../../screens/maintenance/MaintenancePage.tsx'), 'MaintenancePage'),
+});
+
+export const pools = createRoute({
+  getParentRoute: () => root,
+  path: '/pools',
+  validateSearch: (search): { pool?: string | undefined } => ({ pool: typeof search.pool === 'string' ? search.pool : undefined }),
+  component: lazyRouteComponent(() => import('../../screens/pools/PoolsPage.tsx'), 'PoolsPage'),
+});
+
+export const locks = createRoute({
+  getParentRoute: () => root,
+  path: '/locks',
+  component: lazyRouteComponent(() => import('../../screens/locks/LocksPage.tsx'), 'LocksPage'),
+});
+
 export const health = createRoute({
   getParentRoute: () => root,
   path: '/health',

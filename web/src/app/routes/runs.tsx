@@ -3,7 +3,7 @@ import { causes } from '../../api/jobRuns.ts';
 import { statuses } from '../../api/runs.ts';
 import type { RunStatus } from '../../api/types.ts';
 import { flag, text } from '../../lib/address.ts';
-import { runRanges, type LogSearch, type OutputSearch, type RunSearch } from '../../lib/searchParams.ts';
+import { flowViews, runRanges, type FlowRunSearch, type LogSearch, type OutputSearch, type RunSearch } from '../../lib/searchParams.ts';
 import { root } from './root.tsx';
 
 export const runs = createRoute({
@@ -19,6 +19,7 @@ export const runs = createRoute({
     to: text(search.to),
     q: text(search.q),
     exitCode: text(search.exitCode),
+    flowRun: text(search.flowRun),
   }),
   component: lazyRouteComponent(() => import('../../screens/runs/RunsPage.tsx'), 'RunsPage'),
 });
@@ -26,7 +27,9 @@ export const runs = createRoute({
 export const run = createRoute({
   getParentRoute: () => root,
   path: '/runs/$id',
-  validateSearch: (search: Record<string, unknown>): LogSearch => ({
+  validateSearch: (search: Record<string, unknown>): LogSearch & FlowRunSearch => ({
+    steps: flowViews.find((view) => view === search.steps),
+    step: text(search.step),
     stream: search.stream === 'stdout' || search.stream === 'stderr' ? search.stream : undefined,
     find: text(search.find),
     regex: flag(search.regex),

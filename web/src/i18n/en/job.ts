@@ -2,16 +2,25 @@ import { onCall } from './onCall.ts';
 
 export const job = {
   ...onCall,
+  replicas: {
+    title: 'Replicas', table: 'List of replicas', help: 'The runs that the daemon job is to have. One that ends is started again, with growing delays while it keeps ending early.', replica: 'Replica', status: 'Status', since: 'Since', shortRuns_one: '1 short run before', shortRuns_other: '{{count}} short runs in a row before',
+    handover: 'Replica {{replica}} is being handed over by {{worker}} ({{reason}}).', moves: { update: 'the job has changed', restart: 'the job is being restarted', drain: 'the worker is drained', balance: 'to balance the workers', ineligible: 'the worker may no longer run the job' },
+    running_one: '{{running}} of {{count}} replica is running.', running_other: '{{running}} of {{count}} replicas are running.', runningOnAll_one: '{{count}} replica is running; one on each eligible worker is wanted.', runningOnAll_other: '{{count}} replicas are running; one on each eligible worker is wanted.', restart: 'Restart one by one',
+  },
+  after: {
+    title: 'After', help: 'The job runs when each of these jobs has succeeded since its last such run. Successes while a run is pending count together, for the next one.',
+    parents: 'Runs after', children: 'Jobs that run after this one', missing: 'no such job', waits: 'waits for its success', succeeded: 'succeeded since the last run after it', last: 'last success {{at}}',
+  },
   job: {
     hidden: 'You have no role in the group of this job, so its command and parameters are not shown.',
-    tabs: 'Sections', tab: { runs: 'Runs', ledger: 'Ledger', statistics: 'Statistics', versions: 'Versions', definition: 'Definition' },
+    tabs: 'Sections', tab: { runs: 'Runs', graph: 'Graph', ledger: 'Ledger', backfills: 'Backfills', statistics: 'Statistics', versions: 'Versions', definition: 'Definition' },
     next: 'Next fire', inGroup: 'in', more: 'More actions', duplicate: 'Duplicate…', pausedBy: 'Paused by {{who}}', going: 'Running now', moreGoing_one: 'and 1 more', moreGoing_other: 'and {{count}} more', since: 'for {{time}}', on: 'on {{worker}}', triggeredBy: 'triggered by {{who}}',
     asFile: 'As a file', format: 'Format', fields: 'Fields', elsewhere: 'Create it elsewhere', byCronctl: 'From the YAML file, with cronctl:', byCurl: 'From the JSON file, with curl and a token in $TOKEN:', runByCronctl: 'Run it from a shell, and see its output:',
     deleted: 'This job was deleted.', deletedText: 'Its runs and versions remain here for their retention.',
-    nextFires: 'Next fires', runs: 'Runs', command: 'Command', program: 'Program', shell: 'Shell', directory: 'Working directory', user: 'User',
+    nextFires: 'Next fires', runs: 'Runs', type: 'Type', with: 'Settings', command: 'Command', program: 'Program', shell: 'Shell', directory: 'Working directory', user: 'User',
     environment: 'Environment', stdin: 'Standard input', timeout: 'Timeout', killGrace: 'Grace period', outputMax: 'Output kept',
     group: 'Group', description: 'Description', timezone: 'Time zone', labels: 'Labels', params: 'Parameters', exitCodes: 'Exit codes that mean success', noTimeout: 'None',
-    version: 'Version {{version}}', updated: 'Changed', created: 'Created', by: '{{when}} by {{who}}', noSchedule: 'No schedule: this job runs only when triggered.',
+    version: 'Version {{version}}', updated: 'Changed', created: 'Created', by: '{{when}} by {{who}}', scheduleOf: 'schedule {{n}}', noScheduleAfter: 'No schedule: this job runs after others.', noSchedule: 'No schedule: this job runs only when triggered.',
     yourZone: 'Your time, {{zone}}', notFound: 'There is no job named {{name}}.', allJobs: 'All jobs', noRuns: 'This job has not run yet.',
     noRunsText: 'The first run appears after the next fire, or after “Run now”.', allRuns: 'All runs',
   },
@@ -68,10 +77,12 @@ export const job = {
     strategyText: {
       hash: 'Always the same worker, while it is alive.', least: 'The worker with the fewest runs.', weight: 'Always the same worker; each worker’s share of the jobs follows its weight.', any: 'The first worker to claim the fire.',
     },
+    pool: 'Pool', poolText_one: 'A run takes 1 slot of the pool {{pool}}, and waits while none is free.', poolText_other: 'A run takes {{count}} slots of the pool {{pool}}, and waits while they are not free.',
     scarce: 'Slots', scarceText_one: 'A run uses 1 slot of its worker. When slots are scarce its priority is {{priority}} (9 is first).',
     scarceText_other: 'A run uses {{count}} slots of its worker. When slots are scarce its priority is {{priority}} (9 is first).',
-    notify: 'Notifications', noNotify: 'None', notifyText: 'To {{to}}: {{events}}.',
-    event: { failed: 'failed', missed: 'missed', lost: 'lost', late: 'late or slow', recovered: 'recovered' },
+    autoPause: 'Pause after failures', autoPauseText_one: 'Paused after one fire without success.', autoPauseText_other: 'Paused after {{count}} consecutive fires without success.',
+    notify: 'Notifications', noNotify: 'None', notifyText: 'To {{to}}: {{events}}.', notifyAfter: 'Then {{steps}}, unless acknowledged.', notifyStep: 'after {{time}} {{to}}', notifyQuiet: 'From {{from}} to {{to}} ({{zone}}) they wait for a digest.', notifyUrgent: 'From {{from}} to {{to}} ({{zone}}) output waits for a digest.',
+    event: { failed: 'failed', missed: 'missed', lost: 'lost', late: 'late or slow', recovered: 'recovered', approval: 'approvals', paused: 'paused after failures', output: 'output' },
     retention: 'History', retentionText: 'Runs and their output are kept for {{age}}; the last run is always kept.',
     retentionRuns_one: 'Only the last run and its output are kept.', retentionRuns_other: 'The last {{count}} runs and their output are kept, for {{age}} at most; the last run is always kept.',
   },

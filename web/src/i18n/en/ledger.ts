@@ -3,7 +3,7 @@ export const ledger = {
     terms: 'Terms', termsOf: 'What do fire, run, attempt and ledger mean?', termFire: 'One time at which a job is due: by its schedule, or when someone triggers it.', termRun: 'One execution of the command, on one worker.', termAttempt: 'A fire can have several runs, if it is retried: each is an attempt.', termLedger: 'The list of all fires with their outcomes. It also has those that did not run, and why.',
     names: { fire: 'Fire', run: 'Run', attempt: 'Attempt', ledger: 'Ledger' },
     title: 'Ledger', table: 'Ledger of fires', fires: 'Fires', ofJob: 'Open in ledger', attempts: 'Attempts', attemptOf: 'Attempt {{n}} of {{job}}, planned {{time}}',
-    about: 'Filtered fires only.', group: 'Group', anyGroup: 'Any group', became: 'Outcome', now: 'Now, {{time}}', range: 'Time', from: 'From', to: 'Until', toHelp: 'Empty: until now. A future time also lists planned fires.',
+    about: 'Filtered fires only.', group: 'Group', anyGroup: 'Any group', became: 'Outcome', showNew_one: 'Show 1 new entry', showNew_other: 'Show {{count}} new entries', now: 'Now, {{time}}', range: 'Time', from: 'From', to: 'Until', toHelp: 'Empty: until now. A future time also lists planned fires.',
     ranges: {
       all: 'Until now', hour: 'Last hour', day: 'Last 24 hours', week: 'Last 7 days', around: 'Hour before and after', nextHour: 'Next hour', nextDay: 'Next 24 hours', nextWeek: 'Next 7 days', custom: 'Custom…',
     },

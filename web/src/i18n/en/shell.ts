@@ -1,7 +1,7 @@
 import type { Condition } from '../../api/types.ts';
 
 export const shell = {
-  nav: { overview: 'Overview', timeline: 'Timeline', access: 'Access', jobs: 'Jobs', runs: 'Runs', ledger: 'Ledger', workers: 'Workers', health: 'Health', notifications: 'Notifications', secrets: 'Secrets', main: 'Main', skip: 'Skip to the content', home: 'Carillon, overview', more: 'More', moreTitle: 'More pages' },
+  nav: { overview: 'Overview', timeline: 'Timeline', access: 'Access', jobs: 'Jobs', runs: 'Runs', ledger: 'Ledger', workers: 'Workers', health: 'Health', notifications: 'Notifications', maintenance: 'Maintenance', locks: 'Locks', pools: 'Pools', secrets: 'Secrets', main: 'Main', skip: 'Skip to the content', home: 'Carillon, overview', more: 'More', moreTitle: 'More pages' },
   common: {
     cancel: 'Cancel', close: 'Close', retry: 'Try again', copy: 'Copy', copied: 'Copied', loading: 'Loading…', none: '–',
     previous: 'Previous', next: 'Next', page: 'Page {{page}}', paging: 'Pages', details: 'Request {{id}}', actions: 'Actions', about: 'About', clear: 'Clear the search', more: 'More', less: 'Less',
@@ -11,10 +11,11 @@ export const shell = {
     theme: 'Theme', light: 'Light', dark: 'Dark', system: 'System', language: 'Language', account: 'Account',
     signedInAs: 'Signed in as {{subject}}', signOut: 'Sign out', shortcuts: 'Keyboard shortcuts', own: 'Your account', api: 'API reference', version: 'Version {{version}}',
   },
+  help: { title: 'Help', guide: 'Guide', changes: 'What’s new' },
   roles: { viewer: 'Viewer', operator: 'Operator', editor: 'Editor', admin: 'Admin', none: 'Group roles only', nothing: 'No role', inGroup: '{{group}}: {{role}}' },
   shortcuts: {
     title: 'Keyboard shortcuts', anywhere: 'Anywhere', pages: 'Go to a page', palette: 'Search and run commands', search: 'Go to the page’s search', new: 'New job', next: 'Next entry of a list', previous: 'Previous entry of a list', submit: 'Submit a dialog', help: 'Show this list', close: 'Close dialog or menu',
-    overview: 'Overview', jobs: 'Jobs', timeline: 'Timeline', runs: 'Runs', ledger: 'Ledger', workers: 'Workers', health: 'Health', notifications: 'Notifications', secrets: 'Secrets', access: 'Access', then: 'then',
+    overview: 'Overview', jobs: 'Jobs', timeline: 'Timeline', runs: 'Runs', ledger: 'Ledger', workers: 'Workers', health: 'Health', notifications: 'Notifications', maintenance: 'Maintenance', locks: 'Locks', pools: 'Pools', secrets: 'Secrets', access: 'Access', then: 'then',
   },
   palette: {
     find: 'Find', title: 'Find anything', placeholder: 'Jobs, runs, pages, or “pause payouts”…', results: 'Results', actionsOf: 'Actions for {{name}}', placeholderActions: 'Choose an action',
@@ -44,7 +45,6 @@ export const shell = {
   },
   when: { form: 'YYYY-MM-DD hh:mm', wrong: 'Enter a time such as 2026-11-23 14:03.', open: 'Choose date and time', previous: 'Previous month', next: 'Next month', clock: 'Time (24 hours)' },
   crontabRemarks: {
-    mailTo: 'MAILTO={{to}}: Carillon keeps the output of each run and does not mail it. Choose a channel above to be notified of failures.',
     systemFormat: 'The command seems to start with a user name, as in system crontabs. To import such lines, turn on “{{option}}”.',
   },
   degraded: {
@@ -67,17 +67,21 @@ export const shell = {
     loop_stuck: { title: 'A background task is stuck: {{loop}}.', text: '{{effect}} {{error}}' },
     no_elected_master: { title: 'No master is elected.', text: 'Housekeeping, audit and notifications are stopped. Check the logs of the masters.' },
     unreadable: { title: 'Unreadable entries in etcd: {{count}}.', text: 'The first is {{first}}. They are left unchanged; the log lists them.' },
-    certificate_ends: { title: 'The certificate for {{use}} expires soon or has expired.', text: 'It expires on {{at}}. Replace the file; no restart is needed: {{file}}.' },
+    certificate_ends: { title: 'The certificate for {{use}} expires soon or has expired.', text: 'End of validity: {{at}}. Replace the file; no restart is needed: {{file}}.' },
     certificate_unusable: { title: 'The new certificate for {{use}} cannot be used.', text: 'The previous certificate stays in use: {{error}}' },
     misses_feature: { title: 'Worker {{worker}} ({{version}}) lacks features that some jobs need.', text: 'It leaves them to other workers. Missing: {{needs}}.' },
     housekeeping_fails: { title: 'Housekeeping is failing.', text: 'Runs past their retention are not deleted for now: {{error}}' },
-    fires_overdue: { title: 'Overdue jobs: {{count}}.', text: 'No worker picked up the fire of {{first}}, due since {{since}}. Check the job’s placement and your workers.' },
+    fires_overdue: { title: 'Overdue jobs: {{count}}.', text: 'No worker picked up the fire of {{first}}. Check the job’s placement and your workers.' },
     fire_without_entry: { title: 'A fire has no entry in the ledger.', text: '{{job}}, planned {{plannedAt}}. This is a bug; please report it. In the last day: {{count}}.' },
     notifications_stuck: { title: 'Notifications are stuck: {{error}}.', text: 'Runs that end are not checked for notifications for now. Nothing is lost: the elected master continues where it stopped.' },
     notifications_behind: { title: 'Notifications have been delayed since {{at}}.', text: 'Outcomes that etcd no longer holds are read from the log store, page by page.' },
     notify_failing: { title: 'Deliveries fail. Channels: {{channels}}.', text: 'They are retried for a day. Check the settings of the channels, and send a test.' },
+    type_broken: { title: 'Plug-ins of a worker do not describe themselves.', text: 'Their types are not offered: {{error}}' },
+    function_stuck: { title: 'A function of job {{job}} does not return.', text: 'Its run {{run}} was to end more than {{seconds}} seconds ago. It keeps its slots until its function returns.' },
+    definitions_not_applied: { title: 'The jobs of app {{app}} could not be updated.', text: 'The program runs the jobs as they are defined now, and tries again every minute: {{error}}' },
     run_as_ignored: { title: 'A worker’s run-as file cannot be used.', text: 'Its previous rules stay in force: {{error}}' },
     guardian_silent: { title: 'A worker’s guardian is not responding.', text: 'The worker claims no fires, and ends its runs unless the guardian responds within half a minute. Check whether that process is stopped.' },
+    update_stuck: { title: 'A replica of job {{job}} does not get healthy.', text: 'Replica {{replica}} was handed over ({{reason}}) and has had no healthy run for ten minutes. The other replicas keep running as they are.' },
     changes_full: { title: 'Jobs cannot be saved at the moment.', text: 'Too many changes are waiting in etcd for the log store: {{count}}. Runs continue; they can be killed, and jobs can be paused.' },
     audit_stuck: { title: 'Changes are not being added to the audit.', text: 'They are kept in etcd; nothing is lost: {{error}}' },
     audit_unreadable: { title: 'A change in the audit could not be decoded.', text: 'The audit has an “unreadable” entry for it, and verification reports it. An admin should look at that entry.' },
@@ -88,7 +92,7 @@ export const shell = {
     start_hangs: { title: 'Commands that hang at their start: {{count}}.', text: 'A file system with programs or directories of jobs may not be responding.' },
   } satisfies Record<Condition['code'], { title: string; text: string }>,
   loopEffects: {
-    watch_jobs: 'Changes to jobs are not noticed there.', watch_triggers: 'Requested runs do not start there.', watch_kills: 'Kill requests have no effect there.', watch_secrets: 'Secrets are read one at a time.',
+    watch_jobs: 'Changes to jobs are not noticed there.', watch_triggers: 'Requested runs do not start there.', watch_kills: 'Kill requests have no effect there.', watch_pools: 'Jobs with a pool do not start there.', watch_secrets: 'Secrets are read one at a time.', watch_successes: 'It does not start jobs after their parents.', watch_after: 'It does not start jobs after their parents.', after: 'It does not start jobs after their parents.',
     watch_workers: 'Workers that start or stop are not noticed there.', watch_settings: 'New worker settings do not apply there.', watch_masters: 'The clocks of the masters are unknown there.',
     watch_election: 'This master does not know which master is elected, and cannot be elected.', watch_findings: 'Findings of the elected master are unknown there.', watch_events: 'This master sends no live events.',
     registration: 'Other processes do not see the state of this worker.', presence: 'Other processes do not see the state of this master.', scheduler: 'No fires start there.', finishes: 'Outcomes of runs that ended are not committed.',
@@ -117,11 +121,11 @@ export const shell = {
     planned: 'Planned', waiting: 'Waiting', running: 'Running', succeeded: 'Succeeded', failed: 'Failed', timed_out: 'Timed out', killed: 'Killed', lost: 'Lost',
     skipped: 'Skipped', refused: 'Refused', missed: 'Missed',
   },
-  causeLinks: { placement: 'Edit placement', label: 'Label a worker', workers: 'View workers' },
-  cause: { cron: 'Schedule', catchup: 'Catch-up', manual: 'Manual', retry: 'Retry', rerun: 'Re-run after loss' },
+  causeLinks: { placement: 'Edit placement', label: 'Label a worker', workers: 'View workers', pool: 'View the pool' },
+  cause: { cron: 'Schedule', catchup: 'Catch-up', manual: 'Manual', retry: 'Retry', rerun: 'Re-run', flow: 'Flow', backfill: 'Backfill', after: 'After parents', daemon: 'Daemon' }, backfillOf: 'Backfill of {{date}}',
   flags: {
     late: 'Late', lateText: 'It should have started by now.', slow: 'Slow', slowText: 'It has been running much longer than usual.',
-    overdue: 'Overdue', overdueText: 'A fire is due, and no worker has claimed it.', overdueTitle: 'A fire of this job is overdue: no worker has claimed it', overdueSince: 'It was due at {{at}}.',
+    overdue: 'Overdue', overdueText: 'A fire is due, and no worker has claimed it.', overdueTitle: 'A fire of this job is overdue: no worker has claimed it', overdueSince: 'Due {{at}}.', overdueEligible: 'A worker is eligible now: this notice disappears within half a minute.',
   },
   expected: { label: 'Progress, compared with earlier runs', left: 'about {{time}} left', over: '{{time}} over usual' },
   early: {
@@ -130,12 +134,12 @@ export const shell = {
   },
   delete: {
     title: 'Delete {{name}}?', text: 'No further run starts. Current runs continue, and the ledger keeps all entries.',
-    confirm: 'Delete the job', done: 'The job {{name}} was deleted.',
+    confirm: 'Delete the job', anyway: 'Delete it anyway', done: 'The job {{name}} was deleted.',
   },
   notFound: { title: 'Page not found', text: 'The address may be outdated or mistyped.', home: 'Go to the overview' },
   pause: {
     pause: 'Pause', resume: 'Resume', paused: 'Paused', done: 'Finished', doneText: 'Its schedule has no further fires.',
-    pausedTitle: 'This job is paused', goesOn: 'It resumes automatically at {{at}}.', untilResumed: 'It fires again once it is resumed.', untilTime: 'until {{time}}',
+    pausedTitle: 'This job is paused', goesOn: 'Resumes automatically {{at}}.', untilResumed: 'It fires again once it is resumed.', untilTime: 'until {{time}}',
     noneWhile: 'No fires while it is paused.',
     title: 'Pause {{name}}?',
     text: 'It does not fire until it is resumed. Fires that pass meanwhile are recorded as skipped and not caught up. Current runs continue, and the job can still be run manually.',

@@ -26,9 +26,9 @@ export const timeline = {
       allPaused_one: 'The only job with a schedule is paused.', allPaused_other: 'All {{count}} jobs with a schedule are paused.', allGroups: 'Show all groups',
     },
     piles: {
-      title: 'Pile-ups', none: 'No pile-ups: the fires are spread well.', fires_one: '1 fire', fires_other: '{{count}} fires', of_one: '1 job:', of_other: '{{count}} jobs:',
+      title: 'Pile-ups', none: 'No pile-ups: no minute has unusually many fires, and more than the workers have slots.', fires_one: '1 fire', fires_other: '{{count}} fires', of_one: '1 job:', of_other: '{{count}} jobs:',
       more_one: 'and 1 more', more_other: 'and {{count}} more', one: 'A single job fires this often: is that intended?', fewer: 'Show largest only', all: 'Show all {{count}}',
-      every: '{{count}} times, first', advice: 'Fires at the same time compete for slots. H in a schedule gives each job its own minute (“H 2 * * *” instead of “0 2 * * *”); jitter delays each fire a little.',
+      every: '{{count}} times, first', advice: 'These minutes have more fires than the workers have slots. H in a schedule gives each job its own minute (“H 2 * * *” instead of “0 2 * * *”); jitter delays each fire a little.',
     },
     dst: {
       title: 'Clock changes', none: 'No clock changes in the next 14 days, in any zone that jobs use.', gap: 'The clock goes forward from {{before}} to {{after}}: times in between do not exist.',

@@ -4,16 +4,25 @@ import type { job as english } from '../en/job.ts';
 
 export const job: Texts<typeof english> = {
   ...onCall,
+  replicas: {
+    title: '副本', table: '副本列表', help: '常驻任务应有的运行。结束的副本会再次启动；若总是很快结束，等待时间逐渐加长。', replica: '副本', status: '状态', since: '开始于', shortRuns_one: '此前 1 次运行过短', shortRuns_other: '此前连续 {{count}} 次运行过短',
+    handover: '{{worker}} 正在移交副本 {{replica}}（{{reason}}）。', moves: { update: '任务已更改', restart: '任务正在重启', drain: '工作节点正在排空', balance: '平衡各工作节点', ineligible: '该工作节点不能再运行此任务' },
+    running_one: '{{count}} 个副本中 {{running}} 个在运行。', running_other: '{{count}} 个副本中 {{running}} 个在运行。', runningOnAll_one: '{{count}} 个副本在运行；应在每个符合条件的工作节点上各有一个。', runningOnAll_other: '{{count}} 个副本在运行；应在每个符合条件的工作节点上各有一个。', restart: '逐个重启',
+  },
+  after: {
+    title: '前置与后续', help: '自上次因此运行以来，下列任务都成功后，此任务运行一次。等待运行期间的多次成功合并计入下一次。',
+    parents: '前置任务', children: '在此任务之后运行的任务', missing: '没有此任务', waits: '等待其成功', succeeded: '自上次运行以来已成功', last: '最近成功 {{at}}',
+  },
   job: {
     hidden: '您在此任务所属的分组中没有角色，因此不显示它运行的内容。',
-    tabs: '本页内容', tab: { runs: '运行', ledger: '台账', statistics: '统计', versions: '版本', definition: '定义' },
+    tabs: '本页内容', tab: { runs: '运行', graph: '流程图', ledger: '台账', backfills: '回填', statistics: '统计', versions: '版本', definition: '定义' },
     next: '下次触发', inGroup: '分组', more: '更多操作', duplicate: '复制为新任务…', pausedBy: '由 {{who}} 暂停', going: '正在运行', moreGoing_one: '另有 1 个', moreGoing_other: '另有 {{count}} 个', since: '已运行 {{time}}', on: '在 {{worker}} 上', triggeredBy: '由 {{who}} 触发',
     asFile: '文件形式', format: '格式', fields: '字段', elsewhere: '在别处创建同样的任务', byCronctl: '用 YAML 文件和 cronctl：', byCurl: '用 JSON 文件和 curl，令牌在 $TOKEN 中：', runByCronctl: '在终端运行它并查看输出：',
     deleted: '此任务已被删除。', deletedText: '它的运行记录和定义的变更在保留期内仍可查看。',
-    nextFires: '后续触发', runs: '运行记录', command: '命令', program: '程序', shell: 'Shell', directory: '工作目录', user: '用户',
+    nextFires: '后续触发', runs: '运行记录', type: '类型', with: '设置', command: '命令', program: '程序', shell: 'Shell', directory: '工作目录', user: '用户',
     environment: '环境变量', stdin: '标准输入', timeout: '超时', killGrace: '宽限时间', outputMax: '保留的输出',
     group: '分组', description: '说明', timezone: '时区', labels: '标签', params: '参数', exitCodes: '视为成功的退出码', noTimeout: '无',
-    version: '版本 {{version}}', updated: '修改时间', created: '创建时间', by: '{{when}}，由 {{who}} 操作', noSchedule: '此任务没有计划，仅在触发时运行。',
+    version: '版本 {{version}}', updated: '修改时间', created: '创建时间', by: '{{when}}，由 {{who}} 操作', scheduleOf: '计划 {{n}}', noScheduleAfter: '没有计划：此任务在其他任务之后运行。', noSchedule: '此任务没有计划，仅在触发时运行。',
     yourZone: '您的时间，{{zone}}', notFound: '没有名为 {{name}} 的任务。', allJobs: '全部任务', noRuns: '此任务尚未运行。',
     noRunsText: '首次运行会在下次触发时出现，或点击“立即运行”马上开始。', allRuns: '全部运行记录',
   },
@@ -70,10 +79,12 @@ export const job: Texts<typeof english> = {
     strategyText: {
       hash: '只要存活，始终由同一个工作节点运行。', least: '由运行数最少的工作节点运行。', weight: '始终由同一个工作节点运行，各节点按权重分担任务。', any: '由最快领取的工作节点运行。',
     },
+    pool: '资源池', poolText_one: '每次运行占用资源池 {{pool}} 的 1 个槽位，没有空闲时等待。', poolText_other: '每次运行占用资源池 {{pool}} 的 {{count}} 个槽位，不足时等待。',
     scarce: '槽位', scarceText_one: '每次运行占用工作节点的 1 个槽位。槽位紧张时优先级为 {{priority}}，9 最优先。',
     scarceText_other: '每次运行占用工作节点的 {{count}} 个槽位。槽位紧张时优先级为 {{priority}}，9 最优先。',
-    notify: '通知', noNotify: '无', notifyText: '以下情况通知 {{to}}：{{events}}。',
-    event: { failed: '最终失败', missed: '已错过', lost: '随工作节点丢失', late: '延迟或过慢', recovered: '恢复正常' },
+    autoPause: '失败后暂停', autoPauseText_one: '一次触发未成功后暂停。', autoPauseText_other: '连续 {{count}} 次触发未成功后暂停。',
+    notify: '通知', noNotify: '无', notifyText: '以下情况通知 {{to}}：{{events}}。', notifyAfter: '未确认时的升级：{{steps}}。', notifyStep: '持续 {{time}} 后通知 {{to}}', notifyQuiet: '{{from}} 至 {{to}}（{{zone}}）的通知汇总后发送。', notifyUrgent: '{{from}} 至 {{to}}（{{zone}}）的输出汇总后发送。',
+    event: { failed: '最终失败', missed: '已错过', lost: '随工作节点丢失', late: '延迟或过慢', recovered: '恢复正常', approval: '等待审批', paused: '失败后暂停', output: '有输出' },
     retention: '历史', retentionText: '运行及其输出保留 {{age}}；最后一次运行始终保留。',
     retentionRuns_one: '只保留最后一次运行及其输出。', retentionRuns_other: '保留最后 {{count}} 次运行及其输出，最长 {{age}}；最后一次运行始终保留。',
   },

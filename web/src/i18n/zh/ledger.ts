@@ -6,7 +6,7 @@ export const ledger: Texts<typeof english> = {
     terms: '术语', termsOf: '触发、运行、尝试和台账是什么？', termFire: '任务应当运行的一个时刻：由计划产生，或由人触发。', termRun: '命令在某个工作节点上的一次执行。', termAttempt: '重试时，一次触发会有多次运行，每次都是一次尝试。', termLedger: '全部触发及其结果的清单，也包括没有运行的触发及其原因。',
     names: { fire: '触发', run: '运行', attempt: '尝试', ledger: '台账' },
     title: '台账', table: '触发台账', fires: '触发记录', ofJob: '在台账中打开', attempts: '尝试', attemptOf: '{{job}} 的第 {{n}} 次尝试，计划时间 {{time}}',
-    about: '仅含符合筛选条件的触发。', group: '分组', anyGroup: '全部分组', became: '结果', now: '现在 {{time}}', range: '时间范围', from: '从', to: '到', toHelp: '留空则到现在为止。较晚的时间会同时列出计划中的触发。',
+    about: '仅含符合筛选条件的触发。', group: '分组', anyGroup: '全部分组', became: '结果', showNew_one: '显示 1 条新记录', showNew_other: '显示 {{count}} 条新记录', now: '现在 {{time}}', range: '时间范围', from: '从', to: '到', toHelp: '留空则到现在为止。较晚的时间会同时列出计划中的触发。',
     ranges: {
       all: '到现在为止', hour: '最近一小时', day: '最近 24 小时', week: '最近 7 天', around: '前后一小时', nextHour: '未来一小时', nextDay: '未来 24 小时', nextWeek: '未来 7 天', custom: '自定义…',
     },

@@ -4,21 +4,21 @@ import type { runs as english } from '../en/runs.ts';
 export const runs: Texts<typeof english> = {
   runs: {
     moreFilters: '更多筛选', moreFiltersOn: '更多筛选：{{count}}',
-    title: '运行', table: '运行列表', run: '运行', job: '任务', status: '状态', planned: '计划时间', duration: '耗时', delay: '启动延迟', worker: '工作节点', cause: '起因',
+    flowRun: '流程运行，步骤 {{step}}', title: '运行', table: '运行列表', run: '运行', job: '任务', status: '状态', planned: '计划时间', duration: '耗时', delay: '启动延迟', worker: '工作节点', cause: '起因',
     text: '原因、备注、节点…', filterStatus: '状态', anyStatus: '全部状态', search: '任务名称', emptyTitle: '还没有运行', emptyText: '计划触发或手动运行任务后，运行会显示在这里。',
     anyCause: '全部起因', anyWorker: '全部节点', trouble: '所有异常', going: '等待或运行中', range: '时间', anyTime: '不限时间', hour: '最近 1 小时', day: '最近 24 小时', week: '最近 7 天', custom: '自定义…', from: '从', to: '至',
     killRun: '终止 {{job}} 的运行', cancelRun: '取消 {{job}} 等待中的运行', acts: '操作', nothingFound: '没有符合筛选条件的运行', clearFilter: '显示全部运行', goToJobs: '转到任务', open: '查看 {{job}} 的运行，计划时间 {{time}}', gapFact: '触发', gap_one: '1 次触发，自 {{from}} 起', gap_other: '{{count}} 次触发，自 {{from}} 起', gapAtLeast_one: '至少 1 次触发，自 {{from}} 起', gapAtLeast_other: '至少 {{count}} 次触发，自 {{from}} 起', due: '推迟 {{delay}}',
   },
   run: {
     around: '此运行前后（±{{minutes}} 分钟）：', aroundRuns: '所有运行', title: '{{job}} 的运行', planned: '计划', claimed: '领取', started: '开始', ended: '结束', due: '到期', notYet: '尚未', never: '未发生', unknown: '未知', exitCode: '退出码', signal: '信号', reason: '原因',
-    worker: '工作节点', attempt: '尝试次数', attempts: '各次尝试', attemptNumber: '第 {{n}} 次尝试', params: '参数', paramDefault: '（默认）', waits: '此运行尚未开始', dueAt: '最早于 {{at}} 开始。',
-    cause: '起因', cpu: 'CPU 时间', memory: '内存峰值', triggeredBy: '触发者', note: '备注', duration: '耗时', id: '运行 ID', version: '任务版本',
+    worker: '工作节点', attempt: '尝试次数', attempts: '各次尝试', attemptNumber: '第 {{n}} 次尝试', params: '参数', outputs: '输出值', paramDefault: '（默认）', waits: '此运行尚未开始', dueAt: '最早于 {{at}} 开始。',
+    cause: '起因', cpu: 'CPU 时间', memory: '内存峰值', triggeredBy: '触发者', trace: '链路追踪', schedule: '计划', note: '备注', duration: '耗时', id: '运行 ID', version: '任务版本',
     output: '输出', all: '全部', stdout: '标准输出', stderr: '标准错误', stream: '输出类型', follow: '跟随', wrap: '自动换行', download: '下载', noOutput: '命令没有任何输出。',
     noOutputStream: '此处没有输出。', notStarted: '命令开始后，输出会显示在这里。', didNotRun: '本次触发没有运行，因此没有输出。', live: '实时', away: '日志存储没有响应；恢复后将继续显示输出。', truncated: '输出超过任务允许的大小，仅保留了开头和结尾。',
     nothingYet: '还没有输出。', pickHintTouch: '点另一个行号，可选中到该行为止。',
     bytes: '已输出：{{size}}', lines: '行数：{{count}}', log: '运行的输出', kill: '终止', 
    
-    again: '再次运行', againAsking: '再次运行…', previousRun: '此任务的上一次运行', nextRun: '此任务的下一次运行', ledger: '台账', ledgerLink: '在台账中显示',
+    again: '再次运行', againHelp: '此触发的下一次尝试，参数相同。台账中该触发仍为一条。', againWith: '使用其他参数运行…', previousRun: '此任务的上一次运行', nextRun: '此任务的下一次运行', ledger: '台账', ledgerLink: '在台账中显示',
     versionDiffers: '此后已修改', versionSame: '当前版本', hiddenText: '您在此任务的分组中没有角色，无法查看其参数、备注和输出。',
     notFound: '没有此运行，或其记录已不再保留。', allRuns: '全部运行', lateTitle: '延迟的结束', lateText: '该运行已被记为丢失，之后工作节点 {{worker}} 才报告它的结束：{{status}}。结果仍为丢失：后续处理当时已经决定，下一次尝试可能也已运行。',
     timeline: '过程', delayOf: '+{{delay}}',
@@ -40,7 +40,7 @@ export const runs: Texts<typeof english> = {
   outcome: {
     title: '结果', means: '含义', todo: '怎么办', now: '目前', exitBy: 'Shell 用 {{code}} 表示 {{signal}}。',
     exit: {
-      general: '命令失败（一般错误）；多数程序会在最后几行说明原因。', usage: '命令的调用方式不对：某个选项或参数有误。', data: '输入数据不符合预期。', noInput: '输入文件不存在或无法读取。', noUser: '所指的用户不存在。',
+      general: '命令失败（一般错误）；多数程序会在最后几行说明原因。', usage: '按惯例：命令的调用方式不对，某个选项或参数有误。', data: '输入数据不符合预期。', noInput: '输入文件不存在或无法读取。', noUser: '所指的用户不存在。',
       noHost: '所指的主机未知。', unavailable: '它需要的服务没有响应。', software: '程序内部出错。', system: '操作系统拒绝了某个请求，例如创建进程。', systemFile: '某个系统文件缺失或无法读取。', cannotCreate: '无法创建输出文件。', io: '读写失败。',
       temporary: '暂时的故障：程序希望稍后重试。', protocol: '对方的回答无法理解。', permission: '权限不足。', configuration: '配置有误。', timeout: 'timeout(1) 结束了程序。', notExecutable: '找到了命令，但无法执行：没有执行权限，或缺少解释器。',
       notFound: 'Shell 找不到命令中的某个程序。', outOfRange: '出现故障，且退出码超出范围；ssh 连接失败时也会如此。',
@@ -57,9 +57,10 @@ export const runs: Texts<typeof english> = {
       workdir_missing: '请在工作节点上创建该目录，或更正任务的工作目录。', workdir_failed: '请检查工作节点的磁盘：可能没有空间或权限。', program_missing: '请在可运行此任务的节点上安装它，写出完整路径，或用选择器选择已安装的节点。', shell_missing: '请在工作节点上安装该 Shell，或为任务换一个。',
       out_of_memory: '请提高任务的内存上限，或减少命令的内存用量。', too_many_tasks: '请提高任务数上限，或让命令同时启动更少的进程。',
       start_failed: '工作节点的日志有详情。请检查命令、权限和机器的限制。', cannot_start: '每次尝试时，工作节点都缺少文件描述符、进程、内存或磁盘。请检查该机器，然后再次运行。', user_not_allowed: '只有以 root 运行的工作节点才能切换用户。请这样运行它，或不指定用户。', user_missing: '请在工作节点的机器上创建该用户，或更正任务。', group_disabled: '该节点的 run-as 文件没有允许此分组。请在那里加入，或用选择器选择其他节点。',
-      shell_not_allowed: '请选择该节点允许此分组使用的 Shell，或在那里放行。', command_not_allowed: '该节点只允许此分组运行部分命令。请在那里放行，或改用其中之一。', param: '请用任务接受的值再次运行。', late: '在启动期限内没有节点领取。请查看工作节点；更长的启动期限或补跑可以避免这种情况。',
+      outputs_invalid: '请把每个值写入单独的文件，例如：printf %s "$day" > "$CARILLON_OUTPUT/day"。值须为文本，最大 4 KiB。', shell_not_allowed: '请选择该节点允许此分组使用的 Shell，或在那里放行。', command_not_allowed: '该节点只允许此分组运行部分命令。请在那里放行，或改用其中之一。', param: '请用任务接受的值再次运行。', late: '在启动期限内没有节点领取。请查看工作节点；更长的启动期限或补跑可以避免这种情况。',
       overlap: '上一次运行仍在进行。如果经常如此，请减少频率，或更改重叠策略。', queue_full: '已有一次触发在等待，不能更多。请减少频率，或查明运行为何这么久。', replaced: '任务只要最新的一次触发。除非总是如此，否则无需处理。', no_worker: '请更改任务的节点选择，或启动、标记一个符合条件的工作节点。任务页面会逐一列出各节点的原因。',
-      no_slot: '所有槽位都被占用。请增加槽位或节点，错开计划，或提高任务的优先级。', outbox_full: '请恢复日志存储，触发会自动继续；已过期限的触发合为一条记录，或按任务的设定补跑。', paused: '需要时请恢复任务。', queued: '上一次运行结束后会自动开始。', backoff: '会自动重试。', needs_feature: '请升级工作节点。', secret_missing: '请创建该密钥，或更正任务中的名称。',
+      pool_full: '使用该资源池的运行结束足够多后会启动。可增加资源池的槽位，或提高任务的优先级。', pool_missing: '请创建该资源池，或从任务中移除它。',
+      no_slot: '所有槽位都被占用。请增加槽位或节点，错开计划，或提高任务的优先级。', outbox_full: '请恢复日志存储，触发会自动继续；已过期限的触发合为一条记录，或按任务的设定补跑。', paused: '需要时请恢复任务。', maintenance: '无需处理。“维护窗口”页面可查看、修改或结束该窗口。', queued: '上一次运行结束后会自动开始。', backoff: '会自动重试。', needs_feature: '请升级工作节点。', panic: '输出的末尾有调用栈。程序继续运行。', goexit: '函数或它调用的代码调用了 runtime.Goexit，例如 t.FailNow。', type_missing: '请在该节点安装插件，或选择提供它的节点。', type_untrusted: '请让 root 拥有插件及其上级目录，且不允许其他用户写入。', type_not_allowed: '请在该节点的 run-as 文件中为此分组允许该类型，或选择其他节点。', with_refused: '请更正任务的设置，或其中的值。', http_address: '只能访问公网地址。如确需访问，请把该网络加入工作节点的 httpAllow 设置。', secret_missing: '请创建该密钥，或更正任务中的名称。',
       secret_not_allowed: '请允许此分组使用该密钥，或换一个。', secret_sealed_otherwise: '请让该节点使用与其他节点相同的 secretsKey，或重新保存密钥。', secrets_away: 'etcd 没有响应，恢复后请再次运行。', too_large: '请精简任务的定义：把较长的脚本放到工作节点的文件中。',
     },
   },

@@ -2,7 +2,7 @@ import type { Texts } from '../texts.ts';
 import type { shell as english } from '../en/shell.ts';
 
 export const shell: Texts<typeof english> = {
-  nav: { overview: '概览', timeline: '时间线', access: '访问', jobs: '任务', runs: '运行', ledger: '台账', workers: '工作节点', health: '健康检查', notifications: '通知', secrets: '密钥', main: '主导航', skip: '跳到正文', home: 'Carillon，概览', more: '更多', moreTitle: '更多页面' },
+  nav: { overview: '概览', timeline: '时间线', access: '访问', jobs: '任务', runs: '运行', ledger: '台账', workers: '工作节点', health: '健康检查', notifications: '通知', maintenance: '维护窗口', locks: '锁', pools: '资源池', secrets: '密钥', main: '主导航', skip: '跳到正文', home: 'Carillon，概览', more: '更多', moreTitle: '更多页面' },
   common: {
     cancel: '取消', close: '关闭', retry: '重试', copy: '复制', copied: '已复制', loading: '加载中…', none: '–',
     previous: '上一页', next: '下一页', page: '第 {{page}} 页', paging: '分页', details: '请求 {{id}}', actions: '操作', about: '概况', clear: '清除搜索', more: '更多', less: '收起',
@@ -12,10 +12,11 @@ export const shell: Texts<typeof english> = {
     theme: '主题', light: '浅色', dark: '深色', system: '跟随系统', language: '语言', account: '账户',
     signedInAs: '已登录：{{subject}}', signOut: '退出登录', shortcuts: '键盘快捷键', own: '我的账户', api: 'API 参考', version: '版本 {{version}}',
   },
+  help: { title: '帮助', guide: '使用指南', changes: '更新内容' },
   roles: { viewer: '查看者', operator: '操作员', editor: '编辑者', admin: '管理员', none: '仅在分组中有角色', nothing: '没有角色', inGroup: '分组 {{group}}：{{role}}' },
   shortcuts: {
     title: '键盘快捷键', anywhere: '任意位置', pages: '转到页面', palette: '搜索并执行操作', search: '转到本页搜索框', new: '新建任务', next: '列表的下一项', previous: '列表的上一项', submit: '提交对话框', help: '显示此列表', close: '关闭对话框或菜单',
-    overview: '概览', jobs: '任务', timeline: '时间线', runs: '运行', ledger: '台账', workers: '工作节点', health: '健康检查', notifications: '通知', secrets: '密钥', access: '访问', then: '然后',
+    overview: '概览', jobs: '任务', timeline: '时间线', runs: '运行', ledger: '台账', workers: '工作节点', health: '健康检查', notifications: '通知', maintenance: '维护窗口', locks: '锁', pools: '资源池', secrets: '密钥', access: '访问', then: '然后',
   },
   palette: {
     find: '查找', title: '查找任意内容', placeholder: '任务、运行、页面，或“暂停 payouts”…', results: '查找结果', actionsOf: '{{name}} 的操作', placeholderActions: '选择操作',
@@ -45,7 +46,6 @@ export const shell: Texts<typeof english> = {
   },
   when: { form: '年-月-日 时:分', wrong: '请按 2026-11-23 14:03 的格式填写时间。', open: '选择日期和时间', previous: '上个月', next: '下个月', clock: '时间（24 小时制）' },
   crontabRemarks: {
-    mailTo: 'MAILTO={{to}}：输出随每次运行保存，不会邮寄。如需在失败时收到通知，请在上方选择渠道。',
     systemFormat: '命令之前似乎有用户名，如同系统的 crontab 文件。导入时打开“{{option}}”即可读取。',
   },
   degraded: {
@@ -72,13 +72,17 @@ export const shell: Texts<typeof english> = {
     certificate_unusable: { title: '用于 {{use}} 的新证书无法使用。', text: '仍在使用原来的证书：{{error}}' },
     misses_feature: { title: '工作节点 {{worker}}（{{version}}）缺少部分任务所需的功能。', text: '这些任务由其他工作节点运行。缺少：{{needs}}。' },
     housekeeping_fails: { title: '历史清理失败。', text: '超过保留期的运行暂时没有删除：{{error}}' },
-    fires_overdue: { title: '有 {{count}} 个任务逾期。', text: '{{first}} 的触发自 {{since}} 起到期，没有工作节点领取。请检查该任务的节点选择和工作节点。' },
+    fires_overdue: { title: '有 {{count}} 个任务逾期。', text: '{{first}} 的触发已到期，没有工作节点领取。请检查该任务的节点选择和工作节点。' },
     fire_without_entry: { title: '有一次触发在台账中没有记录。', text: '{{job}}，计划时间 {{plannedAt}}。这是程序缺陷，请报告。最近一天内：{{count}}。' },
     notifications_stuck: { title: '通知停滞：{{error}}。', text: '已结束的运行暂未被检查，因此不会发出通知。不会丢失：当选的主控节点会从中断处继续。' },
     notifications_behind: { title: '通知延迟，自 {{at}} 起。', text: '正在从日志存储中逐页读取 etcd 已不再保留的结果。' },
     notify_failing: { title: '通知渠道持续发送失败：{{channels}}。', text: '一天之内会不断重试。请检查渠道的设置，并发送一条测试。' },
+    type_broken: { title: '工作节点的插件没有描述自身。', text: '不提供这些类型：{{error}}' },
+    function_stuck: { title: '任务 {{job}} 的函数没有返回。', text: '其运行 {{run}} 应在 {{seconds}} 秒前结束。函数返回之前，它一直占用槽位。' },
+    definitions_not_applied: { title: '程序 {{app}} 未能更新其任务。', text: '程序按现有定义运行任务，每分钟重试一次：{{error}}' },
     run_as_ignored: { title: '工作节点的 run-as 文件无法使用。', text: '仍按先前的规则执行：{{error}}' },
     guardian_silent: { title: '工作节点的守护进程没有响应。', text: '该工作节点不领取运行；若守护进程在半分钟内仍无响应，它将结束自己的运行并退出。请检查该进程是否被暂停。' },
+    update_stuck: { title: '任务 {{job}} 的一个副本未能恢复健康。', text: '副本 {{replica}} 已移交（{{reason}}），十分钟内没有健康的运行。其余副本保持原样运行。' },
     changes_full: { title: '暂时无法保存任务。', text: '有 {{count}} 条变更在 etcd 中等待写入日志存储，数量过多。运行不受影响，仍可终止运行、暂停任务。' },
     audit_stuck: { title: '变更未能写入审计记录。', text: '它们暂存于 etcd，不会丢失：{{error}}' },
     audit_unreadable: { title: '审计中有一项变更无法解码。', text: '审计中为它记有一条“unreadable”记录，校验时会报告。请管理员查看该记录。' },
@@ -89,7 +93,7 @@ export const shell: Texts<typeof english> = {
     start_hangs: { title: '有命令在启动时卡住：{{count}} 个。', text: '存放任务程序或目录的文件系统可能没有响应。' },
   },
   loopEffects: {
-    watch_jobs: '该处不知道任务的修改。', watch_triggers: '请求的运行不会在该处启动。', watch_kills: '该处不执行终止请求。', watch_secrets: '密钥改为逐个读取。',
+    watch_jobs: '该处不知道任务的修改。', watch_triggers: '请求的运行不会在该处启动。', watch_kills: '该处不执行终止请求。', watch_pools: '使用资源池的任务不会在该处启动。', watch_secrets: '密钥改为逐个读取。', watch_successes: '该处不会在前置任务成功后启动任务。', watch_after: '该处不会在前置任务成功后启动任务。', after: '该处不会在前置任务成功后启动任务。',
     watch_workers: '该处察觉不到工作节点的加入和离开。', watch_settings: '工作节点的新设置在该处不生效。', watch_masters: '该处不知道各主节点的时钟。',
     watch_election: '该主控节点不知道当选者，也不会当选。', watch_findings: '该处不知道当选主控节点的发现。', watch_events: '该主控节点不发送实时事件。',
     registration: '其他进程看不到该工作节点的状态。', presence: '其他进程看不到该主控节点的状态。', scheduler: '该处没有触发会启动。', finishes: '已结束运行的结果未能提交。',
@@ -118,11 +122,11 @@ export const shell: Texts<typeof english> = {
     planned: '计划中', waiting: '等待中', running: '运行中', succeeded: '成功', failed: '失败', timed_out: '超时', killed: '已终止', lost: '丢失',
     skipped: '已跳过', refused: '已拒绝', missed: '已错过',
   },
-  causeLinks: { placement: '编辑节点选择', label: '为工作节点加标签', workers: '查看工作节点' },
-  cause: { cron: '计划', catchup: '补跑', manual: '手动', retry: '重试', rerun: '丢失后重跑' },
+  causeLinks: { placement: '编辑节点选择', label: '为工作节点加标签', workers: '查看工作节点', pool: '查看资源池' },
+  cause: { cron: '计划', catchup: '补跑', manual: '手动', retry: '重试', rerun: '重跑', flow: '流程', backfill: '回填', after: '前置任务成功', daemon: '常驻' }, backfillOf: '回填 {{date}}',
   flags: {
     late: '延迟', lateText: '它此时本应已经开始。', slow: '过慢', slowText: '它的运行时间远超平常。',
-    overdue: '逾期', overdueText: '有一次触发已到期，但没有工作节点领取。', overdueTitle: '此任务有一次触发已逾期：没有工作节点领取', overdueSince: '它本应于 {{at}} 触发。',
+    overdue: '逾期', overdueText: '有一次触发已到期，但没有工作节点领取。', overdueTitle: '此任务有一次触发已逾期：没有工作节点领取', overdueSince: '到期时间：{{at}}。', overdueEligible: '现已有工作节点可以运行它：此提示将在半分钟内消失。',
   },
   expected: { label: '参照以往运行的进度', left: '预计还需 {{time}}', over: '已比平常多用 {{time}}' },
   early: {
@@ -131,7 +135,7 @@ export const shell: Texts<typeof english> = {
   },
   delete: {
     title: '删除 {{name}}？', text: '不会再启动新的运行。正在进行的运行会继续，台账中的记录全部保留。',
-    confirm: '删除任务', done: '任务 {{name}} 已删除。',
+    confirm: '删除任务', anyway: '仍然删除', done: '任务 {{name}} 已删除。',
   },
   notFound: { title: '页面不存在', text: '地址可能已失效或有误。', home: '转到概览' },
   pause: {

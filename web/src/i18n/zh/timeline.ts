@@ -29,9 +29,9 @@ export const timeline: Texts<typeof english> = {
       allPaused_one: '唯一有计划的任务已暂停。', allPaused_other: '有计划的 {{count}} 个任务都已暂停。', allGroups: '显示全部分组',
     },
     piles: {
-      title: '扎堆', none: '没有扎堆：触发分布得很均匀。', fires_one: '1 次触发', fires_other: '{{count}} 次触发', of_one: '1 个任务：', of_other: '{{count}} 个任务：',
+      title: '扎堆', none: '没有扎堆：没有哪一分钟的触发既异常多，又超过工作节点的槽位数。', fires_one: '1 次触发', fires_other: '{{count}} 次触发', of_one: '1 个任务：', of_other: '{{count}} 个任务：',
       more_one: '另有 1 个', more_other: '另有 {{count}} 个', one: '单个任务触发如此频繁：是有意为之吗？', fewer: '只显示最大的', all: '显示全部 {{count}} 处',
-      every: '共 {{count}} 次，首次', advice: '同时触发会争用槽位。在计划中使用 H，可让每个任务各用自己的一分钟（用“H 2 * * *”代替“0 2 * * *”）；“抖动”则会把每次触发稍微推迟。',
+      every: '共 {{count}} 次，首次', advice: '这些分钟的触发多于工作节点的槽位。在计划中使用 H，可让每个任务各用自己的一分钟（用“H 2 * * *”代替“0 2 * * *”）；“抖动”则会把每次触发稍微推迟。',
     },
     dst: {
       title: '夏令时切换', none: '未来 14 天内，任务所用的时区都没有夏令时切换。', gap: '时钟从 {{before}} 拨快到 {{after}}：其间的时刻不存在。',

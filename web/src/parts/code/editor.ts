@@ -46,7 +46,7 @@ function replace(event: InputEvent, view: EditorView): boolean {
   return true;
 }
 
-function look(texts: EditorTexts, complete: CompletionSource, paste: ((text: string) => boolean) | undefined): Extension {
+function look(texts: EditorTexts, complete: CompletionSource, paste: ((text: string) => boolean) | undefined, moved: ((at: number) => void) | undefined): Extension {
   return [
     yaml(), lineNumbers(), lintGutter(), drawSelection(), highlightActiveLine(), highlightActiveLineGutter(), bracketMatching(), indentOnInput(), theme, EditorView.lineWrapping,
     autocompletion({ override: [complete], icons: false, activateOnTyping: true }),
@@ -54,14 +54,15 @@ function look(texts: EditorTexts, complete: CompletionSource, paste: ((text: str
     placeholder(texts.placeholder),
     EditorState.phrases.of(texts.phrases),
     EditorView.contentAttributes.of({ 'aria-label': texts.label, 'aria-description': texts.help, spellcheck: 'false', autocapitalize: 'off', tabindex: '0' }),
+    EditorView.updateListener.of(({ state, selectionSet, docChanged }) => (selectionSet || docChanged) && moved?.(state.selection.main.head)),
     EditorView.domEventHandlers({ paste: (event) => paste?.(event.clipboardData?.getData('text/plain') ?? '') ?? false, beforeinput: replace }),
   ];
 }
 
-/** Attaches an editor in a shadow root of the host. */
-export function createEditor(host: HTMLElement, doc: EditedDocument, texts: EditorTexts, complete: CompletionSource, paste?: (text: string) => boolean): CodeEditor {
+/** Attaches an editor in a shadow root of the host; moved is called with the position of the cursor. */
+export function createEditor(host: HTMLElement, doc: EditedDocument, texts: EditorTexts, complete: CompletionSource, paste?: (text: string) => boolean, moved?: (at: number) => void): CodeEditor {
   const root = host.shadowRoot ?? host.attachShadow({ mode: 'open' });
-  doc.setLook(look(texts, complete, paste));
+  doc.setLook(look(texts, complete, paste, moved));
   const view = new EditorView({
     state: doc.state,
     parent: root,
@@ -78,7 +79,11 @@ export function createEditor(host: HTMLElement, doc: EditedDocument, texts: Edit
   };
   host.addEventListener('keydown', quiet);
   return {
-    setFaults: (faults) => view.dispatch(setDiagnostics(view.state, faults)),
+    setFaults: (faults) => {
+      // The text may have become shorter than the one in which they were found.
+      const end = view.state.doc.length;
+      view.dispatch(setDiagnostics(view.state, faults.map((fault) => ({ ...fault, from: Math.min(fault.from, end), to: Math.min(fault.to, end) }))));
+    },
     show: (from, to) => {
       view.dispatch({ selection: { anchor: from, head: to }, scrollIntoView: true });
       view.focus();

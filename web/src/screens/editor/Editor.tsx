@@ -9,6 +9,7 @@ import { Problem } from '../../api/problem.ts';
 import type { Definition, Job } from '../../api/types.ts';
 import { toYaml } from '../../lib/yaml.ts';
 import type { EditorView as View } from '../../lib/searchParams.ts';
+import { useFlowGraph } from '../../flow/useFlowGraph.ts';
 import { useSession } from '../../parts/session.ts';
 import { ConfirmDialog } from '../../parts/ConfirmDialog.tsx';
 import { Icon } from '../../parts/icons.tsx';
@@ -20,12 +21,14 @@ import { ConflictDialog } from './ConflictDialog.tsx';
 import { CrontabBox, UnderstoodNote } from './CrontabBox.tsx';
 import { fieldId, FormContext, unnamedIn, type Fresh, type FormView } from './context.ts';
 import { JobDocument } from './document/JobDocument.ts';
-import { isRenamed } from './document/parse.ts';
-import { same } from './document/paths.ts';
+import { isRenamed, rangeOf } from './document/parse.ts';
+import { same, type Path } from './document/paths.ts';
 import { keepDraft, readDraft, type DraftOf } from './draft.ts';
 import classes from './Editor.module.css';
 import { FaultSummary } from './FaultSummary.tsx';
 import { FoldsContext, useFoldsState } from './folds.ts';
+import { stepAt } from './flow.ts';
+import { FlowPane } from './FlowPane.tsx';
 import { FormFields } from './FormFields.tsx';
 import { ImportDialog } from './ImportDialog.tsx';
 import { ReviewDialog } from './ReviewDialog.tsx';
@@ -44,6 +47,9 @@ interface Props {
   view: View | undefined;
   onView: (view: View) => void;
 }
+
+/** Faults listed above the text. A flow can have many. */
+const mostListed = 20;
 
 /** Creates the document from the saved version, or from an unsaved draft after a reload. */
 function useJobDocument(of: DraftOf, opened: VersionedJob | undefined, begin: Definition | undefined) {
@@ -87,13 +93,20 @@ export function Editor({ opened, begin, from, view, onView }: Props) {
   const setFresh = useCallback<FormView['setFresh']>((field, row) => setRows((before) => ({ ...before, [field]: row })), []);
   const unnamed = useMemo(() => unnamedIn(fresh), [fresh]);
   const definition = snapshot.good.definition ?? baseDefinition;
-  const found = useFaults(snapshot, baseDefinition, { all: tried, isNew, unnamed, saveError: save.error });
-  const dirty = isNew ? snapshot.parsed.text.trim() !== '' : found.broken || !same(baseDefinition, definition);
+  const flow = useFlowGraph(definition.steps);
+  const found = useFaults(snapshot, baseDefinition, { all: tried, isNew, unnamed, saveError: save.error, flow });
+  // The step at the cursor of the text.
+  const [cursor, setCursor] = useState<number>();
+  const at = useMemo(() => (flow && cursor !== undefined ? stepAt(snapshot.good, cursor) : undefined), [flow, snapshot.good, cursor]);
+  const differs = useMemo(() => !same(baseDefinition, definition), [baseDefinition, definition]);
+  const dirty = snapshot.stale || (isNew ? snapshot.parsed.text.trim() !== '' : found.broken || differs);
   const losing = dirty || unnamed.length > 0;
   const blocker = useBlocker({ shouldBlockFn: () => losing && !left.current, enableBeforeUnload: () => losing && !left.current, withResolver: true });
 
   const narrow = useMediaQuery('(max-width: 62em)', undefined, { getInitialValueInEffect: false }) ?? false;
-  const shown: View = narrow ? (view === 'yaml' ? 'yaml' : 'form') : (view ?? 'both');
+  // A flow is edited as text: beside it is its graph. Typing the first step into a job does not move the text.
+  const [usual] = useState<View>(flow ? 'yaml' : 'both');
+  const shown: View = narrow ? ((view ?? usual) === 'yaml' ? 'yaml' : 'form') : (view ?? usual);
 
   const keep = useDebouncedCallback(() => !left.current && keepDraft(of, dirty ? { text: doc.text, base } : undefined), 200);
   useEffect(() => keep(), [keep, snapshot.parsed, dirty, base]);
@@ -101,7 +114,7 @@ export function Editor({ opened, begin, from, view, onView }: Props) {
   const { reset } = save;
   useEffect(() => doc.subscribe(() => isStale && reset()), [doc, isStale, reset]);
 
-  const show = (fault: Shown) => {
+  const show = (fault: Pick<Shown, 'field' | 'from' | 'to'>) => {
     const field = fault.field;
     if (shown !== 'yaml' && field !== undefined && !found.broken) {
       // The fold of a faulty field opens automatically.
@@ -128,7 +141,7 @@ export function Editor({ opened, begin, from, view, onView }: Props) {
 
   /** Text typed after the request is not in the saved version: editing continues on top of it. */
   const done = (sent: Definition, saved: Job) => {
-    const now = doc.snapshot().parsed.definition;
+    const now = doc.settled().parsed.definition;
     const all = now !== undefined && same(now, sent);
     showNotice(t, t(all ? (isNew ? 'editor.created' : 'editor.saved') : 'editor.savedBefore', { name: saved.name }));
     const next = { job: saved, etag: `"${saved.meta.version}"` };
@@ -166,7 +179,7 @@ export function Editor({ opened, begin, from, view, onView }: Props) {
     setTried(true);
     setAskError(null);
     if (save.isError) save.reset();
-    const { parsed } = doc.snapshot();
+    const { parsed } = doc.settled();
     const wanted = parsed.definition;
     if (!wanted || parsed.faults.length > 0 || unnamed.length > 0 || (base && isRenamed(parsed, base.job.name))) {
       focusFirst.current = true;
@@ -175,7 +188,7 @@ export function Editor({ opened, begin, from, view, onView }: Props) {
     setAsking(true);
     try {
       const { faults } = await validateJob(wanted);
-      if (doc.snapshot().parsed !== parsed) return await check(goOn);
+      if (doc.settled().parsed !== parsed) return await check(goOn);
       if (faults.length > 0) focusFirst.current = true;
       else goOn(wanted);
     } catch (error) {
@@ -217,15 +230,18 @@ export function Editor({ opened, begin, from, view, onView }: Props) {
   const notice = elsewhere.length > 0 && (
     <Alert variant="light" color="red" icon={<Icon name="warn" />} role="alert" title={found.broken ? t('editor.broken') : undefined} data-elsewhere="">
       <ul className={classes.plain}>
-        {elsewhere.map((fault, i) => (
+        {elsewhere.slice(0, mostListed).map((fault, i) => (
           <li key={i} className="break">
             <button type="button" className={classes.jump} onClick={() => show(fault)}>{t('editor.line', { line: fault.line })}</button> {fault.location && <code>{fault.location}</code>} {fault.text}
           </li>
         ))}
+        {elsewhere.length > mostListed && <li>{t('nodeDrawer.more', { count: elsewhere.length - mostListed })}</li>}
       </ul>
     </Alert>
   );
-  const pane = <YamlPane ref={yaml} faults={found.faults} onPaste={(text) => doc.text.trim() === '' && paste.take(text)} />;
+  const pane = <YamlPane ref={yaml} faults={found.faults} onPaste={(text) => doc.text.trim() === '' && paste.take(text)} onCursor={setCursor} />;
+  const pick = (path: Path) => show({ field: undefined, ...rangeOf(snapshot.good, path) });
+  const graph = flow && <FlowPane graph={flow} name={definition.name} faults={found.faults} at={at} onPick={pick} />;
 
   return (
     <FormContext value={form}>
@@ -254,18 +270,21 @@ export function Editor({ opened, begin, from, view, onView }: Props) {
               </div>
             </Alert>
           )}
-          <div className={classes.columns} data-view={shown}>
+          <div className={classes.columns} data-view={shown} data-flow={flow ? '' : undefined}>
             {shown !== 'yaml' && (
               <div className={classes.formSide}>
                 {notice}
+                {shown === 'both' && graph}
                 <fieldset className={classes.fields} disabled={found.broken} aria-label={t('editor.views.form')}>
                   <FormFields onPaste={paste.onPaste} preview={narrow} />
                 </fieldset>
               </div>
             )}
             {shown === 'yaml' && <div className={classes.formSide}>{pane}{notice}</div>}
+            {narrow && graph}
             {!narrow && (
               <div className={classes.side}>
+                {shown !== 'both' && graph}
                 <Panel title={t('editor.preview')}><SchedulePreview /></Panel>
                 {shown === 'both' && pane}
               </div>
@@ -296,7 +315,7 @@ export function Editor({ opened, begin, from, view, onView }: Props) {
               doc.setAll(changes.map(({ path, value }) => [path, value] as const));
               setBase(job);
               setConflict(0);
-              const merged = doc.snapshot().parsed.definition;
+              const merged = doc.settled().parsed.definition;
               if (merged) setReviewed(merged);
             }}
             onOverwrite={(job) => send(definition, job?.etag)}

@@ -2,6 +2,7 @@ import { Title } from '@mantine/core';
 import { useSearch } from '@tanstack/react-router';
 import { useEffect, useId, useRef, type ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
+import { guideOf } from '../../lib/guide.ts';
 import { Icon } from '../../parts/icons.tsx';
 import { useForm } from './context.ts';
 import { valueAt } from './document/paths.ts';
@@ -10,7 +11,7 @@ import fieldClasses from './fields.module.css';
 import { useFolds } from './folds.ts';
 
 interface Props {
-  id: string;
+  id: keyof typeof guideOf;
   title: string;
   /** The fields inside; the head shows whether any is set or has a fault. */
   fields: readonly string[];
@@ -49,7 +50,13 @@ export function Fold({ id, title, fields, children }: Props) {
           {set > 0 && <span className={fieldClasses.mark} data-set={set}>{t('editor.set', { count: set })}</span>}
         </button>
       </Title>
-      {open && <div className={classes.foldBody}>{children}</div>}
+      {open && (
+        <div className={classes.foldBody}>
+          {children}
+          {/* In another tab, so that the draft stays open. */}
+          <p className={classes.guide}><a href={`/guide/${guideOf[id]}`} target="_blank" rel="noreferrer">{t('editor.inGuide', { section: title })}</a></p>
+        </div>
+      )}
     </section>
   );
 }

@@ -3,6 +3,7 @@ import { useTranslation } from 'react-i18next';
 import type { useDryRun } from '../../api/apply.ts';
 import { Problem } from '../../api/problem.ts';
 import type { Applied } from '../../api/types.ts';
+import { titled } from '../../lib/jobTitle.ts';
 import { visible } from '../../lib/visible.ts';
 import { column, DataTable } from '../../parts/DataTable.tsx';
 import { DiffView } from '../../parts/DiffView.tsx';
@@ -12,8 +13,11 @@ import { Waiting } from '../../parts/Waiting.tsx';
 import dialogClasses from './dialogs.module.css';
 import fieldClasses from './fields.module.css';
 
+/** Titles of jobs by name. */
+type Titles = ReadonlyMap<string, string | undefined>;
+
 /** The changes that importing these jobs would make, job by job. */
-export function ImportChanges({ dry, clashes }: { dry: ReturnType<typeof useDryRun>; clashes: ReadonlySet<string | undefined> }) {
+export function ImportChanges({ dry, titles, clashes }: { dry: ReturnType<typeof useDryRun>; titles: Titles; clashes: ReadonlySet<string | undefined> }) {
   const { t } = useTranslation();
   if (dry.error) return <ProblemNotice error={dry.error} onRetry={() => void dry.refetch()} />;
   if (!dry.data) return <Waiting rows={4} />;
@@ -22,7 +26,7 @@ export function ImportChanges({ dry, clashes }: { dry: ReturnType<typeof useDryR
       <p className={dialogClasses.flat}>{t('crontab.nothingYet')}</p>
       {dry.data.items.map((item) => (
         <details key={item.name} className={`${fieldClasses.more} unfold`} open={item.result === 'changed' || clashes.has(item.name)}>
-          <summary><strong>{visible(item.name)}</strong> <span className="dim">{t(`crontab.wouldBe.${item.result}`)}</span></summary>
+          <summary><strong>{visible(titled({ name: item.name, title: titles.get(item.name) }))}</strong> <span className="dim">{t(`crontab.wouldBe.${item.result}`)}</span></summary>
           {clashes.has(item.name) && <p className={fieldClasses.error} role="alert">{t('crontab.clash')}</p>}
           {item.refusal && <ProblemNotice error={new Problem(422, item.refusal)} />}
           {item.diff && <DiffView diff={item.diff} label={visible(item.name)} />}
@@ -33,12 +37,12 @@ export function ImportChanges({ dry, clashes }: { dry: ReturnType<typeof useDryR
 }
 
 /** The result for each job. */
-export function ImportOutcome({ items, onLeave }: { items: Applied[]; onLeave: () => void }) {
+export function ImportOutcome({ items, titles, onLeave }: { items: Applied[]; titles: Titles; onLeave: () => void }) {
   const { t, i18n } = useTranslation();
   const columns = [
     column<Applied>('job', t('crontab.job'), (item) => (
       <>
-        {item.result === 'refused' ? visible(item.name) : <Link to="/jobs/$name" params={{ name: item.name }} onClick={onLeave}>{visible(item.name)}</Link>}
+        {item.result === 'refused' ? visible(titled({ name: item.name, title: titles.get(item.name) })) : <Link to="/jobs/$name" params={{ name: item.name }} onClick={onLeave}>{visible(titled({ name: item.name, title: titles.get(item.name) }))}</Link>}
         {item.refusal && <div className={dialogClasses.remark} data-level="fault">{visible(problemText(t, i18n.language, new Problem(422, item.refusal)).text)}</div>}
       </>
     )),

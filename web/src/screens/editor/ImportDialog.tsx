@@ -3,14 +3,15 @@ import { useDebouncedValue } from '@mantine/hooks';
 import { useMemo, useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { useApply, useDryRun } from '../../api/apply.ts';
-import { useChannels } from '../../api/channels.ts';
+import { useChannels, useCreateMailChannels } from '../../api/channels.ts';
 import { useCrontab } from '../../api/crontab.ts';
 import { ProblemNotice } from '../../parts/ProblemNotice.tsx';
+import { useCan } from '../../parts/session.ts';
 import fieldClasses from './fields.module.css';
 import { ImportChanges, ImportOutcome } from './ImportChanges.tsx';
 import { ImportLines } from './ImportLines.tsx';
-import { ImportMail } from './ImportMail.tsx';
-import { addressesOf, rowsOf, type Decision, type Decisions, type Row } from './importPlan.ts';
+import { ImportChannels, ImportMail } from './ImportMail.tsx';
+import { addressesOf, asMailTo, channelsFor, rowsOf, type Decision, type Decisions, type Row } from './importPlan.ts';
 import { keysOf } from './lineKeys.ts';
 import { ZoneInput } from './ZoneInput.tsx';
 
@@ -36,13 +37,16 @@ export function ImportDialog({ text: given = '', onClose }: { text?: string; onC
   // The jobs are applied exactly as they were shown.
   const [reviewed, setReviewed] = useState<Row[]>([]);
   const jobs = useMemo(() => reviewed.flatMap((row) => (row.job ? [row.job] : [])), [reviewed]);
+  const titles = useMemo(() => new Map(jobs.map((job) => [job.name, job.title])), [jobs]);
   const dry = useDryRun(jobs);
+  const admin = useCan('admin');
+  const newChannels = channelsFor(reviewed, crontab.data?.channels ?? []);
+  const createChannels = useCreateMailChannels();
   const items = crontab.data?.items;
   const lines = useMemo(() => (text.trim() === '' ? [] : (items ?? [])), [text, items]);
   const lineKeys = useMemo(() => keysOf(lines), [lines]);
   const addresses = useMemo(() => addressesOf(lines), [lines]);
-  const matching = channels?.find((channel) => channel.kind === 'mail' && addresses.length > 0 && addresses.every((address) => channel.to?.includes(address)));
-  const channel = picked ?? matching?.name ?? '';
+  const channel = picked ?? (addresses.length > 0 ? asMailTo : '');
   const rows = useMemo(() => rowsOf(lines, lineKeys, decisions, channel), [lines, lineKeys, decisions, channel]);
   const taken = rows.filter((row) => row.taken);
   // A job of this name exists that was not imported from this line.
@@ -64,8 +68,14 @@ export function ImportDialog({ text: given = '', onClose }: { text?: string; onC
     setReviewed(taken);
     setStep('changes');
   };
+  const save = () => {
+    const done = { onSuccess: () => setStep('outcome') };
+    if (!admin || newChannels.length === 0) apply.mutate(jobs, done);
+    else createChannels.mutate(newChannels, { onSuccess: () => apply.mutate(jobs, done) });
+  };
   const back = () => {
     apply.reset();
+    createChannels.reset();
     setReviewed([]);
     setStep('lines');
   };
@@ -92,14 +102,16 @@ export function ImportDialog({ text: given = '', onClose }: { text?: string; onC
             {rows.length > 0 && <ImportLines rows={rows} onDecide={decide} />}
           </>
         )}
-        {step === 'changes' && <ImportChanges dry={dry} clashes={clashes} />}
-        {step === 'outcome' && apply.data && <ImportOutcome items={apply.data.items} onLeave={onClose} />}
+        {step === 'changes' && <ImportChannels channels={newChannels} mails={channel === asMailTo && reviewed.some((row) => row.job?.notify)} />}
+        {step === 'changes' && <ImportChanges dry={dry} titles={titles} clashes={clashes} />}
+        {step === 'outcome' && apply.data && <ImportOutcome items={apply.data.items} titles={titles} onLeave={onClose} />}
+        {createChannels.error && <ProblemNotice error={createChannels.error} />}
         {apply.error && <ProblemNotice error={apply.error} />}
         <Group justify="flex-end" className="stays">
           {step === 'changes' && <Button variant="default" onClick={back}>{t('crontab.back')}</Button>}
           <Button variant="default" onClick={onClose}>{step === 'outcome' ? t('common.close') : t('common.cancel')}</Button>
           {step === 'lines' && <Button disabled={taken.length === 0 || taken.some((row) => row.nameFault) || !settled} onClick={see}>{t('crontab.see', { count: taken.length })}</Button>}
-          {step === 'changes' && <Button loading={apply.isPending} disabled={!dry.isSuccess || clashes.size > 0} onClick={() => apply.mutate(jobs, { onSuccess: () => setStep('outcome') })}>{t('crontab.apply', { count: jobs.length })}</Button>}
+          {step === 'changes' && <Button loading={createChannels.isPending || apply.isPending} disabled={!dry.isSuccess || clashes.size > 0} onClick={save}>{t('crontab.apply', { count: jobs.length })}</Button>}
         </Group>
       </Stack>
     </Modal>

@@ -62,6 +62,7 @@ function NewJob({ row, onDecide }: { row: Row } & Pick<Props, 'onDecide'>) {
       {job.title !== undefined && <div>{visible(job.title)}</div>}
       <div className="small"><code>{visible(job.cronExpr ?? '')}</code></div>
       <div className="small"><code>{visible(job.command ?? '')}</code></div>
+      {job.stdin && <div className="small" data-input=""><span className="dim">{t('crontab.input')}</span> <code>{visible(job.stdin.trimEnd())}</code></div>}
       {line.exists && (
         <div className={classes.remark}>
           <Filled text={t('crontab.exists', { name: slot })}><Link to="/jobs/$name" params={{ name: job.name }} target="_blank">{visible(job.name)}</Link></Filled>

@@ -1,10 +1,14 @@
 import { NativeSelect } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
+import type { CrontabChannel } from '../../api/crontab.ts';
 import type { Channel } from '../../api/types.ts';
+import { useVersion } from '../../api/version.ts';
 import { listed } from '../../lib/lists.ts';
 import { visible } from '../../lib/visible.ts';
 import { CopyLine } from '../../parts/CopyLine.tsx';
+import { useCan } from '../../parts/session.ts';
 import fieldClasses from './fields.module.css';
+import { asMailTo } from './importPlan.ts';
 
 interface Props {
   /** The addresses of MAILTO. */
@@ -14,30 +18,45 @@ interface Props {
   onChange: (channel: string) => void;
 }
 
-// An address that needs no quotes in a shell.
-const plain = /^[\w.+-]+@[\w.-]+$/;
-
-/** The channel that replaces MAILTO: Carillon keeps the output of runs, and notifies of failures only. */
+/** Which channel the new jobs notify: as MAILTO requests of their output, or another one when they fail. */
 export function ImportMail({ addresses, channels, value, onChange }: Props) {
   const { t, i18n } = useTranslation();
   // Mail channels first.
   const offered = [...(channels ?? [])].sort((a, b) => Number(b.kind === 'mail') - Number(a.kind === 'mail'));
-  const mail = offered.some((channel) => channel.kind === 'mail');
   if (offered.length === 0 && addresses.length === 0) return null;
   const to = listed(addresses, i18n.language);
   return (
     <div data-mail="">
       <NativeSelect
-        label={t('crontab.notify')} description={addresses.length > 0 ? t('crontab.mailTo', { to: visible(to) }) : t('crontab.notifyHelp')} value={value}
-        data={[{ value: '', label: t('crontab.notifyNone') }, ...offered.map(({ name, kind }) => ({ value: name, label: `${visible(name)} (${t(`crontab.kinds.${kind}`)})` }))]}
+        label={t('crontab.notify')} description={value === asMailTo ? t('crontab.mailTo') : t('crontab.notifyHelp')} value={value}
+        data={[
+          ...(addresses.length > 0 ? [{ value: asMailTo, label: t('crontab.asMailTo', { to: visible(to) }) }] : []),
+          { value: '', label: t('crontab.notifyNone') },
+          ...offered.map(({ name, kind }) => ({ value: name, label: `${visible(name)} (${t(`channels.kinds.${kind}`)})` })),
+        ]}
         onChange={(e) => onChange(e.currentTarget.value)}
       />
-      {channels && addresses.length > 0 && !mail && (
-        <>
-          <p className={fieldClasses.error} data-tone="hint">{t('crontab.noMail')}</p>
-          <CopyLine>{['cronctl create channel ops --kind mail', ...addresses.map((address) => `--to ${plain.test(address) ? address : 'ADDRESS'}`)].join(' ')}</CopyLine>
-        </>
-      )}
     </div>
+  );
+}
+
+// An address that needs no quotes in a shell.
+const plain = /^[\w.+-]+@[\w.-]+$/;
+
+/** The mail channels that the import creates, and what is missing for mail. */
+export function ImportChannels({ channels, mails }: { channels: readonly CrontabChannel[]; mails: boolean }) {
+  const { t, i18n } = useTranslation();
+  const admin = useCan('admin');
+  const sends = useVersion().data?.mail;
+  return (
+    <>
+      {channels.map(({ name, to }) => (
+        <div key={name} data-new-channel={name}>
+          <p className={fieldClasses.error} data-tone="hint">{t(admin ? 'crontab.newChannel' : 'crontab.newChannelAsk', { name: visible(name), to: visible(listed(to, i18n.language)) })}</p>
+          {!admin && <CopyLine>{[`cronctl create channel ${name} --kind mail`, ...to.map((address) => `--to ${plain.test(address) ? address : 'ADDRESS'}`)].join(' ')}</CopyLine>}
+        </div>
+      ))}
+      {mails && sends === false && <p className={fieldClasses.error} data-tone="hint">{t('crontab.noSmtp')}</p>}
+    </>
   );
 }

@@ -9,6 +9,7 @@ import { wallClock, weekday } from '../../lib/time.ts';
 import { visible } from '../../lib/visible.ts';
 import { DiffView } from '../../parts/DiffView.tsx';
 import { ProblemNotice } from '../../parts/ProblemNotice.tsx';
+import { hasSchedule } from '../../parts/scheduleText.ts';
 import { Waiting } from '../../parts/Waiting.tsx';
 import { same } from './document/paths.ts';
 import dialogClasses from './dialogs.module.css';
@@ -31,7 +32,7 @@ export function ReviewDialog({ base, definition, busy, error, onSave, onClose }:
   const [jobs] = useState(() => [definition]);
   const dry = useDryRun(jobs);
   const [item] = dry.data?.items ?? [];
-  const timetable = ({ cronExpr, timezone, dst, startAt, endAt }: Definition) => ({ cronExpr, timezone, dst, startAt, endAt });
+  const timetable = ({ cronExpr, timezone, dst, startAt, endAt, schedules }: Definition) => ({ cronExpr, timezone, dst, startAt, endAt, schedules: schedules?.map(({ params: _, label: __, jitter: ___, ...when }) => when) });
   const moved = base !== undefined && !same(timetable(base), timetable(definition));
   const before = usePreview(previewOf(moved ? base : { name: '' }, 4), i18n.language);
   const after = usePreview(previewOf(definition, 4), i18n.language);
@@ -55,17 +56,17 @@ export function ReviewDialog({ base, definition, busy, error, onSave, onClose }:
           {item?.refusal && <ProblemNotice error={new Problem(422, item.refusal)} />}
           {unchanged && <p className={dialogClasses.flat}>{t('review.same')}</p>}
           {item?.diff && <DiffView diff={item.diff} label={t('review.changes')} />}
-          {after.data && definition.cronExpr && (
+          {after.data && hasSchedule(definition) && (
             <section aria-label={t('review.follows')}>
               <h3 className={dialogClasses.subhead}>{t('review.follows')}</h3>
               <div className={moved ? dialogClasses.beforeAfter : undefined}>
-                {moved && <Fires title={t('review.before')} preview={base.cronExpr ? before.data : undefined} others={after.data.fires} mark={t('review.gone')} tone="bad" />}
+                {moved && <Fires title={t('review.before')} preview={hasSchedule(base) ? before.data : undefined} others={after.data.fires} mark={t('review.gone')} tone="bad" />}
                 <Fires title={moved ? t('review.after') : t('review.next')} preview={after.data} others={moved ? (before.data?.fires ?? []) : undefined} mark={t('review.come')} tone="ok" />
               </div>
             </section>
           )}
-          {!definition.cronExpr && <p className={dialogClasses.flat}>{t(base?.cronExpr ? 'review.unscheduled' : 'review.byHand')}</p>}
-          {moved && base.cronExpr && <p className={dialogClasses.flat}>{t('review.passes')}</p>}
+          {!hasSchedule(definition) && <p className={dialogClasses.flat}>{t(base && hasSchedule(base) ? 'review.unscheduled' : 'review.byHand')}</p>}
+          {moved && hasSchedule(base) && <p className={dialogClasses.flat}>{t('review.passes')}</p>}
           {definition.paused && <p className={dialogClasses.flat}>{t('review.paused')}</p>}
           {base && !unchanged && <p className={`${dialogClasses.flat} dim small`}>{t('review.running')}</p>}
           {error && <ProblemNotice error={error} />}
@@ -88,11 +89,12 @@ function Fires({ title, preview, others, mark, tone }: { title: string; preview:
       <div className={dialogClasses.firesHead}>{title}</div>
       <p>{preview ? visible(preview.description) : t('review.byHand')}</p>
       <ul>
-        {preview?.fires.map((fire) => {
+        {preview?.fires.map((fire, i) => {
+          const entry = preview.entries?.[i];
           const wall = wallClock(fire);
           return (
             <li key={fire}>
-              <time dateTime={fire}>{wall ? `${weekday(wall.date, i18n.language)} ${wall.date} ${wall.time} ${wall.offset}` : fire}</time>
+              <time dateTime={fire}>{wall ? `${weekday(wall.date, i18n.language)} ${wall.date} ${wall.time} ${wall.offset}` : fire}</time>{entry !== undefined && <span className="dim small"> {t('job.scheduleOf', { n: entry })}</span>}
               {others && !elsewhere.has(Date.parse(fire)) && <span className={fieldClasses.mark} data-tone={tone}>{mark}</span>}
             </li>
           );

@@ -17,7 +17,9 @@ const word = (value: unknown) => (typeof value === 'string' && value.trim() !== 
  * Returns the schedule to preview. Values that the server would reject are left out: their faults are shown at their
  * fields.
  */
-export function previewOf({ cronExpr, timezone, dst, name }: Definition, count: number): PreviewRequest {
+export function previewOf({ cronExpr, timezone, dst, schedules, name }: Definition, count: number): PreviewRequest {
+  const several = Array.isArray(schedules) ? schedules.filter((entry) => word(entry?.cronExpr) !== undefined) : [];
+  if (several.length > 0) return { schedules: several.map(({ params: _, ...entry }) => entry), name: word(name), count };
   const gap = dst?.gap === 'run' || dst?.gap === 'skip' ? dst.gap : undefined;
   const overlap = dst?.overlap === 'first' || dst?.overlap === 'second' || dst?.overlap === 'both' ? dst.overlap : undefined;
   return { cronExpr: word(cronExpr) ?? '', timezone: word(timezone), dst: gap || overlap ? { gap, overlap } : undefined, name: word(name), count };
@@ -34,7 +36,7 @@ export function SchedulePreview() {
   const cause = (fault: (typeof faults)[number]) => (fault.location.endsWith('timezone') ? t('editor.previewZone', { zone: visible(request.timezone ?? '') }) : visible(faultText(t, i18n.language, fault)));
   return (
     <div className={classes.preview} data-preview="" aria-live="polite">
-      {request.cronExpr === '' ? (
+      {!request.cronExpr && !request.schedules ? (
         <p className="dim small">{t('editor.previewEmpty')}</p>
       ) : faults.length > 0 ? (
         faults.map((fault) => <p key={fault.location} className={classes.previewFault}>{cause(fault)}</p>)

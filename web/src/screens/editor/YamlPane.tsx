@@ -16,7 +16,7 @@ export interface YamlHandle {
 }
 
 /** Names for completion that only the server knows. */
-function useKnown(): Known {
+function useKnown(steps: readonly string[]): Known {
   const channels = useChannels().data?.items;
   const workers = useWorkers().data?.items;
   const secrets = useSecrets(useCan('editor')).data?.items;
@@ -25,20 +25,31 @@ function useKnown(): Known {
       const at = path.join('.');
       if (at === 'notify.to') return (channels ?? []).map((channel) => channel.name);
       if (at === 'placement.workers') return (workers ?? []).map((worker) => worker.name);
+      if (at === 'steps.after' || at === 'steps.after.step') return steps;
       if (at === 'timezone') return ['UTC', ...Intl.supportedValuesOf('timeZone')];
       return path[0] === 'env' ? (secrets ?? []).map((secret) => `secret:${secret.name}`) : [];
     },
-    [channels, workers, secrets],
+    [channels, workers, secrets, steps],
   );
 }
 
+interface Props {
+  faults: readonly Shown[];
+  onPaste: (text: string) => boolean;
+  /** Called with the position of the cursor. */
+  onCursor: (at: number) => void;
+  ref?: Ref<YamlHandle>;
+}
+
 /** The YAML of the job in an editor. Faults are shown at their lines. */
-export function YamlPane({ faults, onPaste, ref }: { faults: readonly Shown[]; onPaste: (text: string) => boolean; ref?: Ref<YamlHandle> }) {
+export function YamlPane({ faults, onPaste, onCursor, ref }: Props) {
   const { t, i18n } = useTranslation();
-  const { doc } = useForm();
+  const { doc, definition } = useForm();
+  const { steps } = definition;
+  const names = useMemo(() => (steps ?? []).flatMap((step) => (typeof step?.name === 'string' && step.name !== '' ? [step.name] : [])), [steps]);
   const host = useRef<HTMLDivElement>(null);
   const editor = useRef<CodeEditor | undefined>(undefined);
-  const known = useKnown();
+  const known = useKnown(names);
   const english = i18n.language === 'en';
 
   const texts = useMemo(
@@ -46,9 +57,10 @@ export function YamlPane({ faults, onPaste, ref }: { faults: readonly Shown[]; o
     [t],
   );
   // The editor calls these long after it was created.
-  const latest = useRef<{ complete: CompletionSource; paste: (text: string) => boolean }>({ complete: () => null, paste: () => false });
+  const latest = useRef<{ complete: CompletionSource; paste: (text: string) => boolean; cursor: (at: number) => void }>({ complete: () => null, paste: () => false, cursor: () => undefined });
   latest.current = {
     paste: onPaste,
+    cursor: onCursor,
     complete: ({ state, pos, explicit }) => {
       const found = offersAt(state.doc.toString(), pos, known);
       if (!found || (!explicit && found.from === pos && !/:\s$/.test(state.sliceDoc(Math.max(0, pos - 2), pos)))) return null;
@@ -66,7 +78,7 @@ export function YamlPane({ faults, onPaste, ref }: { faults: readonly Shown[]; o
 
   useLayoutEffect(() => {
     if (!host.current) return undefined;
-    const made = createEditor(host.current, doc, texts, (context) => latest.current.complete(context), (text) => latest.current.paste(text));
+    const made = createEditor(host.current, doc, texts, (context) => latest.current.complete(context), (text) => latest.current.paste(text), (at) => latest.current.cursor(at));
     editor.current = made;
     return () => {
       editor.current = undefined;

@@ -14,4 +14,10 @@ it('every field has a position in the order', () => {
   compare('', definitionSpec);
   for (const [name, spec] of Object.entries(definitionSpec.fields ?? {})) if (spec.fields) compare(name, spec);
   compare('params.*', definitionSpec.fields?.params?.values);
+  compare('schedules.*', definitionSpec.fields?.schedules?.items);
+  compare('outputs.*', definitionSpec.fields?.outputs?.values);
+  const step = definitionSpec.fields?.steps?.items;
+  compare('steps.*', step);
+  compare('after.*', step?.fields?.after?.items);
+  for (const [name, spec] of Object.entries(step?.fields ?? {})) if (spec.fields) compare(name, spec);
 });

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import type { CrontabLine } from '../../api/crontab.ts';
-import { addressesOf, rowsOf, type Decision } from './importPlan.ts';
+import { addressesOf, asMailTo, channelsFor, rowsOf, type Decision } from './importPlan.ts';
 import { keysOf } from './lineKeys.ts';
 
 const line = (number: number, name: string, more: Partial<CrontabLine> = {}): CrontabLine => ({ line: number, text: `line ${number}`, job: { name, command: 'make', cronExpr: '@daily' }, ...more });
@@ -33,5 +33,11 @@ it('removes a redirection if asked', () => {
 it('notifies a channel, except where cron would send no mail', () => {
   const lines = [line(1, 'a'), line(2, 'b', { mailTo: 'ops@example.com, dev@example.com' }), line(3, 'c', { mailTo: '' })];
   expect(plan(lines, {}, 'ops').map((row) => row.job?.notify?.to)).toEqual([['ops'], ['ops'], undefined]);
+  const mails = lines.map((one, i) => (i === 1 && one.job ? { ...one, job: { ...one.job, notify: { on: ['output' as const], to: ['mail-ops'] } } } : one));
+  expect(plan(mails, {}, asMailTo).map((row) => row.job?.notify?.to)).toEqual([undefined, ['mail-ops'], undefined]);
+  expect(plan(mails, {}, '').map((row) => row.job?.notify?.to)).toEqual([undefined, undefined, undefined]);
+  const offered = [{ name: 'mail-ops', to: ['ops@example.com'] }, { name: 'other', to: ['b@example.com'] }];
+  expect(channelsFor(plan(mails, {}, asMailTo), offered)).toEqual(offered.slice(0, 1));
+  expect(channelsFor(plan(mails, { 2: { take: false } }, asMailTo), offered)).toEqual([]);
   expect(addressesOf(lines)).toEqual(['ops@example.com', 'dev@example.com']);
 });

@@ -1,6 +1,6 @@
 // What the user decided about the lines of a crontab, and the jobs that result.
 
-import type { CrontabLine } from '../../api/crontab.ts';
+import type { CrontabChannel, CrontabLine } from '../../api/crontab.ts';
 import type { Definition } from '../../api/types.ts';
 import { isName } from '../../lib/names.ts';
 
@@ -39,7 +39,13 @@ function redirectOf(line: CrontabLine): string | undefined {
   return said !== undefined && said !== '' && command?.endsWith(said) ? command.slice(command.length - said.length) : undefined;
 }
 
-/** Returns the rows of a crontab. Lines that were imported before are left out unless the user takes them. */
+/** In place of a channel: what MAILTO requests. No channel has this name. */
+export const asMailTo = '@';
+
+/**
+ * Returns the rows of a crontab. Lines that were imported before are left out unless the user takes them. The jobs
+ * notify the chosen channel of troubles, or as MAILTO requests the server's choice of their output.
+ */
 export function rowsOf(lines: readonly CrontabLine[], keys: ReadonlyMap<CrontabLine, string>, decisions: Decisions, channel: string): Row[] {
   const rows = lines.map((line): Row => {
     const key = keys.get(line) ?? '';
@@ -55,7 +61,7 @@ export function rowsOf(lines: readonly CrontabLine[], keys: ReadonlyMap<CrontabL
         ...job,
         name: line.exists ? job.name : (decided.name ?? job.name),
         ...(unredirected && job.command !== undefined && { command: job.command.trimEnd().slice(0, -redirect.length).trimEnd() }),
-        ...(channel !== '' && !silenced && { notify: { on: [...troubles], to: [channel] } }),
+        ...(channel !== asMailTo && { notify: channel !== '' && !silenced ? { on: [...troubles], to: [channel] } : undefined }),
       },
     };
   });
@@ -65,6 +71,11 @@ export function rowsOf(lines: readonly CrontabLine[], keys: ReadonlyMap<CrontabL
     if (!row.taken || !row.job) return row;
     return { ...row, nameFault: !isName(row.job.name) ? 'nameHelp' : (uses.get(row.job.name) ?? 0) > 1 ? 'nameTwice' : undefined };
   });
+}
+
+/** Returns the channels to create that jobs of these rows notify. */
+export function channelsFor(rows: readonly Row[], offered: readonly CrontabChannel[]): CrontabChannel[] {
+  return offered.filter(({ name }) => rows.some((row) => row.taken && row.job?.notify?.to?.includes(name)));
 }
 
 /** Returns the addresses of MAILTO, each once. */

@@ -79,8 +79,8 @@ function itemsOf(text: string, numbers: boolean): unknown[] | undefined {
   return items.length === 0 ? undefined : items.map((item) => (numbers && /^-?\d{1,15}$/.test(item) ? Number(item) : item));
 }
 
-/** Words or numbers separated by commas, with suggestions. */
-export function Words({ path, known = [], numbers = false }: Props & { known?: readonly string[]; numbers?: boolean }) {
+/** Words or numbers separated by commas, with suggestions, one of which replaces the word that is being typed if it contains that. */
+export function Words({ path, known = [], numbers = false, onDraft }: Props & { known?: readonly string[]; numbers?: boolean; /** Receives the word that is being typed. */ onDraft?: (word: string) => void }) {
   const { t } = useTranslation();
   const { id, value, error, warning, set } = useField(path);
   const texts = useTexts(path);
@@ -90,6 +90,13 @@ export function Words({ path, known = [], numbers = false }: Props & { known?: r
   const type = (text: string) => {
     setDraft(text);
     set(itemsOf(text, numbers));
+    onDraft?.(/[^\s,，、]*$/.exec(text)?.[0] ?? '');
+  };
+  const take = (item: string) => {
+    const last = items.at(-1);
+    const replaced = onDraft && last !== undefined && !known.includes(last) && item.includes(last);
+    set([...(replaced ? items.slice(0, -1) : items), item]);
+    onDraft?.('');
   };
   const left = known.filter((item) => !items.includes(item));
   return (
@@ -99,7 +106,7 @@ export function Words({ path, known = [], numbers = false }: Props & { known?: r
       {left.length > 0 && (
         <div className={classes.chips} role="group" aria-label={t('editor.offered', { field: texts.label })}>
           {left.slice(0, 8).map((item) => (
-            <button key={item} type="button" className={classes.chip} onClick={() => set([...items, item])}>+ {item}</button>
+            <button key={item} type="button" className={classes.chip} onClick={() => take(item)}>+ {item}</button>
           ))}
         </div>
       )}

@@ -2,8 +2,10 @@ import { expect, it } from 'vitest';
 import { definitionSpec, type FieldSpec } from './fields.gen.ts';
 import { defaultAt, fieldOf, groups, labels } from './labels.ts';
 
+const leavesOf = (name: string, spec: FieldSpec): string[] => (spec.fields ? Object.entries(spec.fields).flatMap(([inner, of]) => leavesOf(`${name}.${inner}`, of)) : [name]);
+
 it('every field of a definition has an input in the form, with help', () => {
-  const leaves = Object.entries(definitionSpec.fields ?? {}).flatMap(([name, spec]: [string, FieldSpec]) => (spec.fields ? Object.keys(spec.fields).map((inner) => `${name}.${inner}`) : [name]));
+  const leaves = Object.entries(definitionSpec.fields ?? {}).flatMap(([name, spec]) => leavesOf(name, spec));
   expect(Object.keys(labels).sort()).toEqual(leaves.sort());
   expect(Object.values(labels).filter((label) => !label.help)).toEqual([]);
   expect(Object.entries(definitionSpec.fields ?? {}).filter(([name, spec]) => spec.fields && !groups[name])).toEqual([]);

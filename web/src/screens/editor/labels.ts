@@ -13,10 +13,11 @@ interface Label {
 export const labels: Record<string, Label> = {
   name: { label: 'name', help: 'nameHelp' }, title: { label: 'jobTitle', help: 'titleHelp' }, group: { label: 'group', help: 'groupHelp' }, labels: { label: 'labels', help: 'labelsHelp' },
   description: { label: 'description', help: 'descriptionHelp' }, cronExpr: { label: 'cron', help: 'cronHelp' }, timezone: { label: 'timezone', help: 'timezoneHelp' },
-  'dst.gap': { label: 'dstGap', help: 'dstGapHelp' }, 'dst.overlap': { label: 'dstOverlap', help: 'dstOverlapHelp' }, jitter: { label: 'jitter', help: 'jitterHelp' },
-  startAt: { label: 'startAt', help: 'startAtHelp' }, endAt: { label: 'endAt', help: 'endAtHelp' }, command: { label: 'command', help: 'commandHelp' }, args: { label: 'args', help: 'argsHelp' },
+  'dst.gap': { label: 'dstGap', help: 'dstGapHelp' }, 'dst.overlap': { label: 'dstOverlap', help: 'dstOverlapHelp' }, jitter: { label: 'jitter', help: 'jitterHelp' }, schedules: { label: 'schedules', help: 'schedulesHelp' },
+  after: { label: 'after', help: 'afterHelp' }, startAt: { label: 'startAt', help: 'startAtHelp' }, endAt: { label: 'endAt', help: 'endAtHelp' }, type: { label: 'type', help: 'typeHelp' }, with: { label: 'with', help: 'withHelp' }, command: { label: 'command', help: 'commandHelp' }, args: { label: 'args', help: 'argsHelp' },
   stdin: { label: 'stdin', help: 'stdinHelp' }, shell: { label: 'shell', help: 'shellHelp' }, env: { label: 'env', help: 'envHelp' }, workDir: { label: 'workDir', help: 'workDirHelp' },
-  user: { label: 'user', help: 'userHelp' }, params: { label: 'params', help: 'paramsHelp' }, confirmRun: { label: 'confirmRun', help: 'confirmRunHelp' }, timeout: { label: 'timeout', help: 'timeoutHelp' }, killGrace: { label: 'killGrace', help: 'killGraceHelp' },
+  user: { label: 'user', help: 'userHelp' }, params: { label: 'params', help: 'paramsHelp' }, steps: { label: 'steps', help: 'stepsHelp' }, concurrency: { label: 'concurrency', help: 'concurrencyHelp' }, failFast: { label: 'failFast', help: 'failFastHelp' },
+  outputs: { label: 'outputs', help: 'outputsHelp' }, confirmRun: { label: 'confirmRun', help: 'confirmRunHelp' }, timeout: { label: 'timeout', help: 'timeoutHelp' }, killGrace: { label: 'killGrace', help: 'killGraceHelp' },
   memoryMax: { label: 'memoryMax', help: 'memoryMaxHelp' }, tasksMax: { label: 'tasksMax', help: 'tasksMaxHelp' },
   successExitCodes: { label: 'exitCodes', help: 'exitCodesHelp' }, overlap: { label: 'overlap', help: 'overlapHelp' }, startDeadline: { label: 'startDeadline', help: 'startDeadlineHelp' },
   'catchUp.policy': { label: 'catchUp', help: 'catchUpHelp' }, 'catchUp.window': { label: 'catchUpWindow', help: 'catchUpWindowHelp' }, 'catchUp.max': { label: 'catchUpMax', help: 'catchUpMaxHelp' },
@@ -24,9 +25,17 @@ export const labels: Record<string, Label> = {
   'retry.exitCodes': { label: 'retryExitCodes', help: 'retryExitCodesHelp' }, 'retry.elsewhere': { label: 'retryElsewhere', help: 'retryElsewhereHelp' },
   onLost: { label: 'onLost', help: 'onLostHelp' }, lostAfter: { label: 'lostAfter', help: 'lostAfterHelp' },
   'placement.strategy': { label: 'strategy', help: 'strategyHelp' }, 'placement.selector': { label: 'selector', help: 'selectorHelp' }, 'placement.workers': { label: 'workers', help: 'workersHelp' },
+  'runOn.workers': { label: 'runOnWorkers', help: 'runOnWorkersHelp' }, 'runOn.concurrency': { label: 'runOnConcurrency', help: 'runOnConcurrencyHelp' }, 'runOn.maxFailures': { label: 'runOnMaxFailures', help: 'runOnMaxFailuresHelp' },
+  'runOn.stop': { label: 'runOnStop', help: 'runOnStopHelp' },
+  'daemon.count': { label: 'daemonCount', help: 'daemonCountHelp' }, 'daemon.backoff': { label: 'daemonBackoff', help: 'daemonBackoffHelp' }, 'daemon.maxBackoff': { label: 'daemonMaxBackoff', help: 'daemonMaxBackoffHelp' },
+  'daemon.healthyAfter': { label: 'daemonHealthyAfter', help: 'daemonHealthyAfterHelp' }, 'daemon.rebalance.after': { label: 'daemonRebalance', help: 'daemonRebalanceHelp' },
   priority: { label: 'priority', help: 'priorityHelp' }, slots: { label: 'slots', help: 'slotsHelp' },
-  paused: { label: 'paused', help: 'pausedHelp' }, pauseNote: { label: 'pauseNote', help: 'pauseNoteHelp' }, pauseUntil: { label: 'pauseUntil', help: 'pauseUntilHelp' },
-  'notify.on': { label: 'notifyOn', help: 'notifyOnHelp' }, 'notify.to': { label: 'notifyTo', help: 'notifyToHelp' }, 'output.max': { label: 'outputMax', help: 'outputMaxHelp' },
+  pool: { label: 'pool', help: 'poolHelp' }, poolSlots: { label: 'poolSlots', help: 'poolSlotsHelp' },
+  paused: { label: 'paused', help: 'pausedHelp' }, pauseNote: { label: 'pauseNote', help: 'pauseNoteHelp' }, pauseUntil: { label: 'pauseUntil', help: 'pauseUntilHelp' }, 'autoPause.failures': { label: 'autoPause', help: 'autoPauseHelp' },
+  'notify.on': { label: 'notifyOn', help: 'notifyOnHelp' }, 'notify.to': { label: 'notifyTo', help: 'notifyToHelp' },
+  'notify.after': { label: 'notifyAfter', help: 'notifyAfterHelp' }, 'notify.quiet.from': { label: 'notifyQuietFrom', help: 'notifyQuietFromHelp' }, 'notify.quiet.to': { label: 'notifyQuietTo', help: 'notifyQuietToHelp' },
+  'notify.quiet.timezone': { label: 'notifyQuietZone', help: 'notifyQuietZoneHelp' }, 'notify.urgent': { label: 'notifyUrgent', help: 'notifyUrgentHelp' },
+  'output.max': { label: 'outputMax', help: 'outputMaxHelp' },
   'retention.age': { label: 'retentionAge', help: 'retentionAgeHelp' }, 'retention.runs': { label: 'retentionRuns', help: 'retentionRunsHelp' },
 };
 
@@ -34,12 +43,12 @@ export const labels: Record<string, Label> = {
  * Settings with nested fields, and parts of a parameter: they have no input of their own, but can be written in YAML.
  */
 export const groups: Record<string, Label> = {
-  dst: { label: 'dstGroup' }, catchUp: { label: 'catchUpGroup' }, retry: { label: 'retryGroup' }, placement: { label: 'placementGroup' }, notify: { label: 'notifyGroup' }, output: { label: 'outputGroup' },
-  retention: { label: 'retentionGroup' }, 'params.*.default': { label: 'paramDefault' }, 'params.*.description': { label: 'paramDescription' }, 'params.*.pattern': { label: 'paramPattern' },
+  dst: { label: 'dstGroup' }, catchUp: { label: 'catchUpGroup' }, retry: { label: 'retryGroup' }, placement: { label: 'placementGroup' }, runOn: { label: 'runOnGroup' }, daemon: { label: 'daemonGroup' }, 'daemon.rebalance': { label: 'daemonRebalanceGroup' }, autoPause: { label: 'autoPauseGroup' }, notify: { label: 'notifyGroup' }, 'notify.quiet': { label: 'notifyQuiet' }, output: { label: 'outputGroup' },
+  retention: { label: 'retentionGroup' }, 'outputs.*.list': { label: 'outputList' }, 'outputs.*.required': { label: 'outputRequired' }, 'outputs.*.pointer': { label: 'outputPointer' }, 'outputs.*.value': { label: 'outputValue' }, 'params.*.default': { label: 'paramDefault' }, 'params.*.description': { label: 'paramDescription' }, 'params.*.pattern': { label: 'paramPattern' },
 };
 
 export function labelAt(path: Path): Label | undefined {
-  const location = path.length === 3 && path[0] === 'params' ? `params.*.${path[2]}` : locationOf(path);
+  const location = path.length === 3 && (path[0] === 'params' || path[0] === 'outputs') ? `${path[0]}.*.${path[2]}` : locationOf(path);
   return own(labels, location) ?? own(groups, location);
 }
 
@@ -60,6 +69,6 @@ export function fieldOf(path: Path): string | undefined {
     if (Object.hasOwn(labels, location)) return location;
   }
   const [head] = path;
-  const whole = { notify: 'notify.to', output: 'output.max', dst: 'dst.gap', catchUp: 'catchUp.policy', retry: 'retry.max', placement: 'placement.selector', retention: 'retention.age' } as Record<string, string>;
+  const whole = { notify: 'notify.to', output: 'output.max', dst: 'dst.gap', catchUp: 'catchUp.policy', retry: 'retry.max', placement: 'placement.selector', runOn: 'runOn.workers', daemon: 'daemon.count', retention: 'retention.age', autoPause: 'autoPause.failures' } as Record<string, string>;
   return path.length === 1 && typeof head === 'string' ? own(whole, head) : undefined;
 }

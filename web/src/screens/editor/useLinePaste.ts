@@ -26,7 +26,7 @@ export function useLinePaste(doc: JobDocument, isNew: boolean, onSeveral: (text:
     setBusy(true);
     setError(undefined);
     try {
-      const definition = doc.snapshot().parsed.definition;
+      const definition = doc.settled().parsed.definition;
       const { items } = await parseCrontab({ text, timezone: typeof definition?.timezone === 'string' ? definition.timezone : undefined });
       const line = items.find((item) => item.job);
       const job = line?.job;

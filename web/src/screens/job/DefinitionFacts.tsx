@@ -1,5 +1,7 @@
 import { useTranslation } from 'react-i18next';
 import type { Job } from '../../api/types.ts';
+import { listed } from '../../lib/lists.ts';
+import { hasSchedule, scheduleLine, scheduleText } from '../../parts/scheduleText.ts';
 import { formatTime } from '../../lib/time.ts';
 import { versionNumber } from '../../lib/versionNumber.ts';
 import { visible } from '../../lib/visible.ts';
@@ -22,17 +24,23 @@ export function DefinitionFacts({ job }: { job: Job }) {
     <Facts
       entries={[
         [t('job.description'), job.description && <PlainText>{job.description}</PlainText>],
-        [t('jobs.schedule'), job.cronExpr ? <code>{job.cronExpr}</code> : t('jobs.onlyTriggered')],
+        [t('jobs.schedule'), job.schedules ? <CodeBlock label={t('jobs.schedule')}>{job.schedules.map(scheduleLine).join('\n')}</CodeBlock> : job.cronExpr ? <code>{job.cronExpr}</code> : scheduleText(t, i18n.language, job)],
+        [t('editor.after'), hasSchedule(job) && job.after && visible(listed(job.after, i18n.language))],
         [t('job.timezone'), job.timezone],
         [t('editor.dstGap'), job.dst?.gap && t(`editor.dst.${job.dst.gap}`)],
         [t('editor.dstOverlap'), job.dst?.overlap && t(`editor.dst.${job.dst.overlap}`)],
+        [t('job.type'), job.type && <code>{job.type}</code>],
+        [t('job.with'), job.with && <CodeBlock label={t('job.with')}>{JSON.stringify(job.with, null, 2)}</CodeBlock>],
         [t('job.command'), job.command && <CodeBlock label={t('job.command')}>{job.command}</CodeBlock>],
         [t('job.program'), job.args && <CodeBlock label={t('job.program')}>{job.args.join('\n')}</CodeBlock>],
+        [t('editor.steps'), job.steps && t('editor.stepCount', { count: job.steps.length })],
+        [t('editor.concurrency'), job.concurrency && String(job.concurrency)],
         [t('job.shell'), job.command && <code>{job.shell ?? '/bin/sh'}</code>],
         [t('job.directory'), job.workDir && <code>{visible(job.workDir)}</code>],
         [t('job.user'), job.user],
         [t('job.environment'), env && <CodeBlock label={t('job.environment')}>{env}</CodeBlock>],
         [t('job.params'), params && <CodeBlock label={t('job.params')}>{params}</CodeBlock>],
+        [t('run.outputs'), job.outputs && Object.keys(job.outputs).join(', ')],
         [t('job.stdin'), job.stdin && <CodeBlock label={t('job.stdin')}>{job.stdin}</CodeBlock>],
         [t('job.timeout'), job.timeout ?? t('job.noTimeout')],
         [t('job.killGrace'), job.killGrace ?? '10s'],

@@ -2,10 +2,13 @@ import { Alert, Button, Menu } from '@mantine/core';
 import { Link, useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
+import { usePlacement } from '../../api/jobs.ts';
 import { useVersions } from '../../api/versions.ts';
 import type { Job } from '../../api/types.ts';
 import { useCan } from '../../parts/session.ts';
 import { visible } from '../../lib/visible.ts';
+import { hasSchedule, scheduleText, zoneOf, zonesOf } from '../../parts/scheduleText.ts';
+import { isMachineLabel } from '../../lib/machineLabels.ts';
 import { CauseLinks } from '../../parts/CauseLinks.tsx';
 import { DeleteJobDialog } from '../../parts/DeleteJobDialog.tsx';
 import { Filled, slot } from '../../parts/Filled.tsx';
@@ -22,9 +25,9 @@ import classes from './JobHead.module.css';
 
 /** Title, schedule, state and actions of the job. */
 export function JobHead({ job, words }: { job: Job; words: string | undefined }) {
-  const { t } = useTranslation();
+  const { t, i18n } = useTranslation();
   const next = job.meta.nextFire;
-  const labels = Object.entries(job.labels ?? {});
+  const labels = Object.entries(job.labels ?? {}).filter(([key]) => !isMachineLabel(key));
   return (
     <>
       <PageHead
@@ -45,9 +48,9 @@ export function JobHead({ job, words }: { job: Job; words: string | undefined })
       <div className={classes.about}>
         <span className={classes.when}>
           <Icon name="calendar" size={15} />
-          {job.cronExpr ? <><span className={classes.words}>{words && visible(words)}</span> <span className="dim">{job.timezone}</span></> : t('jobs.onlyTriggered')}
+          {hasSchedule(job) ? <><span className={classes.words}>{words && visible(words)}</span> <span className="dim">{zonesOf(job).join(', ')}</span></> : scheduleText(t, i18n.language, job)}
         </span>
-        {next && <span className="nowrap">{t('job.next')} <strong><RelativeTime at={next} zone={job.timezone} /></strong></span>}
+        {next && <span className="nowrap">{t('job.next')} <strong><RelativeTime at={next} zone={zoneOf(job)} ahead /></strong></span>}
         {job.group && <span className="dim">{t('job.inGroup')} <span className={classes.tag}>{job.group}</span></span>}
         {labels.length > 0 && <span className={classes.tags}>{labels.map(([key, value]) => <span key={key} className={classes.tag}>{visible(value === '' ? key : `${key}=${value}`)}</span>)}</span>}
       </div>
@@ -61,11 +64,14 @@ export function JobHead({ job, words }: { job: Job; words: string | undefined })
 /** A fire of the job is overdue: no worker has claimed it. */
 function OverdueNotice({ job, overdue }: { job: Job; overdue: NonNullable<Job['meta']['overdue']> }) {
   const { t } = useTranslation();
+  // The master looks a few times a minute, and the placement is newer.
+  const eligible = usePlacement(job.name).data?.items.some((worker) => worker.eligible) === true && overdue.reason?.code === 'no_worker';
   return (
     <Alert color="yellow" variant="light" icon={<Icon name="warn" />} title={t('flags.overdueTitle')} data-overdue="">
       <div><Filled text={t('flags.overdueSince', { at: slot })}><TimeText at={overdue.dueAt} zone={job.timezone} /></Filled></div>
-      {overdue.reason && <div className="break"><Why reason={overdue.reason} /></div>}
-      <CauseLinks reason={overdue.reason} job={job.name} group={job.group} />
+      {eligible && <div>{t('flags.overdueEligible')}</div>}
+      {!eligible && overdue.reason && <div className="break"><Why reason={overdue.reason} /></div>}
+      {!eligible && <CauseLinks reason={overdue.reason} job={job.name} group={job.group} />}
     </Alert>
   );
 }
@@ -103,7 +109,7 @@ function Acts({ job }: { job: Job }) {
     <>
       {mayRun && (
         <>
-          <RunButton job={job} />
+          {!job.daemon && <RunButton job={job} />}
           <Button variant="default" className={classes.act} leftSection={<Icon name={job.meta.paused ? 'play' : 'pause'} size={16} />} onClick={() => setPausing(job)}>
             {job.meta.paused ? t('pause.resume') : t('pause.pause')}
           </Button>

@@ -1,20 +1,26 @@
 import { Tabs } from '@mantine/core';
-import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router';
+import { Link, Navigate, useNavigate, useParams, useSearch } from '@tanstack/react-router';
 import { useTranslation } from 'react-i18next';
 import { useJob } from '../../api/jobs.ts';
 import { Problem } from '../../api/problem.ts';
 import type { Job } from '../../api/types.ts';
+import { jobPlaceOf } from '../../lib/jobPlace.ts';
 import { jobTabs, type JobSearch } from '../../lib/searchParams.ts';
 import { useCan } from '../../parts/session.ts';
 import { Panel } from '../../parts/Panel.tsx';
 import { ProblemNotice } from '../../parts/ProblemNotice.tsx';
+import { hasSchedule } from '../../parts/scheduleText.ts';
 import { Waiting } from '../../parts/Waiting.tsx';
+import { AfterPanel } from './AfterPanel.tsx';
+import { BackfillsPanel } from './BackfillsPanel.tsx';
 import { DefinitionPanel } from './DefinitionPanel.tsx';
 import { DeletedJob } from './DeletedJob.tsx';
+import { GraphPanel } from './GraphPanel.tsx';
 import { JobFires, NextFires } from './FiresPanels.tsx';
 import { JobHead } from './JobHead.tsx';
 import classes from './JobPage.module.css';
 import { PlacementPanel } from './PlacementPanel.tsx';
+import { ReplicasPanel } from './ReplicasPanel.tsx';
 import { RunningNow } from './RunningNow.tsx';
 import { RunsPanel } from './RunsPanel.tsx';
 import { StatisticsPanel } from './StatisticsPanel.tsx';
@@ -24,6 +30,12 @@ import { PoliciesPanel, RunbookPanel, WhatItRuns } from './WhatItRuns.tsx';
 
 export function JobPage() {
   const { name } = useParams({ from: '/jobs/$name' });
+  // Runs of steps and backfills have jobs without a page of their own.
+  const place = jobPlaceOf(name);
+  return place.name === name ? <NamedJob name={name} /> : <Navigate to="/jobs/$name" params={{ name: place.name }} search={place.search} replace />;
+}
+
+function NamedJob({ name }: { name: string }) {
   const job = useJob(name, { live: true });
   if (job.error instanceof Problem && job.error.status === 404) return <DeletedJob name={name} />;
   if (job.error && !job.data) return <ProblemNotice error={job.error} onRetry={() => void job.refetch()} />;
@@ -35,13 +47,13 @@ export function JobPage() {
 function JobView({ job }: { job: Job }) {
   const { t } = useTranslation();
   const upcoming = useUpcoming(job);
-  const { tab = 'runs', view, status, cause, range, version, with: other } = useSearch({ from: '/jobs/$name' });
+  const { tab = 'runs', view, status, cause, range, version, with: other, step } = useSearch({ from: '/jobs/$name' });
   const navigate = useNavigate();
   const mayRun = useCan('operator', job.group ?? '');
   const mayEdit = useCan('editor', job.group ?? '');
   const show = (search: JobSearch) => void navigate({ to: '/jobs/$name', params: { name: job.name }, search, replace: true, resetScroll: false });
   // The definition is visible only with a role in the job's group.
-  const tabs = (['runs', ...jobTabs] as const).filter((value) => !job.meta.hidden || (value !== 'versions' && value !== 'definition'));
+  const tabs = (['runs', ...jobTabs] as const).filter((value) => (!job.meta.hidden || (value !== 'versions' && value !== 'definition')) && (value !== 'graph' || job.steps) && (value !== 'backfills' || hasSchedule(job)));
   const shown = tabs.find((value) => value === tab) ?? 'runs';
   return (
     <>
@@ -67,16 +79,23 @@ function JobView({ job }: { job: Job }) {
               <PoliciesPanel job={job} />
             </div>
             <div className={`${classes.stack} ${classes.first}`}>
-              <Panel title={t('job.nextFires')}><NextFires job={job} upcoming={upcoming} /></Panel>
+              <AfterPanel job={job} />
+              {job.daemon ? <ReplicasPanel job={job} mayRestart={mayRun} /> : <Panel title={t('job.nextFires')}><NextFires job={job} upcoming={upcoming} /></Panel>}
               <PlacementPanel name={job.name} group={job.group} />
             </div>
           </div>
         </Tabs.Panel>
+        <Tabs.Panel value="graph">
+          <GraphPanel job={job} step={step} onStep={(next) => show({ tab: 'graph', ...(next !== undefined && { step: next }) })} />
+        </Tabs.Panel>
         <Tabs.Panel value="ledger">
           <JobFires job={job} upcoming={upcoming} />
         </Tabs.Panel>
+        <Tabs.Panel value="backfills">
+          <BackfillsPanel job={job} mayRun={mayRun} />
+        </Tabs.Panel>
         <Tabs.Panel value="statistics">
-          <StatisticsPanel job={job.name} created={job.meta.createdAt} range={range} onRange={(next) => show({ tab: 'statistics', range: next })} />
+          <StatisticsPanel job={job} step={step} range={range} onShow={(next) => show({ tab: 'statistics', ...next })} />
         </Tabs.Panel>
         <Tabs.Panel value="versions">
           <VersionsPanel

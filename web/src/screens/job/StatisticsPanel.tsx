@@ -1,11 +1,12 @@
-import { SegmentedControl } from '@mantine/core';
+import { Group, NativeSelect, SegmentedControl } from '@mantine/core';
 import { useMemo, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { rangeForAge, useJobStatistics } from '../../api/statistics.ts';
-import type { Statistics } from '../../api/types.ts';
+import type { Job, Statistics } from '../../api/types.ts';
 import { endings, formatMs, formatRate, totalOf } from '../../lib/figures.ts';
 import { statisticsRanges, type StatisticsRange } from '../../lib/searchParams.ts';
 import { formatTime } from '../../lib/time.ts';
+import { visible } from '../../lib/visible.ts';
 import { LineChart, type ChartSeries } from '../../parts/charts/index.tsx';
 import { Panel } from '../../parts/Panel.tsx';
 import { ProblemNotice } from '../../parts/ProblemNotice.tsx';
@@ -15,25 +16,47 @@ import { Calendar } from './Calendar.tsx';
 import classes from './StatisticsPanel.module.css';
 import { WorkerTable } from './WorkerTable.tsx';
 
-/** Statistics of a job's fires: outcomes, durations, and start delays over time. */
-export function StatisticsPanel({ job, created, range: chosen, onRange }: { job: string; created: string | undefined; range: StatisticsRange | undefined; onRange: (range: StatisticsRange) => void }) {
+interface Shown {
+  range?: StatisticsRange;
+  step?: string;
+}
+
+/** Above this number of steps the server keeps no figures of single steps. */
+const mostSteps = 500;
+
+/** Returns the steps of a flow with figures of their own: a job that a step runs has a page with its figures. */
+const stepsWithFigures = (steps: Job['steps'] = []) => (steps.length > mostSteps ? [] : steps.filter(({ job, approval }) => !job && !approval));
+
+/** Statistics of a job's fires, or of those of a step of a flow: outcomes, durations, and start delays over time. */
+export function StatisticsPanel({ job, step: opened, range: chosen, onShow }: { job: Job; step: string | undefined; range: StatisticsRange | undefined; onShow: (shown: Shown) => void }) {
   const { t } = useTranslation();
-  const [fitting] = useState(() => rangeForAge(created, Date.now()));
+  const [fitting] = useState(() => rangeForAge(job.meta.createdAt, Date.now()));
   const range = chosen ?? fitting;
-  const statistics = useJobStatistics(job, range);
+  const steps = stepsWithFigures(job.steps);
+  const step = steps.find(({ name }) => name === opened)?.name;
+  const statistics = useJobStatistics(step === undefined ? job.name : `${job.name}:${step}`, range);
+  const show = (next: Shown) => onShow({ ...(chosen && { range: chosen }), ...(step !== undefined && { step }), ...next });
   return (
     <Panel
       title={t('statistics.title')}
       side={
-        <SegmentedControl
-          size="xs" aria-label={t('statistics.range')} value={range} onChange={(value) => onRange(value as StatisticsRange)}
-          data={statisticsRanges.map((value) => ({ value, label: t(`statistics.ranges.${value}`) }))}
-        />
+        <Group gap="xs">
+          {steps.length > 0 && (
+            <NativeSelect
+              size="xs" aria-label={t('flowRun.statisticsOf')} value={step ?? ''} onChange={(event) => onShow({ ...(chosen && { range: chosen }), ...(event.currentTarget.value !== '' && { step: event.currentTarget.value }) })}
+              data={[{ value: '', label: t('flowRun.wholeFlow') }, ...steps.map(({ name, title }) => ({ value: name, label: visible(title ?? name) }))]}
+            />
+          )}
+          <SegmentedControl
+            size="xs" aria-label={t('statistics.range')} value={range} onChange={(value) => show({ range: value as StatisticsRange })}
+            data={statisticsRanges.map((value) => ({ value, label: t(`statistics.ranges.${value}`) }))}
+          />
+        </Group>
       }
     >
       {statistics.error && !statistics.data && <ProblemNotice error={statistics.error} onRetry={() => void statistics.refetch()} />}
       {!statistics.data && !statistics.error && <Waiting rows={6} />}
-      {statistics.data && (totalOf(statistics.data.total.statuses) === 0 ? <p className="dim">{t('statistics.nothing')}</p> : <Figures job={job} statistics={statistics.data} />)}
+      {statistics.data && (totalOf(statistics.data.total.statuses) === 0 ? <p className="dim">{t('statistics.nothing')}</p> : <Figures job={job.name} statistics={statistics.data} />)}
     </Panel>
   );
 }

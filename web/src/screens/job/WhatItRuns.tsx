@@ -30,10 +30,13 @@ export function WhatItRuns({ job }: { job: Job }) {
   return (
     <Panel title={t('whatItRuns.title')}>
       <div className={classes.box} data-what-it-runs="">
+        {job.type && <p>{t('job.type')}: <code>{job.type}</code></p>}
+        {job.with && <CodeBlock label={t('job.with')}>{JSON.stringify(job.with, null, 2)}</CodeBlock>}
         {job.command && <CodeBlock label={t('job.command')}>{job.command}</CodeBlock>}
         {job.args && job.args.length > 0 && <CodeBlock label={t('job.program')}>{job.args.map(quoted).join(' ')}</CodeBlock>}
         <Facts
           entries={[
+            [t('editor.steps'), job.steps && <Link to="/jobs/$name" params={{ name: job.name }} search={{ tab: 'graph' }}>{t('editor.stepCount', { count: job.steps.length })}</Link>],
             [t('job.params'), params.length > 0 && <Params params={params} />],
             [t('job.timeout'), job.timeout ? time(job.timeout) : t('job.noTimeout')],
             [t('job.directory'), job.workDir && <code className="break">{visible(job.workDir)}</code>],

@@ -4,6 +4,7 @@ import type { Job } from '../../api/types.ts';
 import { formatSeconds, parseDuration } from '../../lib/duration.ts';
 import { listed, sentences } from '../../lib/lists.ts';
 import { formatTime } from '../../lib/time.ts';
+import { hasSchedule } from '../../parts/scheduleText.ts';
 import { visible } from '../../lib/visible.ts';
 
 /** Returns the job's policies as names and sentences, including defaults. */
@@ -13,8 +14,9 @@ export function policies(t: TFunction, language: string, job: Job): [name: strin
     return seconds === undefined ? visible(text ?? '') : formatSeconds(seconds, language);
   };
   const list = (items: readonly (string | number)[]) => visible(listed(items.map(String), language));
-  const fires = job.cronExpr !== undefined;
-  const { catchUp, retry, placement, notify, retention } = job;
+  const fires = hasSchedule(job);
+  const { catchUp, retry, placement, autoPause, notify, retention } = job;
+  const steps = Object.entries(notify?.after ?? {}).map(([time, to]) => t('policy.notifyStep', { time, to: list(to) }));
   const notified = events.filter((event) => notify?.on?.includes(event));
   const policy = catchUp?.policy || 'latest';
   const max = retry?.max ?? 0;
@@ -53,10 +55,16 @@ export function policies(t: TFunction, language: string, job: Job): [name: strin
       ], language),
     ],
     [t('policy.scarce'), t('policy.scarceText', { count: job.slots || 1, priority: job.priority || 5 })],
+    [t('policy.pool'), job.pool ? t('policy.poolText', { count: job.poolSlots || 1, pool: visible(job.pool) }) : undefined],
+    [t('policy.autoPause'), autoPause ? t('policy.autoPauseText', { count: autoPause.failures }) : undefined],
     [
       t('policy.notify'),
       notified.length > 0 && notify?.to && notify.to.length > 0
-        ? t('policy.notifyText', { to: list(notify.to), events: list(notified.map((event) => t(`policy.event.${event}`))) })
+        ? [
+            t('policy.notifyText', { to: list(notify.to), events: list(notified.map((event) => t(`policy.event.${event}`))) }),
+            steps.length > 0 && t('policy.notifyAfter', { steps: list(steps) }),
+            notify.quiet && t(notify.urgent ? 'policy.notifyUrgent' : 'policy.notifyQuiet', { from: notify.quiet.from, to: notify.quiet.to, zone: visible(notify.quiet.timezone ?? job.timezone ?? 'UTC') }),
+          ].filter(Boolean).join(' ')
         : t('policy.noNotify'),
     ],
     [
@@ -71,7 +79,7 @@ export function policies(t: TFunction, language: string, job: Job): [name: strin
 
 /** Returns the policies that the job does not leave at their defaults. */
 export function differingPolicies(t: TFunction, language: string, job: Job): [name: string, sentence: string][] {
-  const { name, cronExpr, meta } = job;
-  const defaults = new Map(policies(t, language, { name, meta, ...(cronExpr !== undefined && { cronExpr }) }));
+  const { name, cronExpr, schedules, meta } = job;
+  const defaults = new Map(policies(t, language, { name, meta, ...(cronExpr !== undefined && { cronExpr }), ...(schedules && { schedules }) }));
   return policies(t, language, job).filter(([of, sentence]) => defaults.get(of) !== sentence);
 }

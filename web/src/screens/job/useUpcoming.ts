@@ -3,6 +3,7 @@ import { useFires } from '../../api/fires.ts';
 import { usePreview } from '../../api/schedules.ts';
 import type { Job } from '../../api/types.ts';
 import { horizon } from '../../lib/horizon.ts';
+import { zoneOf } from '../../parts/scheduleText.ts';
 import { rfc3339In } from '../../lib/time.ts';
 
 const ahead = 10;
@@ -22,7 +23,10 @@ export function useUpcoming(job: Job) {
   const from = later(job.startAt, job.meta.paused ? job.pauseUntil : undefined);
   const reaches = from !== undefined && Date.parse(from) > Date.now();
   const preview = usePreview(
-    { name: job.name, cronExpr: job.cronExpr ?? '', timezone: job.timezone, dst: job.dst, from: reaches ? from : undefined, count: ahead },
+    {
+      name: job.name, from: reaches ? from : undefined, count: ahead,
+      ...(job.schedules ? { schedules: job.schedules.map(({ params: _, ...entry }) => entry) } : { cronExpr: job.cronExpr ?? '', timezone: job.timezone, dst: job.dst }),
+    },
     i18n.language,
   );
   const to = horizon(preview.data?.fires ?? [], ahead, Date.now());
@@ -30,7 +34,7 @@ export function useUpcoming(job: Job) {
   const plan = useFires({ job: job.name, status: 'planned', to }, '', { limit: 100, enabled: to !== undefined });
   // Newest first: a truncated forecast lacks the nearest fires, which are taken from the schedule.
   const whole = plan.data && !plan.data.nextCursor ? [...plan.data.items].reverse().slice(0, ahead) : undefined;
-  const times = to === undefined ? [] : whole ? whole.map((fire) => rfc3339In(fire.plannedAt, job.timezone ?? 'UTC')) : plan.data ? preview.data?.fires : undefined;
+  const times = to === undefined ? [] : whole ? whole.map((fire) => rfc3339In(fire.plannedAt, zoneOf(job) ?? 'UTC')) : plan.data ? preview.data?.fires : undefined;
   return { preview, past, planned: to === undefined ? [] : (whole ?? []), times, error: preview.error ?? plan.error };
 }
 

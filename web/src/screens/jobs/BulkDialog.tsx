@@ -6,6 +6,7 @@ import type { BulkAction, BulkOrder } from '../../api/bulk.ts';
 import { Problem } from '../../api/problem.ts';
 import { sentences } from '../../lib/lists.ts';
 import { listed } from '../../lib/lists.ts';
+import { titled } from '../../lib/jobTitle.ts';
 import { localZone } from '../../lib/localTime.ts';
 import { visible } from '../../lib/visible.ts';
 import { ProblemNotice } from '../../parts/ProblemNotice.tsx';
@@ -62,7 +63,7 @@ export function BulkDialog({ action, jobs, leftOut, onClose }: Props) {
           <Stack gap="md">
             <div>{t(`jobs.bulk.${action}.text`)}</div>
             <p className={classes.names}>
-              {listed(jobs.slice(0, namesShown).map((job) => job.name), i18n.language)}
+              {listed(jobs.slice(0, namesShown).map((job) => visible(titled(job))), i18n.language)}
               {count > namesShown && ` ${t('jobs.bulk.andMore', { count: count - namesShown, number: number(count - namesShown) })}`}
             </p>
             {leftOut.length > 0 && <Alert color="yellow" variant="light">{t('jobs.bulk.leftOut', { count: leftOut.length, number: number(leftOut.length) })}</Alert>}
@@ -98,7 +99,7 @@ export function BulkDialog({ action, jobs, leftOut, onClose }: Props) {
         </Stack>
       )}
       {state.phase === 'done' && (
-        <BulkOutcome action={action} items={state.items} left={state.left} error={state.error} onGoOn={() => goOn(order)} onClose={() => onClose(true)} />
+        <BulkOutcome action={action} titles={new Map(jobs.map(({ name, title }) => [name, title]))} items={state.items} left={state.left} error={state.error} onGoOn={() => goOn(order)} onClose={() => onClose(true)} />
       )}
     </Modal>
   );

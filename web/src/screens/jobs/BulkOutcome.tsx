@@ -8,6 +8,7 @@ import { sentences } from '../../lib/lists.ts';
 import { visible } from '../../lib/visible.ts';
 import { Filled, slot } from '../../parts/Filled.tsx';
 import { PlainLink } from '../../parts/PlainLink.tsx';
+import { PlainText } from '../../parts/PlainText.tsx';
 import { ProblemNotice } from '../../parts/ProblemNotice.tsx';
 import { faultText, problemText } from '../../parts/problemText.ts';
 import classes from './BulkDialog.module.css';
@@ -18,6 +19,8 @@ const weight: Record<BulkItem['result'], number> = { refused: 0, unknown: 1, don
 interface Props {
   action: BulkAction;
   items: readonly BulkItem[];
+  /** Titles of the jobs by name. */
+  titles: ReadonlyMap<string, string | undefined>;
   /** Jobs that were not processed. */
   left: number;
   error: Error | undefined;
@@ -26,7 +29,7 @@ interface Props {
 }
 
 /** The result for each job: refused ones first, with the reason. */
-export function BulkOutcome({ action, items, left, error, onGoOn, onClose }: Props) {
+export function BulkOutcome({ action, items, titles, left, error, onGoOn, onClose }: Props) {
   const { t, i18n } = useTranslation();
   const [most, setMost] = useState(atOnce);
   const number = (n: number) => new Intl.NumberFormat(i18n.language).format(n);
@@ -53,7 +56,7 @@ export function BulkOutcome({ action, items, left, error, onGoOn, onClose }: Pro
             <tbody>
               {sorted.slice(0, most).map((item) => (
                 <tr key={item.name} data-outcome-of={item.name} data-result={item.result}>
-                  <td><code>{item.name}</code></td>
+                  <td>{titles.get(item.name) && <div><PlainText>{titles.get(item.name) ?? ''}</PlainText></div>}<code>{item.name}</code></td>
                   <td><Became action={action} item={item} /></td>
                 </tr>
               ))}

@@ -12,7 +12,7 @@ export interface JobActs {
   onRun: (job: Job) => void;
   onAsk: (job: Job) => void;
   onPause: (job: Job) => void;
-  onDelete: (name: string) => void;
+  onDelete: (job: Job) => void;
 }
 
 /** The actions menu. There is one for the whole table, at the row from which it was opened. */
@@ -30,7 +30,7 @@ export function JobMenu({ job, left, top, acts, onClose }: { job: Job; left: num
           <>
             <Menu.Item renderRoot={(props) => <Link to="/jobs/$name/edit" params={{ name: job.name }} {...props} />} leftSection={<Icon name="pencil" size={16} />}>{t('jobs.edit')}</Menu.Item>
             <Menu.Item renderRoot={(props) => <Link to="/new/job" search={{ from: job.name }} {...props} />} leftSection={<Icon name="copy" size={16} />}>{t('jobs.copy')}</Menu.Item>
-            <Menu.Item color="red" leftSection={<Icon name="trash" size={16} />} onClick={() => acts.onDelete(job.name)}>{t('jobs.delete')}</Menu.Item>
+            <Menu.Item color="red" leftSection={<Icon name="trash" size={16} />} onClick={() => acts.onDelete(job)}>{t('jobs.delete')}</Menu.Item>
           </>
         )}
       </Menu.Dropdown>

@@ -2,7 +2,10 @@ import { memo, type ReactNode } from 'react';
 import type { Job } from '../../api/types.ts';
 import { formatMs, formatRate } from '../../lib/figures.ts';
 import { useText } from '../../i18n/useText.ts';
+import { expressionsOf, hasSchedule, scheduleText, zonesOf } from '../../parts/scheduleText.ts';
 import { noGroup } from '../../lib/jobFilter.ts';
+import { localZone } from '../../lib/localTime.ts';
+import { isMachineLabel } from '../../lib/machineLabels.ts';
 import { Icon } from '../../parts/icons.tsx';
 import { JobFlags } from '../../parts/JobFlags.tsx';
 import { JobState } from '../../parts/JobState.tsx';
@@ -58,7 +61,7 @@ export const JobCard = memo(function JobCard({ job, row, top, selected, current,
         <Schedule job={job} brief />
         <span className={classes.foot}>
           {job.meta.results && job.meta.results.length > 0 ? <Sparkline job={job.name} results={job.meta.results} /> : <span className="small dim">{t('jobs.neverRun')}</span>}
-          {job.meta.nextFire && <span className="small dim"><Icon name="clock" size={12} /> <span className="unseen">{t('jobs.nextFire')}</span> <RelativeTime at={job.meta.nextFire} zone={job.timezone} short /></span>}
+          {job.meta.nextFire && <span className="small dim"><Icon name="clock" size={12} /> <span className="unseen">{t('jobs.nextFire')}</span> <RelativeTime at={job.meta.nextFire} zone={job.timezone} short ahead /></span>}
         </span>
       </span>
       <span role="gridcell" className={classes.acts}>{mayRun && <Acts job={job} menuOpen={menuOpen} />}</span>
@@ -72,7 +75,7 @@ const cells: Record<ColumnId, (job: Job) => ReactNode> = {
   schedule: (job) => <Schedule job={job} />,
   results: (job) => <Sparkline job={job.name} results={job.meta.results} />,
   last: (job) => <LastFire job={job} />,
-  next: (job) => (job.meta.nextFire ? <RelativeTime at={job.meta.nextFire} zone={job.timezone} short /> : <Nothing />),
+  next: (job) => (job.meta.nextFire ? <RelativeTime at={job.meta.nextFire} zone={job.timezone} short ahead /> : <Nothing />),
   p95: (job) => (job.meta.stats && job.meta.stats.samples > 0 ? <Length ms={job.meta.stats.p95Ms} /> : <Nothing />),
   success: (job) => (job.meta.stats?.successRate === undefined ? <Nothing /> : <Share rate={job.meta.stats.successRate} />),
   updated: (job) => <RelativeTime at={job.meta.updatedAt} short />,
@@ -120,7 +123,7 @@ function Group({ job }: { job: Job }) {
 }
 
 function Labels({ job }: { job: Job }) {
-  const labels = Object.entries(job.labels ?? {}).map(([key, value]) => `${key}=${value}`);
+  const labels = Object.entries(job.labels ?? {}).filter(([key]) => !isMachineLabel(key)).map(([key, value]) => `${key}=${value}`);
   if (labels.length === 0) return <Nothing />;
   return (
     <span className={classes.labels} title={labels.join('\n')}>
@@ -131,15 +134,18 @@ function Labels({ job }: { job: Job }) {
 }
 
 function Schedule({ job, brief = false }: { job: Job; brief?: boolean }) {
-  const { t } = useText();
-  if (!job.cronExpr) return <span className={classes.second}>{t('jobs.onlyTriggered')}</span>;
-  const zone = job.timezone ?? '';
+  const { t, language } = useText();
+  if (!hasSchedule(job)) return <span className={classes.second}>{scheduleText(t, language, job)}</span>;
+  const zone = zonesOf(job).join(', ');
+  const expressions = expressionsOf(job).join('; ');
   const words = job.meta.words ?? '';
-  const about = [words, job.cronExpr, zone].filter(Boolean).join('\n');
-  if (brief) return <span className={classes.second} title={about}>{words || <code>{job.cronExpr}</code>}</span>;
+  const about = [words, ...expressionsOf(job), zone].filter(Boolean).join('\n');
+  // The words have times of day in the job's zone, all others on the page are in the reader's.
+  const other = words !== '' && zone !== '' && zone !== localZone();
+  if (brief) return <span className={classes.second} title={about}>{words || <code>{expressions}</code>}{other && ` · ${zone}`}</span>;
   return (
     <span className={classes.lines} title={about}>
-      <code className={classes.line}>{job.cronExpr}</code>
+      <span className={classes.line}><code>{expressions}</code>{other && <span className={classes.zone}> {zone}</span>}</span>
       <span className={classes.second}>{words || zone}</span>
     </span>
   );

@@ -40,7 +40,7 @@ const mostAtOnce = 5000;
 /** Maximum number of rows that jobs may have moved meanwhile. */
 const moved = 50;
 
-const pick = (job: Job): Picked => ({ name: job.name, group: job.group ?? '', paused: job.meta.paused === true, hidden: job.meta.hidden === true });
+const pick = (job: Job): Picked => ({ name: job.name, title: job.title, group: job.group ?? '', paused: job.meta.paused === true, hidden: job.meta.hidden === true });
 
 function readColumns(value: unknown): ColumnId[] {
   if (!Array.isArray(value)) return columnIds.filter((id) => !hiddenAtFirst.includes(id));
@@ -70,7 +70,7 @@ export function JobsPage() {
   const [filtering, setFiltering] = useState(false);
   const [importing, setImporting] = useState(false);
   const [pausing, setPausing] = useState<Job | undefined>();
-  const [deleting, setDeleting] = useState<string | undefined>();
+  const [deleting, setDeleting] = useState<Job | undefined>();
   const [failed, setFailed] = useState<Error | undefined>();
   const anchor = useRef<Anchor | undefined>(undefined);
   const gathers = useRef<AbortController | undefined>(undefined);
@@ -193,15 +193,7 @@ export function JobsPage() {
         <div className={classes.progress} role="status">{t('jobs.exporting', { percent: Math.round(exporting.progress * 100) })} <button type="button" onClick={exporting.stop}>{t('common.cancel')}</button></div>
       )}
       <Modal opened={filtering && phone === true} onClose={() => setFiltering(false)} fullScreen title={t('jobs.filters')} closeButtonProps={{ 'aria-label': t('common.close') }}>{panel}</Modal>
-      {naming && (
-        <NameDialog
-          taken={saved.saved.map((one) => one.name)} onClose={() => setNaming(false)}
-          onName={(name) => {
-            saved.save(name);
-            setNaming(false);
-          }}
-        />
-      )}
+      {naming && <NameDialog filter={filter} saved={saved.saved} onClose={() => setNaming(false)} />}
       <Suspense>
         {bulk && (
           <BulkDialog
@@ -216,7 +208,7 @@ export function JobsPage() {
       </Suspense>
       {dialog}
       {pausing && <PauseOrResume job={pausing} onClose={() => setPausing(undefined)} />}
-      {deleting !== undefined && <DeleteJobDialog name={deleting} onClose={() => setDeleting(undefined)} />}
+      {deleting !== undefined && <DeleteJobDialog name={deleting.name} title={deleting.title} onClose={() => setDeleting(undefined)} />}
     </>
   );
 }

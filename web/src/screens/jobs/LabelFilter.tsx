@@ -3,6 +3,7 @@ import { useEffect, useId, useState, type FormEvent } from 'react';
 import { useTranslation } from 'react-i18next';
 import { useLabels } from '../../api/jobList.ts';
 import { hasLabel, withLabel } from '../../lib/labelSelector.ts';
+import { isMachineLabel } from '../../lib/machineLabels.ts';
 import { Icon } from '../../parts/icons.tsx';
 import classes from './FilterPanel.module.css';
 
@@ -11,7 +12,7 @@ const valuesAtOnce = 30;
 /** Filters by labels: check boxes for values, or a selector. */
 export function LabelFilter({ selector, onChange }: { selector: string; onChange: (selector: string) => void }) {
   const { t, i18n } = useTranslation();
-  const labels = useLabels().data?.items ?? [];
+  const labels = useLabels().data?.items.filter(({ key }) => !isMachineLabel(key)) ?? [];
   const [text, setText] = useState(selector);
   const listId = useId();
   useEffect(() => setText(selector), [selector]);

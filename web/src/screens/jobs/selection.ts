@@ -3,6 +3,7 @@
 /** The properties of a selected job that bulk actions need. */
 export interface Picked {
   name: string;
+  title?: string | undefined;
   group: string;
   paused: boolean;
   hidden: boolean;

@@ -1,6 +1,8 @@
+import { useEffect, useMemo, useRef } from 'react';
+import { useSaveView, useViews } from '../../api/views.ts';
 import { isNarrowed, type JobFilter } from '../../lib/jobFilter.ts';
 import { useStored } from '../../lib/stored.ts';
-import { readSaved, savedAs, withSaved, type SavedFilter } from './saved.ts';
+import { definitionOf, freshId, named, readLocal, savedAs, savedOf, type SavedFilter } from './saved.ts';
 
 export interface Saved {
   saved: SavedFilter[];
@@ -8,16 +10,28 @@ export interface Saved {
   is: SavedFilter | undefined;
   /** The active filter has no name yet. */
   maySave: boolean;
-  save: (name: string) => void;
-  forget: (one: SavedFilter) => void;
 }
 
-/** The saved filters of this browser, and whether the current one is among them. */
+/** The saved filters, and whether the current one is among them. */
 export function useSavedFilters(filter: JobFilter): Saved {
-  const [saved, setSaved] = useStored('carillon-job-filters', readSaved);
+  const views = useViews().data;
+  const saved = useMemo(() => savedOf(views?.items ?? []), [views]);
+  useImport(views && saved);
   const is = savedAs(saved, filter);
-  return {
-    saved, is, maySave: is === undefined && (isNarrowed(filter) || filter.sort !== undefined),
-    save: (name) => setSaved(withSaved(saved, { name, filter })), forget: (one) => setSaved(saved.filter((other) => other !== one)),
-  };
+  return { saved, is, maySave: is === undefined && (isNarrowed(filter) || filter.sort !== undefined) };
+}
+
+/** Moves filters that an earlier version stored in this browser to the server, once. */
+function useImport(saved: readonly SavedFilter[] | undefined) {
+  const [local, setLocal] = useStored('carillon-job-filters', readLocal);
+  const { mutateAsync } = useSaveView();
+  const begun = useRef(false);
+  useEffect(() => {
+    if (!saved || local.length === 0 || begun.current) return;
+    begun.current = true;
+    const missing = local.filter(({ name }) => !named(saved, name, false));
+    // Those that fail stay for the next time.
+    void Promise.allSettled(missing.map(({ name, filter }) => mutateAsync({ id: freshId(), definition: definitionOf(name, filter, false) })))
+      .then((results) => setLocal(missing.filter((_, i) => results[i]?.status === 'rejected')));
+  }, [saved, local, setLocal, mutateAsync]);
 }

@@ -1,3 +1,4 @@
+import { Button } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
 import { useTranslation } from 'react-i18next';
 import type { Fire } from '../../api/types.ts';
@@ -34,10 +35,10 @@ interface Props {
 const columns = 6;
 const idOf = (fire: Fire) => fire.id;
 
-/** Fires by day, with a line between planned and past ones. It does not move while the pointer is on it. */
+/** Fires by day, with a line between planned and past ones. It does not move while the pointer is on it, but offers new entries. */
 export function LedgerTable({ fires, ahead, now: across, busy, selected, onToggle, onToggleAll }: Props) {
   const { t, i18n } = useTranslation();
-  const { rows, held, around } = useSteady([...ahead, ...fires], idOf);
+  const { rows, held, hidden, show, around } = useSteady([...ahead, ...fires], idOf);
   const dayFormat = new Intl.DateTimeFormat(i18n.language, { dateStyle: 'full' });
   const dayOf = (at: string) => dayFormat.format(new Date(at));
   const may = useRights();
@@ -46,6 +47,7 @@ export function LedgerTable({ fires, ahead, now: across, busy, selected, onToggl
   const days = laid(rows, ({ row }) => row, dayOf, across ? { today: dayFormat.format(new Date()) } : undefined);
   return (
     <div className={classes.frame} aria-busy={busy} {...around}>
+      {hidden > 0 && <Button size="compact-xs" className={classes.hidden} data-hidden={hidden} onClick={show}>{t('ledger.showNew', { count: hidden })}</Button>}
       <table className={classes.table} data-held={held || undefined}>
         <caption className="unseen">{t('ledger.table')}</caption>
         <thead>
@@ -109,7 +111,7 @@ function FireRow({ fire, gone, mayAct, selected, onToggle }: RowProps) {
       <td>
         <JobLink job={fire.job} title={fire.jobTitle} className={classes.job} />
         {fire.jobTitle && <span className="small dim"> {fire.job}{fire.group && ' ·'}</span>}
-        {fire.group && <> <Link to="/ledger" search={(before) => ({ ...before, group: fire.group })} className="small dim">{fire.group}</Link></>}
+        {fire.group && <> <Link to="/ledger" search={(before) => ({ ...before, group: fire.group })} className={`small dim ${classes.group}`}>{fire.group}</Link></>}
         {fire.gap && (
           <div className={classes.gap} title={`${formatTime(fire.gap.from, i18n.language)} – ${formatTime(fire.gap.to, i18n.language)}`}>
             {t(fire.reason?.data?.count === 'at_least' ? 'ledger.gapAtLeast' : 'ledger.gap', { count: fire.gap.count, range: formatStretch(fire.gap.from, fire.gap.to, i18n.language) })}

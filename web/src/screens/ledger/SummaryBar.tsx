@@ -2,7 +2,7 @@ import { Link } from '@tanstack/react-router';
 import { useTranslation } from 'react-i18next';
 import type { Statistics } from '../../api/types.ts';
 import { endings, roundUp, totalOf } from '../../lib/figures.ts';
-import { formatTime } from '../../lib/time.ts';
+import { formatDay, formatTime } from '../../lib/time.ts';
 import { Bars } from '../../parts/Bars.tsx';
 import { ChartTable } from '../../parts/ChartTable.tsx';
 import { statusesOf, type LedgerSearch } from './ranges.ts';
@@ -13,7 +13,7 @@ export function SummaryBar({ statistics, search, onNarrow }: { statistics: Stati
   const { t, i18n } = useTranslation();
   const { buckets, by, timezone, to } = statistics;
   const number = new Intl.NumberFormat(i18n.language);
-  const when = (at: string) => (by === 'day' ? new Intl.DateTimeFormat(i18n.language, { dateStyle: 'medium', timeZone: timezone }).format(new Date(at)) : formatTime(at, i18n.language));
+  const when = (at: string) => (by === 'day' ? formatDay(at, i18n.language, timezone) : formatTime(at, i18n.language));
   const iso = (at: string) => new Date(at).toISOString().replace('.000Z', 'Z');
   const narrowed = (i: number): LedgerSearch => ({ ...search, range: 'custom', from: iso(buckets[i]?.at ?? ''), to: iso(buckets[i + 1]?.at ?? to) });
   const label = t(by === 'day' ? 'ledger.byDay' : 'ledger.byHour');

@@ -10,6 +10,7 @@ import { EmptyPage } from '../../parts/EmptyPage.tsx';
 import { Icon } from '../../parts/icons.tsx';
 import { Pager } from '../../parts/Pager.tsx';
 import { PlainText } from '../../parts/PlainText.tsx';
+import { expressionsOf, hasSchedule } from '../../parts/scheduleText.ts';
 import { ProblemNotice } from '../../parts/ProblemNotice.tsx';
 import { useRights } from '../../parts/session.ts';
 import { useCursorPages } from '../../parts/useCursorPages.ts';
@@ -30,7 +31,7 @@ export function SilentPanel() {
       </>
     )),
     column<Job>('group', t('silent.group'), ({ group }) => (group ? <code className="break">{visible(group)}</code> : <span className="dim">{t('common.none')}</span>)),
-    column<Job>('schedule', t('silent.schedule'), ({ cronExpr, meta }) => (meta.words ? visible(meta.words) : cronExpr ? <code>{visible(cronExpr)}</code> : <span className="dim">{t('silent.manual')}</span>), false),
+    column<Job>('schedule', t('silent.schedule'), ({ cronExpr, schedules, meta }) => (meta.words ? visible(meta.words) : hasSchedule({ cronExpr, schedules }) ? <code>{visible(expressionsOf({ cronExpr, schedules }).join('; '))}</code> : <span className="dim">{t('silent.manual')}</span>), false),
     column<Job>('actions', t('common.actions'), ({ name, group = '', meta }) => may('editor', group) && !meta.hidden && (
       <div className={classes.actions}>
         <Button size="xs" variant="default" aria-label={t('silent.setUpOf', { name: visible(name) })} renderRoot={(props) => <Link to="/jobs/$name/edit" params={{ name }} {...props} />}>{t('silent.setUp')}</Button>

@@ -4,6 +4,7 @@ import type { TFunction } from 'i18next';
 import type { useTestChannel } from '../../api/channels.ts';
 import type { Channel, Delivery } from '../../api/types.ts';
 import { visible } from '../../lib/visible.ts';
+import { isKnownKind } from '../../parts/channelForm.ts';
 import { column, type Columns } from '../../parts/DataTable.tsx';
 import { DeliveryStatus } from '../../parts/DeliveryStatus.tsx';
 import { Icon } from '../../parts/icons.tsx';
@@ -46,7 +47,7 @@ export function channelColumns(t: TFunction, acts: Acts): Columns<Channel> {
 
 function Destination({ t, channel }: { t: TFunction; channel: Channel }) {
   const { kind, origin, to = [] } = channel;
-  const kindName = t(`channels.kinds.${kind}`);
+  const kindName = isKnownKind(kind) ? t(`channels.kinds.${kind}`) : visible(kind);
   if (!origin && to.length === 0) return <span className="dim">{kindName}</span>;
   const left = to.length - addressesShown;
   return (

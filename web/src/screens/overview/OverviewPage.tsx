@@ -1,9 +1,11 @@
-import { useMemo } from 'react';
+import { lazy, useMemo } from 'react';
 import { useTranslation } from 'react-i18next';
+import { useApprovals } from '../../api/flowRuns.ts';
 import { useNextHour, useOverview, useRunning, useTroubles, useWaiting } from '../../api/overview.ts';
 import { useWorkers } from '../../api/workers.ts';
 import { countOf, troublesOf } from '../../lib/troubles.ts';
 import { modesOf } from '../../parts/conditions.ts';
+import { LazyPart } from '../../parts/LazyPart.tsx';
 import { PageHead } from '../../parts/PageHead.tsx';
 import { ProblemNotice } from '../../parts/ProblemNotice.tsx';
 import { Waiting } from '../../parts/Waiting.tsx';
@@ -20,6 +22,9 @@ import { Verdict } from './Verdict.tsx';
 import { WaitingPanel } from './WaitingPanel.tsx';
 import { WorkersPanel } from './WorkersPanel.tsx';
 
+// Few clusters have approvals, and then not always.
+const Approvals = lazy(() => import('../../flow/run/ApprovalAnswers.tsx'));
+
 /** The state of the cluster for on-call staff: running and waiting fires with reasons, problems, upcoming fires. */
 export function OverviewPage() {
   const { t } = useTranslation();
@@ -28,6 +33,7 @@ export function OverviewPage() {
   const ahead = useNextHour();
   const waits = useWaiting();
   const running = useRunning().data;
+  const approvals = useApprovals().data?.items;
   const more = found.data?.nextCursor !== undefined;
   const troubles = useMemo(() => troublesOf(found.data?.items ?? []), [found.data]);
   const { data } = overview;
@@ -58,6 +64,7 @@ export function OverviewPage() {
           />
           <div className={classes.columns}>
             <div className={classes.stack}>
+              {approvals && approvals.length > 0 && <LazyPart onClose={() => undefined}><Approvals approvals={approvals} /></LazyPart>}
               <RunningPanel count={runs} />
               <WaitingPanel />
               {found.error && !found.data ? <ProblemNotice error={found.error} onRetry={() => void found.refetch()} /> : <TroublesPanel troubles={troubles} partial={found.data?.partial === true} />}

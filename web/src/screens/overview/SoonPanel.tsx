@@ -14,7 +14,7 @@ import own from './SoonPanel.module.css';
 
 const shown = 6;
 
-/** Fires of the next hour by minute, and the next ones. */
+/** Fires of the next hour by minute, and the next ones, which may be later. */
 export function SoonPanel({ ahead }: { ahead: components['schemas']['Forecast'] | undefined }) {
   const { t } = useTranslation();
   const soon = useSoon(shown);
@@ -30,7 +30,7 @@ export function SoonPanel({ ahead }: { ahead: components['schemas']['Forecast'] 
           {jobs.map((job) => (
             <li key={job.name}>
               <JobLink job={job.name} title={job.title} className="break" />
-              <RelativeTime at={job.meta.nextFire ?? ''} zone={job.timezone} />
+              <RelativeTime at={job.meta.nextFire ?? ''} zone={job.timezone} ahead />
             </li>
           ))}
         </ol>

@@ -17,7 +17,7 @@ interface Props {
   soon: number | undefined;
   /** Waiting fires, counted like the list beside. */
   waiting: Counted | undefined;
-  /** Failed fires of the last 24 hours, counted by fire: those whose retry succeeded are not included. */
+  /** Failed fires of the last 24 hours, counted by fire: those whose retry succeeded, or that are acknowledged, are not included. */
   troubles: { failed: Counted; missed: Counted } | undefined;
 }
 
@@ -36,8 +36,8 @@ export function Tiles({ overview, running, soon, waiting, troubles }: Props) {
     <ul className={classes.tiles} aria-label={t('overview.numbers')} data-tiles="">
       <li data-tile="running"><Link to="/runs" search={{ status: 'running' }}><Figure name={t('overview.tile.running')} value={count(running)} tone={running ? 'live' : undefined} /></Link></li>
       <li data-tile="waiting"><Link to="/ledger" search={{ status: 'waiting' }}><Figure name={t('overview.tile.waiting')} value={atLeast(waiting)} /></Link></li>
-      <li data-tile="failed"><Link to="/ledger" search={{ status: 'failed,timed_out,lost', ...since, open: '1' }}><Figure name={t('overview.tile.failed')} value={atLeast(failed)} more={t('overview.tile.day')} tone={failed?.count ? 'bad' : undefined} /></Link></li>
-      <li data-tile="missed"><Link to="/ledger" search={{ status: 'missed,refused', ...since, open: '1' }}><Figure name={t('overview.tile.missed')} value={atLeast(missed)} more={t('overview.tile.day')} tone={missed?.count ? 'warn' : undefined} /></Link></li>
+      <li data-tile="failed"><Link to="/ledger" search={{ status: 'failed,timed_out,lost', ...since, open: '1' }}><Figure name={t('overview.tile.failed')} value={atLeast(failed)} more={t('overview.tile.open')} tone={failed?.count ? 'bad' : undefined} /></Link></li>
+      <li data-tile="missed"><Link to="/ledger" search={{ status: 'missed,refused', ...since, open: '1' }}><Figure name={t('overview.tile.missed')} value={atLeast(missed)} more={t('overview.tile.open')} tone={missed?.count ? 'warn' : undefined} /></Link></li>
       <li data-tile="rate"><Link to="/ledger" search={since}><Figure name={t('overview.tile.rate')} value={formatRate(day?.total.successRate, i18n.language)} more={t('overview.tile.day')} /></Link></li>
       <li data-tile="soon"><Link to="/ledger" search={{ status: 'planned', range: 'nextHour' }}><Figure name={t('overview.tile.soon')} value={count(soon)} /></Link></li>
       <li data-tile="slots"><Link to="/workers"><Figure name={t('overview.tile.slots')} value={count(workers.used)} more={t('overview.tile.of', { n: number.format(workers.slots) })} tone={workers.alive === 0 ? 'bad' : undefined} /></Link></li>

@@ -17,7 +17,8 @@ const rank: Record<WorkerState, number> = { troubled: 0, stopping: 1, draining: 
 
 /** The load of each worker, and which take no runs. */
 export function WorkersPanel() {
-  const { t } = useTranslation();
+  const { t, i18n } = useTranslation();
+  const number = new Intl.NumberFormat(i18n.language);
   const workers = useWorkers();
   const all = [...(workers.data?.items ?? [])].sort((a, b) => rank[workerState(a)] - rank[workerState(b)] || a.name.localeCompare(b.name) || a.id.localeCompare(b.id));
   return (
@@ -35,7 +36,7 @@ export function WorkersPanel() {
               {state !== 'away' && (
                 <>
                   <Meter max={Math.max(worker.slots, 1)} value={worker.used} label={t('overview.load', { worker: worker.name })} />
-                  <span className={own.slots}>{t('overview.slotsOf', { count: worker.slots, used: worker.used, slots: worker.slots })}</span>
+                  <span className={own.slots}>{t('overview.slotsOf', { count: worker.slots, used: number.format(worker.used), slots: number.format(worker.slots) })}</span>
                 </>
               )}
             </li>

@@ -13,6 +13,7 @@ export function Around({ run }: { run: Run }) {
   return (
     <p className={classes.around}>
       {t('run.around', { minutes })} <Link to="/runs" search={range}>{t('run.aroundRuns')}</Link> · <Link to="/search" search={range}>{t('search.open')}</Link>
+      {run.digest !== undefined && <> · <Link to="/runs" search={{ flowRun: run.id }}>{run.spread ? t('flowRun.runsOnWorkers') : t('flowRun.runsOfSteps')}</Link></>}
     </p>
   );
 }

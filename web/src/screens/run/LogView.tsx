@@ -173,14 +173,17 @@ export function LogView({ ref, store, version, only, wrap, times, follow, number
       return selection.all();
     }
     if (event.ctrlKey || event.metaKey || event.altKey) return;
-    if (event.key === 'ArrowUp' || event.key === 'PageUp') return leaveEnd();
-    const target = { g: 0, Home: 0, G: rows.total, End: rows.total }[event.key];
+    const targets: Record<string, number> = { g: 0, Home: 0, G: rows.total, End: rows.total };
+    const end = rows.total - room.height;
+    // The browser would scroll some time after the key, and end a following that has begun again meanwhile.
+    if (follow && end > 0) Object.assign(targets, { ArrowUp: end - 2 * rowHeight, PageUp: end - room.height + rowHeight });
+    const target = targets[event.key];
     if (target === undefined) return;
     // Outside the log, “g” starts a navigation shortcut.
     event.preventDefault();
     event.nativeEvent.stopImmediatePropagation();
     event.stopPropagation();
-    onFollow(target > 0);
+    onFollow(target > 0 && target === rows.total);
     scrollTo(target);
   };
 

@@ -7,6 +7,7 @@ import { useIsGone } from '../../api/workers.ts';
 import { formatBytes } from '../../lib/bytes.ts';
 import { formatSeconds, secondsBetween } from '../../lib/duration.ts';
 import { formatTime } from '../../lib/time.ts';
+import { BackfillDate } from '../../parts/BackfillDate.tsx';
 import { CopyLine } from '../../parts/CopyLine.tsx';
 import { versionNumber } from '../../lib/versionNumber.ts';
 import { Elapsed } from '../../parts/Elapsed.tsx';
@@ -15,13 +16,15 @@ import { Panel } from '../../parts/Panel.tsx';
 import { PlainText } from '../../parts/PlainText.tsx';
 import { Why } from '../../parts/Why.tsx';
 import classes from './RunPage.module.css';
+import { RunOutputs } from './RunOutputs.tsx';
 import { RunParams } from './RunParams.tsx';
 
 /** Properties of a run besides its time line. */
 export function RunFacts({ run }: { run: Run }) {
   const { t, i18n } = useTranslation();
   const duration = secondsBetween(run.startedAt, run.endedAt);
-  const declared = useJob(run.job, { enabled: !run.hidden }).data?.job.params;
+  const definition = useJob(run.job, { enabled: !run.hidden }).data?.job;
+  const declared = definition?.params;
   const hasParams = Object.keys({ ...declared, ...run.params }).length > 0;
   const going = run.status === 'running';
   const isGone = useIsGone(going);
@@ -32,16 +35,20 @@ export function RunFacts({ run }: { run: Run }) {
     <Panel title={t('common.about')}>
       <Facts
         entries={[
+          [t('job.type'), definition?.type && <code>{definition.type}</code>],
           [t('run.reason'), plainReason && run.reason && <Why reason={run.reason} />],
           [t('run.exitCode'), run.exitCode !== undefined && <strong>{run.exitCode}</strong>],
           [t('run.signal'), run.signal],
           [t('run.duration'), run.status === 'running' ? <Elapsed run={run} /> : duration !== undefined && formatSeconds(duration, i18n.language)],
-          [t('run.cause'), t(`cause.${run.cause}`)],
+          [t('run.cause'), run.cause === 'backfill' ? <BackfillDate at={run.plannedAt} /> : t(`cause.${run.cause}`)],
+          [t('run.schedule'), run.schedule && <PlainText>{run.schedule}</PlainText>],
           [t('run.triggeredBy'), run.triggeredBy && <PlainText>{run.triggeredBy}</PlainText>],
+          [t('run.trace'), run.traceparent && <PlainText>{run.traceparent.split('-')[1] ?? ''}</PlainText>],
           [t('run.note'), run.note && <PlainText>{run.note}</PlainText>],
           [t('run.attempt'), run.attempt > 0 && String(run.attempt)],
           [t('runs.gapFact'), run.gap && t(run.reason?.data?.count === 'at_least' ? 'runs.gapAtLeast' : 'runs.gap', { count: run.gap.count, from: formatTime(run.gap.from, i18n.language) })],
           [t('run.params'), hasParams && <RunParams run={run} />],
+          [t('run.outputs'), run.outputs && <RunOutputs outputs={run.outputs} />],
           [t('run.worker'), worker && (
             <>
               <Link to="/runs" search={{ worker: run.worker ?? '' }}><PlainText>{worker}</PlainText></Link>

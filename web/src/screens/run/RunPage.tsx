@@ -1,8 +1,7 @@
 import { ActionIcon, Alert, Button } from '@mantine/core';
 import { Link, useParams } from '@tanstack/react-router';
-import { useState } from 'react';
+import { useState, type ComponentProps } from 'react';
 import { useTranslation } from 'react-i18next';
-import { useJob } from '../../api/jobs.ts';
 import { Problem } from '../../api/problem.ts';
 import { isTerminal, useAttempts, useNeighbours, useRun } from '../../api/runs.ts';
 import type { Run } from '../../api/types.ts';
@@ -24,18 +23,23 @@ import { JobLink } from '../../parts/JobName.tsx';
 import { KillDialog } from '../../parts/KillDialog.tsx';
 import { PageHead } from '../../parts/PageHead.tsx';
 import { ProblemNotice } from '../../parts/ProblemNotice.tsx';
-import { RunButton } from '../../parts/RunButton.tsx';
 import { StatusBadge } from '../../parts/StatusBadge.tsx';
 import { TimeText } from '../../parts/TimeText.tsx';
 import { Waiting } from '../../parts/Waiting.tsx';
 import { Around } from './Around.tsx';
 import { AttemptsBar } from './AttemptsBar.tsx';
+import { FlowRunPanel } from './FlowRunPanel.tsx';
 import { hasOutcome, Outcome } from './Outcome.tsx';
+import { Origin } from './Origin.tsx';
 import { OutputPanel } from './OutputPanel.tsx';
+import { isPaused, PauseFlowRun } from './PauseFlowRun.tsx';
+import { RerunButton } from './RerunFlow.tsx';
+import { RunAgain } from './RunAgain.tsx';
 import { Runbook } from './Runbook.tsx';
 import { RunFacts } from './RunFacts.tsx';
 import classes from './RunPage.module.css';
 import { Timeline } from './Timeline.tsx';
+import { WorkersPanel } from './WorkersPanel.tsx';
 
 export function RunPage() {
   const { t } = useTranslation();
@@ -60,6 +64,7 @@ function RunView({ run }: { run: Run }) {
   // The button to run it again is beside the failure.
   const troubled = hasOutcome(run) && isTrouble(run.status);
   const endedBefore = useTrueFor(isTerminal(run.status), 2000);
+  const isFlowRun = run.digest !== undefined;
   return (
     <>
       <PageHead
@@ -81,19 +86,20 @@ function RunView({ run }: { run: Run }) {
         <Neighbours run={run} />
         {mayRun && <Acts run={run} again={!troubled} />}
       </PageHead>
+      <Origin run={run} />
       <AttemptsBar run={run} />
       {run.orphaned && <LateEndNotice late={run.orphaned} />}
       {run.ending && <Alert color="yellow" variant="light" icon={<Icon name="clock" />}><EndingText ending={run.ending} /></Alert>}
       {run.hidden && <Alert color="gray" variant="light" icon={<Icon name="key" />}>{t('run.hiddenText')}</Alert>}
       {run.acknowledged && <Acknowledged run={run} acknowledged={run.acknowledged} />}
-      <Outcome run={run} acts={troubled && mayRun && <><RunAgain run={run} disabled={!endedBefore} variant="filled" /><Acknowledge run={run} /></>} />
+      <Outcome run={run} acts={troubled && mayRun && <><Again run={run} disabled={!endedBefore} variant="filled" /><Acknowledge run={run} /></>} />
+      {isPaused(run) && <Alert color="yellow" variant="light" icon={<Icon name="pause" />}>{t('flowRun.paused')}</Alert>}
+      {/* A flow run has no output of its own: its steps have. */}
+      {isFlowRun && (run.spread ? <WorkersPanel run={run} /> : <FlowRunPanel run={run} />)}
       <Runbook run={run} />
       <Timeline run={run} />
       <Around run={run} />
-      <div className={classes.columns}>
-        <OutputPanel run={run} />
-        <RunFacts run={run} />
-      </div>
+      {isFlowRun ? <RunFacts run={run} /> : <div className={classes.columns}><OutputPanel run={run} /><RunFacts run={run} /></div>}
     </>
   );
 }
@@ -135,13 +141,6 @@ function LateEndNotice({ late }: { late: NonNullable<Run['orphaned']> }) {
   );
 }
 
-/** Runs the job again with the same parameters; nothing if the job is gone. */
-function RunAgain({ run, disabled, variant = 'default' }: { run: Run; disabled: boolean; variant?: 'filled' | 'default' }) {
-  const { t } = useTranslation();
-  const job = useJob(run.job);
-  return job.data && <RunButton job={job.data.job} given={run.params} disabled={disabled} variant={variant} label={t(Object.keys(job.data.job.params ?? {}).length > 0 ? 'run.againAsking' : 'run.again')} />;
-}
-
 function Acknowledged({ run, acknowledged }: { run: Run; acknowledged: NonNullable<Run['acknowledged']> }) {
   const mayUndo = useCan('operator', run.group ?? '');
   return <AckMark acknowledged={acknowledged} fire={run.fire} mayUndo={mayUndo} />;
@@ -161,6 +160,9 @@ function Acknowledge({ run }: { run: Run }) {
   );
 }
 
+/** Runs the fire of a run again; that of a flow run whole or in part. */
+const Again = (props: ComponentProps<typeof RunAgain>) => (props.run.digest === undefined ? <RunAgain {...props} /> : <RerunButton {...props} />);
+
 function Acts({ run, again }: { run: Run; again: boolean }) {
   const { t } = useTranslation();
   const [asking, setAsking] = useState(false);
@@ -171,8 +173,9 @@ function Acts({ run, again }: { run: Run; again: boolean }) {
   return (
     <>
       {again && <Acknowledge run={run} />}
+      {run.digest !== undefined && run.status === 'running' && <PauseFlowRun run={run} />}
       {ended
-        ? again && <RunAgain run={run} disabled={!endedBefore} />
+        ? again && <Again run={run} disabled={!endedBefore} />
         : <Button color="red" leftSection={<Icon name="stop" size={16} />} onClick={() => setAsking(true)}>{t(waits ? 'kill.cancel' : 'run.kill')}</Button>}
       {asking && <KillDialog id={run.id} job={run.job} jobTitle={run.jobTitle} waits={waits} onClose={() => setAsking(false)} />}
     </>

@@ -3,7 +3,7 @@ import { isTerminal } from '../../api/runs.ts';
 import type { Run } from '../../api/types.ts';
 import { formatClock } from '../../lib/clock.ts';
 import { formatSeconds, parseDuration, secondsBetween } from '../../lib/duration.ts';
-import { formatTimeInZone } from '../../lib/time.ts';
+import { formatDay, formatTimeInZone } from '../../lib/time.ts';
 import { ExpectedEnd } from '../../parts/ExpectedEnd.tsx';
 import classes from './Timeline.module.css';
 
@@ -32,20 +32,21 @@ const slow = 5;
 /** The time line of a run: planned, due, claimed, started, ended, and the delays. */
 export function Timeline({ run }: { run: Run }) {
   const { t, i18n } = useTranslation();
-  const later = run.dueAt !== undefined && Date.parse(run.dueAt) - Date.parse(run.plannedAt) >= 1000;
+  // A further attempt is due when it was allowed to start: its delays count from there.
+  const due = run.readyAt ?? run.dueAt;
+  const later = due !== undefined && Date.parse(due) - Date.parse(run.plannedAt) >= 1000;
   const terminal = isTerminal(run.status);
   const never = run.status === 'lost' ? t('run.unknown') : terminal ? t('run.never') : t('run.notYet');
   const startedAt = run.startedAt ?? run.orphaned?.startedAt;
   const steps: Step[] = [
     { name: t('run.planned'), at: run.plannedAt },
-    ...(later ? [{ name: t('run.due'), at: run.dueAt }] : []),
-    { name: t('run.claimed'), at: run.claimedAt, took: later ? undefined : seconds(run.delays?.plan), missing: never },
-    // While a command runs only the claim is known; its start is written with its end.
+    ...(later ? [{ name: t('run.due'), at: due }] : []),
+    { name: t('run.claimed'), at: run.claimedAt, took: later && !run.readyAt ? undefined : seconds(run.delays?.plan), missing: never },
+    // The start of a command is known after two seconds; it was claimed some milliseconds before.
     ...(run.status === 'running' && startedAt === undefined ? [] : [{ name: t('run.started'), at: startedAt, took: run.delays && (seconds(run.delays.claim) ?? 0) + (seconds(run.delays.start) ?? 0), missing: never }]),
     { name: t('run.ended'), at: run.endedAt, missing: never },
   ];
   // All times have milliseconds, and those of another day its date.
-  const dayFormat = new Intl.DateTimeFormat(i18n.language, { dateStyle: 'medium' });
   const day = new Date(run.plannedAt).toDateString();
   return (
     <div className={classes.course}>
@@ -55,11 +56,11 @@ export function Timeline({ run }: { run: Run }) {
           const last = i === steps.length - 1;
           return (
             <li key={name} className={classes.step} data-reached={at !== undefined} data-end={last && at ? run.status : undefined}>
-              {since !== undefined && i > 0 && at && <span className={classes.took} data-slow={!last && since >= slow}>{length(since, i18n.language)}</span>}
+              {since !== undefined && i > 0 && at && <span className={classes.took} data-slow={!last && !(later && i === 1) && since >= slow}>{length(since, i18n.language)}</span>}
               <span className={classes.name}>{name}</span>
               <span className={classes.at}>
                 {!at && <span className="dim">{missing}</span>}
-                {at && <time dateTime={at} title={formatTimeInZone(at, i18n.language)} className="nowrap">{(i === 0 || new Date(at).toDateString() !== day) && `${dayFormat.format(new Date(at))} `}{formatClock(Date.parse(at))}</time>}
+                {at && <time dateTime={at} title={formatTimeInZone(at, i18n.language)} className="nowrap">{(i === 0 || new Date(at).toDateString() !== day) && `${formatDay(at, i18n.language)} `}{formatClock(Date.parse(at))}</time>}
               </span>
             </li>
           );

@@ -3,15 +3,17 @@ import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { useMemo, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { pageSize } from '../../api/jobs.ts';
-import { isTerminal, useRuns } from '../../api/runs.ts';
+import { isTerminal, useRun, useRuns } from '../../api/runs.ts';
 import type { Run } from '../../api/types.ts';
 import type { RunSearch } from '../../lib/searchParams.ts';
 import { useRights } from '../../parts/session.ts';
-import { isName } from '../../lib/names.ts';
+import { isName, isRunJob } from '../../lib/names.ts';
 import { useSteady } from '../../lib/useSteady.ts';
+import { visible } from '../../lib/visible.ts';
 import { column, DataTable } from '../../parts/DataTable.tsx';
 import { EarlyEnd } from '../../parts/EarlyEnd.tsx';
 import { EmptyPage } from '../../parts/EmptyPage.tsx';
+import { Filled, slot } from '../../parts/Filled.tsx';
 import { Icon } from '../../parts/icons.tsx';
 import { KillDialog } from '../../parts/KillDialog.tsx';
 import { PageHead } from '../../parts/PageHead.tsx';
@@ -35,7 +37,7 @@ export function RunsPage() {
   const pages = useCursorPages(subject);
   // Incomplete names and exit codes are not sent: the server would refuse them, and they match nothing.
   const sensible =
-    (search.job === undefined || isName(search.job)) && (search.worker === undefined || isName(search.worker)) && (search.exitCode === undefined || exitCodeOf(search.exitCode) !== undefined);
+    (search.job === undefined || isRunJob(search.job)) && (search.worker === undefined || isName(search.worker)) && (search.exitCode === undefined || exitCodeOf(search.exitCode) !== undefined);
   const runs = useRuns(filterOf(search), pages.cursor, { enabled: sensible });
   const show = (next: RunSearch) => void navigate({ to: '/runs', search: cleaned(next), replace: true });
   const rows = sensible ? runs.data?.items : [];
@@ -52,6 +54,7 @@ export function RunsPage() {
         </Button>
       </PageHead>
       <RunFilters search={search} onChange={show} />
+      {search.flowRun !== undefined && <OfFlowRun id={search.flowRun} onClear={() => show({ ...search, flowRun: undefined })} />}
       {runs.error && !rows && <ProblemNotice error={runs.error} onRetry={() => void runs.refetch()} />}
       {!rows && !runs.error && <Waiting rows={8} />}
       {partial && <PartialNotice />}
@@ -68,13 +71,27 @@ export function RunsPage() {
         ))}
       {rows && !empty && (
         <>
-          {rows.length > 0 && <RunsTable key={`${subject} ${pages.cursor}`} runs={rows} busy={runs.isPlaceholderData} />}
+          {rows.length > 0 && <RunsTable key={`${subject} ${pages.cursor} ${runs.isPlaceholderData}`} runs={rows} busy={runs.isPlaceholderData} />}
           {early && <EarlyEnd found={rows.length} busy={runs.isPlaceholderData} onGoOn={() => pages.next(next)} />}
           {rows.length === 0 && !next && <p className="dim">{t('early.end')}</p>}
           <Pager pages={pages} nextCursor={next} />
         </>
       )}
     </>
+  );
+}
+
+/** Names the flow run whose nodes are listed. */
+function OfFlowRun({ id, onClear }: { id: string; onClear: () => void }) {
+  const { t } = useTranslation();
+  const run = useRun(id).data;
+  return (
+    <p className={classes.flowRun} data-flow-run={id}>
+      <span>
+        <Filled text={t('flowRun.listed', { run: slot })}><Link to="/runs/$id" params={{ id }} className={classes.beside}>{run ? t('flowRun.runOf', { flow: visible(run.jobTitle ?? run.job) }) : t('flowRun.oneRun')}</Link></Filled>
+      </span>
+      <Button size="compact-sm" variant="default" onClick={onClear}>{t('runs.clearFilter')}</Button>
+    </p>
   );
 }
 

@@ -17,10 +17,10 @@ export function exitCodeOf(text: string | undefined): number | undefined {
 
 /** Returns the query parameters of the API. */
 export function filterOf(search: RunSearch): RunFilter {
-  const { job, worker, cause, q } = search;
+  const { job, worker, cause, q, flowRun } = search;
   const named = search.status?.split(',') ?? [];
   return {
-    job, worker, cause, q, exitCode: exitCodeOf(search.exitCode), statuses: statuses.filter((status) => named.includes(status)),
+    job, worker, cause, q, flowRun, exitCode: exitCodeOf(search.exitCode), statuses: statuses.filter((status) => named.includes(status)),
     ...endsOfRange(search),
   };
 }

@@ -14,6 +14,7 @@ import { titled } from '../../lib/jobTitle.ts';
 import { formatTime } from '../../lib/time.ts';
 import { visible } from '../../lib/visible.ts';
 import { EmptyPage } from '../../parts/EmptyPage.tsx';
+import { FlowRunLink } from '../../parts/FlowRunLink.tsx';
 import { Icon } from '../../parts/icons.tsx';
 import { PageHead } from '../../parts/PageHead.tsx';
 import { PartialNotice } from '../../parts/PartialNotice.tsx';
@@ -126,6 +127,7 @@ function FoundRun({ item: { run, matches, more }, wanted }: { item: RunMatches; 
         <Link to="/runs/$id" params={{ id: run.id }} search={find} aria-label={t('runs.open', { job: visible(titled({ name: run.job, title: run.jobTitle })), time: formatTime(run.plannedAt, i18n.language) })}>{visible(run.jobTitle ?? run.job)}</Link>
         {run.jobTitle && <span className="small dim">{run.job}</span>}
         <StatusBadge status={run.status} />
+        <FlowRunLink run={run} />
         <span className="small dim"><TimeText at={run.plannedAt} /></span>
       </div>
       <ul className={classes.lines}>

@@ -4,6 +4,7 @@ import { Link, useNavigate } from '@tanstack/react-router';
 import { useMemo, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { aheadByHour, aheadByMinute, useForecast, type Forecast } from '../../api/forecast.ts';
+import { useOverview } from '../../api/overview.ts';
 import type { TimelineSearch } from '../../lib/searchParams.ts';
 import { sentences } from '../../lib/lists.ts';
 import { localZone } from '../../lib/localTime.ts';
@@ -62,7 +63,9 @@ function Days({ forecast, changes, search, onSearch }: { forecast: Forecast; cha
   const days = useMemo(() => daysOf(zone, minutes), [zone, minutes]);
   const day = days.find(({ date }) => date === search.day) ?? days[0];
   const rows = useMemo(() => (day ? rowsOfDay(zone, day.at, minutes) : []), [zone, day, minutes]);
-  const threshold = useMemo(() => pileUpFrom(forecast.buckets), [forecast]);
+  const slots = useOverview().data?.workers.slots ?? 0;
+  const threshold = useMemo(() => pileUpFrom(forecast.buckets, slots), [forecast, slots]);
+  const pileUps = useMemo(() => forecast.pileUps.filter(({ fires }) => fires >= threshold), [forecast, threshold]);
   const [chosen, setChosen] = useState<number | undefined>();
   const number = new Intl.NumberFormat(i18n.language);
   const first = rows[0]?.at ?? 0;
@@ -115,7 +118,7 @@ function Days({ forecast, changes, search, onSearch }: { forecast: Forecast; cha
           />
         </Panel>
         <div className={classes.side}>
-          <PileUps pileUps={forecast.pileUps} onLook={look} write={(at) => formatTime(at, i18n.language)} />
+          <PileUps pileUps={pileUps} onLook={look} write={(at) => formatTime(at, i18n.language)} />
           <ClockChanges changes={changes} />
         </div>
       </div>

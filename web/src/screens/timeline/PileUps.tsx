@@ -9,7 +9,7 @@ import { gatherPiles } from './pileUps.ts';
 
 const shownFirst = 6;
 
-/** Peaks: minutes with many fires, their jobs, and advice. */
+/** Minutes with more fires than the workers have slots, their jobs, and advice. */
 export function PileUps({ pileUps, onLook, write }: { pileUps: readonly PileUp[]; onLook: (at: number) => void; write: (at: string) => string }) {
   const { t } = useTranslation();
   const [all, setAll] = useState(false);

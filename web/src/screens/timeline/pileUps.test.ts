@@ -3,16 +3,17 @@ import type { PileUp } from '../../api/forecast.ts';
 import { eachMinute, gatherPiles, pileUpFrom } from './pileUps.ts';
 
 it.each([
-  [[], 10],
-  [[0, 0, 0, 40], 10],
-  [[15, 15, 15, 40], 30],
-])('among %j a pile-up begins at %d', (minutes, least) => expect(pileUpFrom(minutes)).toBe(least));
+  [[], 0, 10],
+  [[0, 0, 0, 40], 4, 10],
+  [[15, 15, 15, 40], 20, 30],
+  [[0, 0, 0, 40], 40, 41],
+])('among %j with %d slots a pile-up begins at %d', (minutes, slots, least) => expect(pileUpFrom(minutes, slots)).toBe(least));
 
 it('includes minutes without fires', () => {
   const at = (n: number, fires: number) => ({ at: n * 60_000, fires });
   expect(eachMinute([at(3, 40), at(5, 41), at(9, 1)], 7 * 60_000)).toEqual([40, 0, 41, 0]);
   expect(eachMinute([at(9, 1)], 7 * 60_000)).toEqual([]);
-  expect(pileUpFrom(eachMinute([3, 4, 5, 6].map((n) => at(n, 40)), 7 * 60_000)), 'what is always so does not stand out').toBe(80);
+  expect(pileUpFrom(eachMinute([3, 4, 5, 6].map((n) => at(n, 40)), 7 * 60_000), 0), 'what is always so does not stand out').toBe(80);
 });
 
 it('groups recurring peaks, largest first', () => {

@@ -2,14 +2,15 @@ import type { PileUp } from '../../api/forecast.ts';
 import type { Count } from '../../parts/gantt/density.ts';
 import { minute } from '../../parts/gantt/span.ts';
 
-// A minute is a peak with at least this many fires, and this multiple of the median; the server has the same rule.
+// A minute is a peak with at least this many fires, and this multiple of the median, as for the server. It does not
+// know the slots, which change with the workers.
 const leastFires = 10;
 const times = 2;
 
-/** Returns the number of fires per minute from which on they pile up and wait for slots. */
-export function pileUpFrom(minutes: readonly number[]): number {
+/** Returns the number of fires per minute from which on they pile up: unusually many, and more than the workers have slots. */
+export function pileUpFrom(minutes: readonly number[], slots: number): number {
   const sorted = [...minutes].sort((a, b) => a - b);
-  return Math.max(leastFires, times * (sorted[Math.floor(sorted.length / 2)] ?? 0));
+  return Math.max(slots + 1, leastFires, times * (sorted[Math.floor(sorted.length / 2)] ?? 0));
 }
 
 /** Returns the counts of all minutes, including empty ones, from the first fire up to a time. */

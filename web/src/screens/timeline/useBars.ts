@@ -65,11 +65,10 @@ export function useBars(wanted: Wanted, settled: Span, now: number) {
     const start = Date.parse(forecast?.start ?? '');
     return [...minutesOf(counted), ...(forecast?.buckets ?? []).flatMap((fires, i) => (fires > 0 ? [{ at: start + i * minute, fires, by: { plan: fires } }] : []))];
   }, [bars, past.data?.completeFrom, forecast]);
-  // Fires pile up only if they are more than the slots. Without a forecast the rest of the threshold is computed from the
-  // minutes themselves.
+  // Without a forecast the threshold is computed from the minutes themselves.
   const until = Math.min(between.to, Math.floor(now / minute) * minute);
   const slots = useOverview().data?.workers.slots ?? 0;
-  const threshold = useMemo(() => Math.max(slots + 1, pileUpFrom(forecast?.buckets ?? eachMinute(minutes, until))), [forecast, minutes, until, slots]);
+  const threshold = useMemo(() => pileUpFrom(forecast?.buckets ?? eachMinute(minutes, until), slots), [forecast, minutes, until, slots]);
 
   const averages = useMemo((): Count[] => {
     const until = past.data?.completeFrom;

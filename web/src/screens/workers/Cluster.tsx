@@ -11,6 +11,7 @@ export function Cluster({ workers }: { workers: readonly Worker[] }) {
   const sum = (of: (worker: Worker) => number) => alive.reduce((all, worker) => all + of(worker), 0);
   const used = sum((worker) => worker.used);
   const slots = sum((worker) => worker.slots);
+  const daemons = sum((worker) => worker.daemonSlots ?? 0);
   const counted = (state: ReturnType<typeof drainOf>) => alive.filter((worker) => drainOf(worker) === state).length;
   const draining = counted('draining');
   const drained = counted('drained');
@@ -22,6 +23,7 @@ export function Cluster({ workers }: { workers: readonly Worker[] }) {
       <span>{t('workers.alive', { count: alive.length })}</span>
       <span>{t('workers.slotsUsed', { count: slots, used: number.format(used), slots: number.format(slots) })}</span>
       <span>{t('workers.running', { count: sum((worker) => worker.running) })}</span>
+      {daemons > 0 && <span>{t('workers.daemonSlots', { count: daemons })}</span>}
       {draining > 0 && <strong className={classes.trouble}>{t('workers.areDraining', { count: draining })}</strong>}
       {drained > 0 && <strong className={classes.trouble}>{t('workers.areDrained', { count: drained })}</strong>}
       {stopping > 0 && <strong className={classes.trouble}>{t('workers.areStopping', { count: stopping })}</strong>}

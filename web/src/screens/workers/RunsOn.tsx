@@ -14,9 +14,10 @@ import { JobLink } from '../../parts/JobName.tsx';
 import { KillDialog } from '../../parts/KillDialog.tsx';
 import { ProblemNotice } from '../../parts/ProblemNotice.tsx';
 import { Waiting } from '../../parts/Waiting.tsx';
+import { DaemonsOn } from './DaemonsOn.tsx';
 import classes from './WorkersPage.module.css';
 
-/** Current runs of a worker, with a button to kill each. */
+/** Current runs of a worker, with a button to kill each, and its daemons by job. */
 export function RunsOn({ worker }: { worker: Worker }) {
   const { t, i18n } = useTranslation();
   const runs = useRunsOn(worker.id);
@@ -25,12 +26,16 @@ export function RunsOn({ worker }: { worker: Worker }) {
   const [killing, setKilling] = useState<Run | undefined>();
   if (runs.error && !runs.data) return <ProblemNotice error={runs.error} onRetry={() => void runs.refetch()} />;
   if (!runs.data) return <Waiting rows={1} />;
+  const others = runs.data.filter(({ cause }) => cause !== 'daemon');
+  const daemons = Object.keys(worker.replicas ?? {}).length > 0;
   return (
     <>
-      {runs.data.length === 0 && <p className={classes.calm}>{t('workers.runsNothing')}</p>}
-      {runs.data.length > 0 && (
+      <DaemonsOn worker={worker} />
+      {daemons && others.length > 0 && <h3 className={classes.part}>{t('workers.otherRuns')}</h3>}
+      {!daemons && others.length === 0 && <p className={classes.calm}>{t('workers.runsNothing')}</p>}
+      {others.length > 0 && (
         <ul className={classes.runs} aria-label={t('workers.runsOf', { name: visible(worker.name || worker.id) })}>
-          {runs.data.map((run) => (
+          {others.map((run) => (
             <li key={run.id} data-run={run.id}>
               <JobLink job={run.job} title={run.jobTitle} run={run.id} className={classes.runName} />
               <span className="small dim nowrap">{t('workers.since', { time: formatSeconds(Math.max(0, Math.floor((now - Date.parse(run.startedAt ?? run.claimedAt ?? run.plannedAt)) / 1000)), i18n.language) })}</span>

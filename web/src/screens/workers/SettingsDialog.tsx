@@ -4,21 +4,22 @@ import { useTranslation } from 'react-i18next';
 import { Problem } from '../../api/problem.ts';
 import type { Worker } from '../../api/types.ts';
 import { useChangeWorker } from '../../api/workers.ts';
+import { labelsFor } from '../../lib/labelSelector.ts';
 import { sentences } from '../../lib/lists.ts';
 import { visible } from '../../lib/visible.ts';
 import { Icon } from '../../parts/icons.tsx';
 import { ProblemNotice } from '../../parts/ProblemNotice.tsx';
 import { faultText } from '../../parts/problemText.ts';
 import { showNotice } from '../../parts/showNotice.ts';
-import { patchOf, settingsFaults, settingsForm, type LabelRow } from './settings.ts';
+import { patchOf, settingsFaults, settingsForm, withLabels, type LabelRow } from './settings.ts';
 import classes from './WorkersPage.module.css';
 
-/** An operator's settings of a worker, which override its own. */
-export function SettingsDialog({ worker, onClose }: { worker: Worker; onClose: () => void }) {
+/** An operator's settings of a worker, which override its own; begun with the labels that a job requires, if given. */
+export function SettingsDialog({ worker, label, onClose }: { worker: Worker; label: string | undefined; onClose: () => void }) {
   const { t, i18n } = useTranslation();
   const change = useChangeWorker();
   const [before] = useState(() => settingsForm(worker));
-  const [form, setForm] = useState(before);
+  const [form, setForm] = useState(() => withLabels(before, label === undefined ? {} : labelsFor(label)));
   const own = settingsFaults(form);
   const faults = change.error instanceof Problem ? change.error.faults : [];
   const errorAt = (field: 'slots' | 'weight' | 'labels') => {

@@ -16,7 +16,7 @@ import { PlainText } from '../../parts/PlainText.tsx';
 import { ProblemNotice } from '../../parts/ProblemNotice.tsx';
 import { RelativeTime } from '../../parts/TimeText.tsx';
 import { Waiting } from '../../parts/Waiting.tsx';
-import { heartbeatOf, Labels, Load, Skew } from './columns.tsx';
+import { Functions, heartbeatOf, Labels, Load, Program, Skew } from './columns.tsx';
 import { DrainDialog } from './DrainDialog.tsx';
 import { LoadPanel } from './LoadPanel.tsx';
 import { RunsOn } from './RunsOn.tsx';
@@ -47,12 +47,16 @@ export function WorkerPage() {
 
 function Shown({ worker }: { worker: Worker }) {
   const { t, i18n } = useTranslation();
-  const { range = '24h' } = useSearch({ from: '/workers/$id' });
+  const { range = '24h', label } = useSearch({ from: '/workers/$id' });
   const navigate = useNavigate();
   const mayDrain = useCan('operator', '');
   const maySet = useCan('admin', '');
   const [draining, setDraining] = useState<Worker | undefined>();
-  const [setting, setSetting] = useState<Worker | undefined>();
+  const [setting, setSetting] = useState(label !== undefined && maySet ? worker : undefined);
+  const closeSetting = () => {
+    setSetting(undefined);
+    if (label !== undefined) void navigate({ to: '/workers/$id', params: { id: worker.id }, search: { range: range === '24h' ? undefined : range }, replace: true });
+  };
   const name = visible(worker.name || worker.id);
   const drained = worker.settings?.drain === true;
   return (
@@ -66,8 +70,10 @@ function Shown({ worker }: { worker: Worker }) {
           <Facts
             entries={[
               [t('workers.state'), <State worker={worker} />],
-              [t('workers.load'), !worker.away && <Load t={t} worker={worker} />],
+              [t('workers.load'), !worker.away && <Load t={t} language={i18n.language} worker={worker} />],
               [t('job.labels'), Object.keys(worker.labels ?? {}).length > 0 && <Labels worker={worker} />],
+              [t('workers.program'), worker.program && <Program t={t} program={worker.program} />],
+              [t('workers.functions'), worker.program && <Functions program={worker.program} />],
               [t('workers.weight'), worker.weight],
               [t('workers.host'), worker.host && <><PlainText>{worker.host}</PlainText> <span className="dim">{t('workers.process', { pid: worker.pid })}</span></>],
               [t('workers.version'), worker.version],
@@ -84,7 +90,7 @@ function Shown({ worker }: { worker: Worker }) {
       </div>
       <LoadPanel worker={worker} range={range} onRange={(next) => void navigate({ to: '/workers/$id', params: { id: worker.id }, search: { range: next === '24h' ? undefined : next }, replace: true })} />
       {draining && <DrainDialog worker={draining} onClose={() => setDraining(undefined)} />}
-      {setting && <SettingsDialog worker={setting} onClose={() => setSetting(undefined)} />}
+      {setting && <SettingsDialog worker={setting} label={label} onClose={closeSetting} />}
     </>
   );
 }

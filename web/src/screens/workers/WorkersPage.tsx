@@ -1,13 +1,16 @@
+import { Alert } from '@mantine/core';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { useMemo, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { useMasters } from '../../api/masters.ts';
 import type { Worker } from '../../api/types.ts';
 import { useWorkers } from '../../api/workers.ts';
+import { visible } from '../../lib/visible.ts';
 import { useCan } from '../../parts/session.ts';
 import { CopyLine } from '../../parts/CopyLine.tsx';
 import { DataTable } from '../../parts/DataTable.tsx';
 import { EmptyPage } from '../../parts/EmptyPage.tsx';
+import { Icon } from '../../parts/icons.tsx';
 import { PageHead } from '../../parts/PageHead.tsx';
 import { ProblemNotice } from '../../parts/ProblemNotice.tsx';
 import { Waiting } from '../../parts/Waiting.tsx';
@@ -29,7 +32,7 @@ export function WorkersPage() {
   // The worker at the time the dialog was opened: its content must not change.
   const [draining, setDraining] = useState<Worker | undefined>();
   const [setting, setSetting] = useState<Worker | undefined>();
-  const { open } = useSearch({ from: '/workers' });
+  const { open, label } = useSearch({ from: '/workers' });
   const navigate = useNavigate();
   const rows = useMemo(() => workers.data?.items.toSorted((a, b) => (a.name || a.id).localeCompare(b.name || b.id, undefined, { numeric: true }) || a.id.localeCompare(b.id)), [workers.data]);
   const masters = useMasters().data?.items;
@@ -39,9 +42,9 @@ export function WorkersPage() {
     () =>
       workerColumns(t, i18n.language, {
         mayDrain, maySet, onDrain: setDraining, onSet: setSetting, oldest, open, weighted,
-        onToggle: (worker) => void navigate({ to: '/workers', search: { open: worker.id === open ? undefined : worker.id }, replace: true }),
+        onToggle: (worker) => void navigate({ to: '/workers', search: { open: worker.id === open ? undefined : worker.id, label }, replace: true }),
       }),
-    [t, i18n.language, mayDrain, maySet, oldest, open, weighted, navigate],
+    [t, i18n.language, mayDrain, maySet, oldest, open, label, weighted, navigate],
   );
   return (
     <>
@@ -56,6 +59,7 @@ export function WorkersPage() {
       )}
       {rows && rows.length > 0 && (
         <>
+          {label !== undefined && maySet && <Alert color="blue" variant="light" icon={<Icon name="gear" />} data-label-hint="">{t('workers.labelHint', { label: visible(label) })}</Alert>}
           <Cluster workers={rows} />
           <DataTable
             cards caption={t('workers.table')} columns={columns} rows={rows} rowId={(worker) => worker.id}
@@ -67,7 +71,7 @@ export function WorkersPage() {
       {rows && <GoneWorkers known={rows} />}
       <MastersPanel oldest={oldest} />
       {draining && <DrainDialog worker={draining} onClose={() => setDraining(undefined)} />}
-      {setting && <SettingsDialog worker={setting} onClose={() => setSetting(undefined)} />}
+      {setting && <SettingsDialog worker={setting} label={label} onClose={() => setSetting(undefined)} />}
     </>
   );
 }

@@ -45,12 +45,13 @@ export function workerColumns(t: TFunction, language: string, acts: Acts): Colum
         <div className={classes.named}>
           <Link to="/workers/$id" params={{ id: worker.id }} className={classes.whole} title={visible(worker.name || worker.id)}><PlainText>{worker.name || worker.id}</PlainText></Link>
           {worker.host && worker.host !== worker.name && <div className={`small dim ${classes.whole}`} title={visible(worker.host)}><PlainText>{worker.host}</PlainText></div>}
+          {worker.program && <div className={`small dim ${classes.whole}`}><Program t={t} program={worker.program} /> · {t('workers.functionCount', { count: worker.program.functions.length })}</div>}
           <div className="small narrowOnly"><Labels worker={worker} /></div>
         </div>
       </div>
     )),
     column<Worker>('state', t('workers.state'), (worker) => <StateWords t={t} worker={worker} />),
-    column<Worker>('load', t('workers.load'), (worker) => (worker.away ? none : <Load t={t} worker={worker} />)),
+    column<Worker>('load', t('workers.load'), (worker) => (worker.away ? none : <Load t={t} language={language} worker={worker} />)),
     ...(acts.weighted ? [column<Worker>('weight', t('workers.weight'), (worker) => worker.weight, false)] : []),
     column<Worker>('labels', t('job.labels'), (worker) => (Object.keys(worker.labels ?? {}).length > 0 ? <Labels worker={worker} /> : none), false),
     column<Worker>('skew', t('workers.skew'), (worker) => (worker.away ? none : <Skew t={t} language={language} ms={worker.skewMs} />), false),
@@ -68,13 +69,25 @@ export function Labels({ worker }: { worker: Worker }) {
   );
 }
 
-export function Load({ t, worker }: { t: TFunction; worker: Worker }) {
+/** The program that a worker is, with its build. */
+export function Program({ t, program }: { t: TFunction; program: NonNullable<Worker['program']> }) {
+  return <span data-program={program.app}>{program.build ? t('workers.programBuild', { app: visible(program.app), build: visible(program.build) }) : t('workers.programOf', { app: visible(program.app) })}</span>;
+}
+
+export function Functions({ program }: { program: NonNullable<Worker['program']> }) {
+  return <span className={classes.labels}>{program.functions.map((name) => <code key={name}>{visible(name)}</code>)}</span>;
+}
+
+export function Load({ t, language, worker }: { t: TFunction; language: string; worker: Worker }) {
+  const number = new Intl.NumberFormat(language);
+  const [used, slots] = [number.format(worker.used), number.format(worker.slots)];
   return (
     <div className={classes.load}>
-      <Meter max={Math.max(worker.slots, 1)} value={worker.used} label={t('workers.loadOf', { count: worker.slots, used: worker.used, slots: worker.slots })} />
+      <Meter max={Math.max(worker.slots, 1)} value={worker.used} label={t('workers.loadOf', { count: worker.slots, used, slots })} />
       <span>
-        {worker.used} / {worker.slots}
+        {used} / {slots}
         <span className="small dim"> · {t('workers.running', { count: worker.running })}</span>
+        {(worker.daemonSlots ?? 0) > 0 && <span className="small dim" data-daemon-slots=""> · {t('workers.daemonSlots', { count: worker.daemonSlots })}</span>}
       </span>
     </div>
   );

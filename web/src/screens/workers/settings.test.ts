@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Worker } from '../../api/types.ts';
-import { patchOf, settingsFaults, settingsForm } from './settings.ts';
+import { patchOf, settingsFaults, settingsForm, withLabels } from './settings.ts';
 
 const worker = { id: 'w', name: 'w', slots: 1000, labels: { zone: 'a' } } as unknown as Worker;
 const set = { ...worker, settings: { slots: 0, weight: 3, labels: { zone: 'b' } } } as Worker;
@@ -26,4 +26,10 @@ describe('the settings of a worker', () => {
     expect(settingsFaults(form)).toEqual({});
     expect(settingsFaults({ ...form, slots: 'many', weight: '-1', labels: [{ name: 'a', value: '' }, { name: ' a', value: 'x' }] })).toEqual({ slots: 'number', weight: 'number', labels: 'twice' });
   });
+});
+
+it('adds labels to the configured ones', () => {
+  const before = settingsForm(worker);
+  expect(patchOf(before, withLabels(before, { zone: 'b', gpu: 'true' }))).toEqual({ labels: { zone: 'b', gpu: 'true' } });
+  expect(withLabels(before, {})).toBe(before);
 });

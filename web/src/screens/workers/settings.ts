@@ -22,6 +22,13 @@ export function settingsForm({ settings, labels }: Worker): SettingsForm {
   };
 }
 
+/** Adds labels to a form; they replace those of the same name. */
+export function withLabels(form: SettingsForm, labels: Readonly<Record<string, string>>): SettingsForm {
+  const added = Object.entries(labels).map(([name, value]) => ({ name, value }));
+  if (added.length === 0) return form;
+  return { ...form, ownLabels: false, labels: [...form.labels.filter((row) => labels[row.name] === undefined), ...added] };
+}
+
 export type SettingsFault = 'number' | 'twice';
 
 /** Returns a fault that makes a request impossible. */

@@ -1,4 +1,5 @@
-import { expect, it } from 'vitest';
+import { EditorState } from '@codemirror/state';
+import { expect, it, vi } from 'vitest';
 import { JobDocument } from './JobDocument.ts';
 
 it('has one undo history for the form and the text', () => {
@@ -42,4 +43,35 @@ it('shows pasted text, even if it is invalid', () => {
   expect(doc.snapshot().parsed.text).toBe(doc.text);
   expect(doc.snapshot().parsed.faults.map(({ kind }) => kind)).toContain('reference');
   expect(JSON.stringify(doc.snapshot().good.definition)).not.toContain('old');
+});
+
+it('a text that is slow to parse is parsed when typing pauses, or when it is needed', () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  const clock = vi.spyOn(performance, 'now');
+  let now = 0;
+  clock.mockImplementation(() => (now += 50)); // each parsing takes 50 ms
+  try {
+    const doc = new JobDocument('name: a\n');
+    let told = 0;
+    doc.subscribe(() => told++);
+    const typed = (text: string) => doc.take(EditorState.create({ doc: text }));
+    typed('name: ab\n');
+    typed('name: abc\n');
+    expect(doc.snapshot()).toMatchObject({ stale: true, parsed: { definition: { name: 'a' } } });
+    expect(told).toBe(1);
+    vi.advanceTimersByTime(299);
+    expect(told).toBe(1);
+    vi.advanceTimersByTime(1);
+    expect(doc.snapshot()).toMatchObject({ stale: false, parsed: { definition: { name: 'abc' } } });
+    typed('name: abcd\n');
+    expect(doc.settled().parsed.definition).toEqual({ name: 'abcd' });
+    expect(told).toBe(4);
+    vi.advanceTimersByTime(10_000);
+    expect(told, 'it was parsed already').toBe(4);
+    doc.set(['title'], 'x');
+    expect(doc.snapshot().parsed.definition, 'the form shows its values at once').toEqual({ name: 'abcd', title: 'x' });
+  } finally {
+    clock.mockRestore();
+    vi.useRealTimers();
+  }
 });

@@ -11,7 +11,13 @@ export interface Snapshot {
   good: Parsed;
   canUndo: boolean;
   canRedo: boolean;
+  /** The text has changed since: it is parsed once typing pauses. */
+  stale: boolean;
 }
+
+/** Milliseconds that parsing may take at each key; a longer text, that of a flow of a thousand steps, is parsed in pauses. */
+const fluent = 40;
+const pause = 300;
 
 /**
  * The document behind the form and the YAML: its text with one undo history for both. The form changes values by path,
@@ -21,13 +27,18 @@ export class JobDocument {
   #state: EditorState;
   #view: EditorView | undefined;
   #snapshot: Snapshot;
+  /** How long the text took to be parsed. */
+  #cost = 0;
+  #later: ReturnType<typeof setTimeout> | undefined;
+  /** The text is changed at once, not by typing into it. */
+  #atOnce = false;
   readonly #listeners = new Set<() => void>();
   readonly #look = new Compartment();
 
   constructor(text: string) {
     this.#state = EditorState.create({ doc: text, extensions: [history(), this.#look.of([]), EditorState.tabSize.of(2)] });
-    const parsed = parse(text);
-    this.#snapshot = { parsed, good: parsed, canUndo: false, canRedo: false };
+    const parsed = this.#read(text);
+    this.#snapshot = { parsed, good: parsed, canUndo: false, canRedo: false, stale: false };
   }
 
   readonly subscribe = (listener: () => void): (() => void) => {
@@ -36,6 +47,12 @@ export class JobDocument {
   };
 
   readonly snapshot = (): Snapshot => this.#snapshot;
+
+  /** Returns the snapshot of the present text. */
+  settled(): Snapshot {
+    if (this.#snapshot.stale) this.#parse();
+    return this.#snapshot;
+  }
 
   get text(): string {
     return this.#state.doc.toString();
@@ -85,9 +102,28 @@ export class JobDocument {
     const before = this.#state;
     this.#state = state;
     if (before.doc === state.doc) return;
-    const text = this.text;
+    if (this.#atOnce || this.#cost <= fluent) return this.#parse();
+    clearTimeout(this.#later);
+    this.#later = setTimeout(() => this.#parse(), Math.max(pause, this.#cost));
+    if (!this.#snapshot.stale) this.#publish({ ...this.#snapshot, stale: true, canUndo: undoDepth(state) > 0, canRedo: redoDepth(state) > 0 });
+  }
+
+  #parse(): void {
+    clearTimeout(this.#later);
+    const parsed = this.#read(this.text);
+    const state = this.#state;
+    this.#publish({ parsed, good: parsed.definition ? parsed : this.#snapshot.good, canUndo: undoDepth(state) > 0, canRedo: redoDepth(state) > 0, stale: false });
+  }
+
+  #read(text: string): Parsed {
+    const began = performance.now();
     const parsed = parse(text);
-    this.#snapshot = { parsed, good: parsed.definition ? parsed : this.#snapshot.good, canUndo: undoDepth(state) > 0, canRedo: redoDepth(state) > 0 };
+    this.#cost = performance.now() - began;
+    return parsed;
+  }
+
+  #publish(snapshot: Snapshot): void {
+    this.#snapshot = snapshot;
     for (const listener of this.#listeners) listener();
   }
 
@@ -97,7 +133,12 @@ export class JobDocument {
   }
 
   #dispatch(transaction: Transaction): void {
-    if (this.#view) this.#view.dispatch(transaction);
-    else this.take(transaction.state);
+    this.#atOnce = true;
+    try {
+      if (this.#view) this.#view.dispatch(transaction);
+      else this.take(transaction.state);
+    } finally {
+      this.#atOnce = false;
+    }
   }
 }

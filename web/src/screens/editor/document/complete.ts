@@ -22,18 +22,25 @@ export type Known = (path: Path) => readonly string[];
 
 function specAt(path: Path): FieldSpec | undefined {
   let spec: FieldSpec | undefined = definitionSpec;
-  for (const part of path) spec = typeof part === 'number' ? spec?.items : (spec?.fields?.[part] ?? spec?.values);
+  for (const part of path) {
+    // Paths of a list leave the numbers out.
+    const within: FieldSpec | undefined = typeof part === 'string' && spec?.type === 'array' ? spec.items : spec;
+    spec = typeof part === 'number' ? within?.items : (within?.fields?.[part] ?? within?.values);
+  }
   return spec;
 }
 
 const keyLine = /^(\s*)("[^"]*"|[^\s#'"[\]{},:-][^#:]*?)\s*:(?=\s|$)(.*)$/;
+
+/** The line of a list as if its item had begun on a line of its own. */
+const undashed = (line: string) => line.replace(/^(\s*)-(?=\s)/, '$1 ');
 
 /** Returns the parent keys of a line by indentation. */
 function parentsOf(lines: readonly string[], at: number, indent: number): string[] {
   const path: string[] = [];
   let within = indent;
   for (let i = at - 1; i >= 0 && within > 0; i--) {
-    const found = keyLine.exec(lines[i] ?? '');
+    const found = keyLine.exec(undashed(lines[i] ?? ''));
     const depth = found?.[1]?.length ?? 0;
     if (found && depth < within) {
       path.unshift((found[2] ?? '').replace(/^"|"$/g, ''));
@@ -49,10 +56,13 @@ function namesBeside(lines: readonly string[], at: number, indent: number): Set<
     for (let i = at + step; i >= 0 && i < lines.length; i += step) {
       const line = lines[i] ?? '';
       if (line.trim() === '' || line.trimStart().startsWith('#')) continue;
-      const depth = line.length - line.trimStart().length;
-      if (depth < indent) break;
-      const found = keyLine.exec(line);
+      const begins = /^\s*-\s/.test(line);
+      const inner = undashed(line);
+      const depth = inner.length - inner.trimStart().length;
+      if (depth < indent || (begins && depth === indent && step > 0)) break;
+      const found = keyLine.exec(inner);
       if (found && depth === indent) names.add(found[2] ?? '');
+      if (begins && depth === indent) break;
     }
   }
   return names;
@@ -83,6 +93,7 @@ export function offersAt(text: string, pos: number, known: Known): Offers | unde
     const path = name === undefined ? parents : [...parents, name];
     const spec = specAt(path);
     const one = inList ? spec?.items : spec;
+    if (item && one?.fields && !one.short) return namesOf(one, parents, new Set(), pos - typed.length, indent + 2);
     const values = one?.enum ?? (one?.type === 'boolean' ? ['true', 'false'] : known(path));
     if (values.length === 0) return undefined;
     return { from: pos - typed.length, offers: values.map((label) => ({ label, apply: label, path })) };
@@ -90,9 +101,14 @@ export function offersAt(text: string, pos: number, known: Known): Offers | unde
   const word = /^\s*(\w*)$/.exec(line);
   if (!word) return undefined;
   const spec = specAt(parents);
-  const taken = namesBeside(lines, at, indent);
-  const order = orderAt(parents);
+  return namesOf(spec?.type === 'array' ? spec.items : spec, parents, namesBeside(lines, at, indent), pos - (word[1] ?? '').length, indent);
+}
+
+/** Returns the names of the fields at a path that are not taken. */
+function namesOf(spec: FieldSpec | undefined, path: readonly string[], taken: ReadonlySet<string>, from: number, indent: number): Offers | undefined {
+  const [head, ...rest] = path;
+  const order = orderAt(head === 'steps' ? [head, 0, ...rest] : path);
   const names = Object.entries(spec?.fields ?? {}).filter(([name]) => !taken.has(name)).sort(([a], [b]) => placeOf(a, order) - placeOf(b, order));
   if (names.length === 0) return undefined;
-  return { from: pos - (word[1] ?? '').length, offers: names.map(([name, inner]) => ({ label: name, apply: applied(name, inner, indent), path: [...parents, name], spec: inner })) };
+  return { from, offers: names.map(([name, inner]) => ({ label: name, apply: applied(name, inner, indent), path: [...path, name], spec: inner })) };
 }

@@ -175,3 +175,14 @@ it('keeps the names in the order of the text while one of them is typed', () => 
   expect(namesAt(parse('labels: none\n'), ['labels'])).toEqual([]);
   expect(namesAt(parse('name: a\n'), ['labels'])).toEqual([]);
 });
+
+it('settings of a type are read as written: no name in them is unknown', () => {
+  const { definition, faults } = parse('name: a\ntype: http\nwith:\n  url: https://a.example\n  headers: {X-A: "1"}\n  expect: {status: [2xx, 404]}\n  redirects: 1\n');
+  expect(faults).toEqual([]);
+  expect(definition?.with).toEqual({ url: 'https://a.example', headers: { 'X-A': '1' }, expect: { status: ['2xx', 404] }, redirects: 1 });
+  expect(parse('name: a\ntype: http\nwith: [1]\n').faults.map(({ kind }) => kind)).toEqual(['names']);
+});
+
+it.each([['runOn: 3', { runOn: 3 }], ['runOn: all', { runOn: 'all' }], ['runOn: {workers: 2}', { runOn: { workers: 2 } }], ['daemon: {count: 2}', { daemon: { count: 2 } }], ['daemon: {count: all}', { daemon: { count: 'all' } }]])(
+  '%s keeps its number', (text, want) => expect(parse(text).definition).toEqual(want),
+);

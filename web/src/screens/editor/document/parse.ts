@@ -68,6 +68,8 @@ function read(node: Node | null | undefined, spec: FieldSpec | undefined, path: 
   }
   if (!node || (isScalar(node) && node.value === null && plain(node))) return undefined;
   if (!spec) return asWritten(node, path, doc, add);
+  if (spec.whole && isScalar(node) && Number.isSafeInteger(node.value)) return node.value;
+  if (spec.short && isScalar(node)) return typeof node.value === 'string' ? node.value : (node.source ?? String(node.value));
   if (spec.type === 'object') return readMap(node, spec, path, doc, add);
   if (spec.type === 'array') {
     if (!isSeq(node)) return add('list', path, node), asWritten(node, path, doc, add);
@@ -84,6 +86,7 @@ function read(node: Node | null | undefined, spec: FieldSpec | undefined, path: 
 
 function readMap(node: Node, spec: FieldSpec, path: Path, doc: Document, add: Add): unknown {
   if (!isMap(node)) return add('names', path, node), asWritten(node, path, doc, add);
+  if (!spec.fields && !spec.values) return asWritten(node, path, doc, add);
   const known = Object.keys(spec.fields ?? {});
   return Object.fromEntries(
     node.items.flatMap((pair) => {

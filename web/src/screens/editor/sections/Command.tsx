@@ -10,8 +10,12 @@ import classes from '../fields.module.css';
 import { Fold } from '../Fold.tsx';
 import { Area, Text, useTexts, Words } from '../inputs.tsx';
 import { NamedRows } from '../NamedRows.tsx';
+import { OutputFields } from '../OutputFields.tsx';
 import { ParamFields } from '../ParamFields.tsx';
 import { Redirected } from '../Redirected.tsx';
+import { useEnvTexts } from '../useEnvTexts.ts';
+import { Flow } from './Flow.tsx';
+import { TypeChoice, TypeSettings } from './TypeSettings.tsx';
 
 function linesOf(text: string): string[] | undefined {
   const lines = text.split('\n').filter((line, i, all) => line !== '' || i < all.length - 1);
@@ -50,6 +54,11 @@ export function Command({ onPaste }: { onPaste: (event: ClipboardEvent<HTMLEleme
   const [chosen, setChosen] = useState<'command' | 'args'>('command');
   // The values of the other kind return when it is chosen again.
   const put = useRef<{ command?: unknown; args?: unknown }>({});
+  const suggestions = secrets.data?.items.map((secret) => `secret:${secret.name}`);
+  const envTexts = useEnvTexts();
+  if (definition.steps !== undefined) return <Flow secrets={suggestions} />;
+  const typed = typeof definition.type === 'string' && definition.type !== '' && definition.type !== 'shell';
+  const isRequest = definition.type === 'http';
   const kind = definition.args !== undefined ? 'args' : definition.command !== undefined ? 'command' : chosen;
   const choose = (next: 'command' | 'args') => {
     setChosen(next);
@@ -60,32 +69,31 @@ export function Command({ onPaste }: { onPaste: (event: ClipboardEvent<HTMLEleme
     <>
       <Panel title={t('editor.how')}>
         <div className={classes.stack}>
-          <SegmentedControl
-            aria-label={t('editor.kind')} value={kind} onChange={(value) => choose(value as 'command' | 'args')} className={classes.start}
-            data={[{ value: 'command', label: t('editor.shellCommand') }, { value: 'args', label: t('editor.program') }]}
-          />
+          <TypeChoice />
+          {typed && <TypeSettings />}
+          {!typed && (
+            <SegmentedControl
+              aria-label={t('editor.kind')} value={kind} onChange={(value) => choose(value as 'command' | 'args')} className={classes.start}
+              data={[{ value: 'command', label: t('editor.shellCommand') }, { value: 'args', label: t('editor.program') }]}
+            />
+          )}
           {/* If both are missing or both are set, the fault is shown at the visible field. */}
-          {kind === 'command' ? <Area path={['command']} required onPaste={onPaste} /> : <Args error={errorAt('args') ?? errorAt('command')} />}
-          {kind === 'command' && <Redirected />}
-          <NamedRows
-            field="env" suggestions={secrets.data?.items.map((secret) => `secret:${secret.name}`)}
-            texts={{
-              add: t('editor.envAdd'), name: t('editor.envName'), value: t('editor.envValue'), nameOf: (n) => t('editor.envNameOf', { n }), valueOf: (n) => t('editor.envValueOf', { n }),
-              remove: (name) => (name ? t('editor.envRemove', { name }) : t('editor.envRemoveUnnamed')),
-            }}
-          />
+          {typed ? null : kind === 'command' ? <Area path={['command']} required onPaste={onPaste} /> : <Args error={errorAt('args') ?? errorAt('command')} />}
+          {!typed && kind === 'command' && <Redirected />}
+          <NamedRows field="env" suggestions={suggestions} texts={envTexts} />
           <ParamFields />
         </div>
       </Panel>
-      <Fold id="command" title={t('editor.howMore')} fields={['stdin', 'workDir', 'user', 'shell', 'successExitCodes', 'confirmRun']}>
+      <Fold id="command" title={t('editor.howMore')} fields={['stdin', 'workDir', 'user', 'shell', 'successExitCodes', 'outputs', 'confirmRun']}>
         <div className={classes.stack}>
-          <Area path={['stdin']} rows={1} />
+          {!typed && <Area path={['stdin']} rows={1} />}
           <div className={classes.pair}>
-            <Text path={['workDir']} />
-            <Text path={['user']} />
-            {kind === 'command' && <Text path={['shell']} />}
+            {!isRequest && <Text path={['workDir']} />}
+            {!isRequest && <Text path={['user']} />}
+            {!typed && kind === 'command' && <Text path={['shell']} />}
             <Words path={['successExitCodes']} numbers />
           </div>
+          <OutputFields />
           <ConfirmRun />
         </div>
       </Fold>

@@ -1,4 +1,4 @@
-import { Button, Checkbox } from '@mantine/core';
+import { Button, Checkbox, Switch, Textarea } from '@mantine/core';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { useChannels, useTestChannel } from '../../../api/channels.ts';
@@ -10,9 +10,10 @@ import { NamesField } from '../../../parts/NamesField.tsx';
 import { useSession } from '../../../parts/session.ts';
 import { TestButton, TestResult } from '../../../parts/TestChannel.tsx';
 import { useField, useForm } from '../context.ts';
+import { stepsIn, textOfSteps } from '../escalation.ts';
 import classes from '../fields.module.css';
 import { Fold } from '../Fold.tsx';
-import { useTexts } from '../inputs.tsx';
+import { Text, useTexts } from '../inputs.tsx';
 
 // Chosen with the first channel, unless events are chosen already.
 const usual = ['failed', 'missed', 'lost'];
@@ -20,13 +21,45 @@ const usual = ['failed', 'missed', 'lost'];
 export function Notify() {
   const { t } = useTranslation();
   return (
-    <Fold id="notify" title={t('policy.notify')} fields={['notify.on', 'notify.to']}>
+    <Fold id="notify" title={t('policy.notify')} fields={['notify.on', 'notify.to', 'notify.after', 'notify.quiet.from', 'notify.quiet.to', 'notify.quiet.timezone', 'notify.urgent']}>
       <div className={classes.stack}>
         <Channels />
         <Told />
+        <After />
+        <div className={classes.pair}>
+          <Text path={['notify', 'quiet', 'from']} />
+          <Text path={['notify', 'quiet', 'to']} />
+        </div>
+        <Text path={['notify', 'quiet', 'timezone']} />
+        <Urgent />
       </div>
     </Fold>
   );
+}
+
+/** The steps of an escalation, one per line: how long the trouble has lasted, and the channels. */
+function After() {
+  const { id, value, error, set } = useField(['notify', 'after']);
+  const { label, description } = useTexts(['notify', 'after']);
+  const [draft, setDraft] = useState('');
+  const stored = value ?? {};
+  const text = JSON.stringify(stepsIn(draft)) === JSON.stringify(stored) ? draft : textOfSteps(stored);
+  return (
+    <Textarea
+      id={id} className={classes.mono} label={label} description={description} value={text} error={error} autosize minRows={1} maxRows={5} spellCheck={false} autoCapitalize="none"
+      onChange={(e) => {
+        setDraft(e.currentTarget.value);
+        const steps = stepsIn(e.currentTarget.value);
+        set(Object.keys(steps).length > 0 ? steps : undefined);
+      }}
+    />
+  );
+}
+
+function Urgent() {
+  const { id, value, error, set } = useField(['notify', 'urgent']);
+  const { label, description } = useTexts(['notify', 'urgent']);
+  return <Switch id={id} label={label} description={description} checked={value === true} error={error} onChange={(e) => set(e.currentTarget.checked || undefined)} />;
 }
 
 function Told() {

@@ -3,17 +3,20 @@ import { useTranslation } from 'react-i18next';
 import { useField } from '../context.ts';
 import classes from '../fields.module.css';
 import { Fold } from '../Fold.tsx';
-import { Text, Time, useTexts } from '../inputs.tsx';
+import { Text, Time, useTexts, Whole } from '../inputs.tsx';
 
 export function Pause() {
   const { t } = useTranslation();
   return (
-    <Fold id="pause" title={t('editor.pause')} fields={['paused', 'pauseNote', 'pauseUntil']}>
+    <Fold id="pause" title={t('editor.pause')} fields={['paused', 'pauseNote', 'pauseUntil', 'autoPause.failures']}>
       <div className={classes.stack}>
         <Paused />
         <div className={classes.pair}>
           <Text path={['pauseNote']} mono={false} />
           <Time path={['pauseUntil']} />
+        </div>
+        <div className={classes.pair}>
+          <Whole path={['autoPause', 'failures']} />
         </div>
       </div>
     </Fold>

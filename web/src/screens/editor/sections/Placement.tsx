@@ -1,11 +1,14 @@
 import { useTranslation } from 'react-i18next';
+import { usePools } from '../../../api/pools.ts';
 import { useWorkers } from '../../../api/workers.ts';
 import { visible } from '../../../lib/visible.ts';
 import { Why } from '../../../parts/Why.tsx';
 import { useForm } from '../context.ts';
 import classes from '../fields.module.css';
+import { DaemonFields } from '../DaemonFields.tsx';
 import { Fold } from '../Fold.tsx';
 import { Choice, Text, Whole, Words } from '../inputs.tsx';
+import { RunOnFields } from '../RunOnFields.tsx';
 
 // The first workers are enough.
 const shown = 8;
@@ -13,7 +16,7 @@ const shown = 8;
 export function Placement() {
   const { t } = useTranslation();
   return (
-    <Fold id="placement" title={t('policy.placement')} fields={['placement.strategy', 'placement.selector', 'placement.workers', 'priority', 'slots']}>
+    <Fold id="placement" title={t('policy.placement')} fields={['daemon.count', 'daemon.backoff', 'daemon.maxBackoff', 'daemon.healthyAfter', 'daemon.rebalance.after', 'runOn.workers', 'runOn.concurrency', 'runOn.maxFailures', 'runOn.stop', 'placement.strategy', 'placement.selector', 'placement.workers', 'priority', 'slots', 'pool', 'poolSlots']}>
       <PlacementFields />
     </Fold>
   );
@@ -21,11 +24,14 @@ export function Placement() {
 
 function PlacementFields() {
   const { t } = useTranslation();
+  const { definition } = useForm();
   const workers = useWorkers();
+  const pools = usePools().data?.items ?? [];
   const known = (workers.data?.items ?? []).filter((worker) => !worker.away);
   const labels = [...new Set(known.flatMap((worker) => Object.entries(worker.labels ?? {}).map(([name, value]) => `${name}=${value}`)))].slice(0, 8);
   return (
     <div className={classes.stack}>
+      {!Array.isArray(definition.steps) && <><RunOnFields /><DaemonFields /></>}
       <Choice
         path={['placement', 'strategy']} otherwise="hash"
         options={{ hash: t('editor.strategies.hash'), least: t('editor.strategies.least'), weight: t('editor.strategies.weight'), any: t('editor.strategies.any') }}
@@ -39,6 +45,12 @@ function PlacementFields() {
         <Whole path={['priority']} />
         <Whole path={['slots']} />
       </div>
+      {!Array.isArray(definition.steps) && (
+        <div className={classes.pair}>
+          <Choice path={['pool']} otherwise="" options={{ '': t('editor.noPool'), ...Object.fromEntries(pools.map(({ name }) => [name, visible(name)])) }} />
+          <Whole path={['poolSlots']} />
+        </div>
+      )}
       <WouldRun />
     </div>
   );

@@ -1,12 +1,14 @@
-import type { ClipboardEvent } from 'react';
+import { useState, type ClipboardEvent } from 'react';
 import { useTranslation } from 'react-i18next';
+import { useJobNames } from '../../../api/jobs.ts';
 import { Panel } from '../../../parts/Panel.tsx';
 import { useField } from '../context.ts';
 import { CronPicker } from '../CronPicker.tsx';
 import classes from '../fields.module.css';
 import { Fold } from '../Fold.tsx';
-import { Choice, Text, Time, useTexts } from '../inputs.tsx';
+import { Choice, Text, Time, useTexts, Words } from '../inputs.tsx';
 import { SchedulePreview } from '../SchedulePreview.tsx';
+import { AddSchedule, SchedulesFields } from '../SchedulesFields.tsx';
 import { ZoneInput } from '../ZoneInput.tsx';
 
 function Zone() {
@@ -15,24 +17,41 @@ function Zone() {
   return <ZoneInput id={id} label={label} description={description} value={typeof value === 'string' ? value : ''} error={error} onChange={(zone) => set(zone === '' ? undefined : zone)} />;
 }
 
+/** The parents of the job, with names that continue what is being typed. */
+function After() {
+  const { value } = useField(['after']);
+  const { value: name } = useField(['name']);
+  const [draft, setDraft] = useState('');
+  const names = useJobNames(draft);
+  const chosen = Array.isArray(value) ? value : [];
+  return <Words path={['after']} known={names.filter((known) => known !== name && !chosen.includes(known))} onDraft={setDraft} />;
+}
+
 export function Schedule({ onPaste, preview }: { onPaste: (event: ClipboardEvent<HTMLElement>) => void; preview: boolean }) {
   const { t } = useTranslation();
+  const several = useField(['schedules']).value !== undefined;
   return (
     <>
       <Panel title={t('editor.when')}>
         <div className={classes.stack}>
-          <Text path={['cronExpr']} onPaste={onPaste} />
-          <CronPicker />
+          {several ? <SchedulesFields /> : (
+            <>
+              <Text path={['cronExpr']} onPaste={onPaste} />
+              <CronPicker />
+            </>
+          )}
           <details className={`${classes.more} unfold`}>
             <summary>{t('editor.cronMore')}</summary>
             <p>{t('editor.cronFields')}</p>
             <p>{t('editor.cronH')}</p>
           </details>
-          <Zone />
+          {!several && <Zone />}
+          {!several && <AddSchedule />}
           {preview && <SchedulePreview />}
+          <After />
         </div>
       </Panel>
-      <Fold id="dst" title={t('editor.whenMore')} fields={['dst.gap', 'dst.overlap', 'startAt', 'endAt', 'jitter']}>
+      {!several && <Fold id="dst" title={t('editor.whenMore')} fields={['dst.gap', 'dst.overlap', 'startAt', 'endAt', 'jitter']}>
         <div className={classes.stack}>
           <div className={classes.pair}>
             <Choice path={['dst', 'gap']} otherwise="run" options={{ run: t('editor.dst.run'), skip: t('editor.dst.skip') }} />
@@ -42,7 +61,7 @@ export function Schedule({ onPaste, preview }: { onPaste: (event: ClipboardEvent
             <Text path={['jitter']} />
           </div>
         </div>
-      </Fold>
+      </Fold>}
     </>
   );
 }

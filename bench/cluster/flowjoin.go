@@ -1,0 +1,100 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	clientv3 "go.etcd.io/etcd/client/v3"
+
+	"carillon/internal/common"
+)
+
+// flowJoin measures a step that follows a map of 5,000 items: the time from the last mark to its trigger, both as etcd
+// reports them to a watch, and what the largest transaction writes.
+func flowJoin(ctx context.Context, b *bench) error {
+	c, err := b.newCluster(ctx, 0)
+	if err != nil {
+		return err
+	}
+	defer c.kill()
+	client, err := dial(c.etcdURL)
+	if err != nil {
+		return err
+	}
+	defer client.Close()
+	const items = 5000
+	list := &common.ForEach{Concurrency: common.MaxConcurrency}
+	for i := range items {
+		list.Items = append(list.Items, fmt.Sprint(i))
+	}
+	if err := c.save(ctx, &common.Job{
+		Name:        "join",
+		Concurrency: common.MaxConcurrency,
+		Steps: []common.Step{
+			{Name: "first", Args: short()},
+			{Name: "each", Args: short(), After: []common.Edge{{Step: "first"}}, ForEach: list},
+			{Name: "last", Args: short(), After: []common.Edge{{Step: "each"}}},
+		},
+	}); err != nil {
+		return err
+	}
+	watching, stop := context.WithCancel(ctx)
+	defer stop()
+	seenBy := make(chan joinWatch, 1)
+	changes := client.Watch(watching, common.Root, clientv3.WithPrefix(), clientv3.WithFragment())
+	go func() { seenBy <- joined(changes, items) }()
+	began, seen := time.Now(), look(c.processes()...)
+	r, err := c.succeeded(ctx, "join", items+2)
+	if err != nil {
+		return err
+	}
+	b.sheet.took("flow-join", seen, time.Since(began), c.processes()...)
+	watched := <-seenBy
+	took := watched.took
+	b.sheet.add("flow-join", "last mark of 5,000 items to the trigger of the join",
+		fmt.Sprintf("%s (5,002 nodes in %s)", ms(took), ms(r.EndedAt.Sub(r.StartedAt))), "≤ 50 ms",
+		reached(took > 0 && took <= 50*time.Millisecond))
+	b.sheet.add("flow-join", "keys and values that one transaction writes, at most",
+		fmt.Sprintf("%.0f KiB", float64(watched.largest)/1024), "≤ 512 KiB", reached(watched.largest <= 512<<10))
+	return nil
+}
+
+// joinWatch is what a watch has seen of the flow run.
+type joinWatch struct {
+	took    time.Duration // from the end of the last item to the start of the join; zero if they did not arrive
+	largest int           // bytes of the keys and values of the largest transaction
+}
+
+// joined reads changes up to the start of the join.
+func joined(changes clientv3.WatchChan, items int) (seen joinWatch) {
+	var last time.Time
+	revision, size, left := int64(0), 0, items
+	for resp := range changes {
+		for _, ev := range resp.Events {
+			if ev.Kv.ModRevision != revision {
+				revision, size = ev.Kv.ModRevision, 0
+			}
+			size += len(ev.Kv.Key) + len(ev.Kv.Value)
+			seen.largest = max(seen.largest, size)
+			path, found := strings.CutPrefix(string(ev.Kv.Key), common.FlowNodesPrefix)
+			if !found || ev.Type != clientv3.EventTypePut {
+				continue
+			}
+			mark, err := common.Decode[common.Node](ev.Kv.Value)
+			_, name, _ := strings.Cut(path, "/")
+			switch {
+			case err != nil:
+				return seen
+			case mark.State == common.NodeEnded && strings.HasPrefix(name, "each@"):
+				left--
+				last = time.Now()
+			case name == "last" && left == 0:
+				seen.took = time.Since(last)
+				return seen
+			}
+		}
+	}
+	return seen
+}

@@ -1,0 +1,282 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"carillon/internal/apiclient"
+	"carillon/internal/common"
+)
+
+func approvalResource() *resource {
+	return &resource{
+		name: "approval", plural: "approvals",
+		get: verb{
+			use:     "approvals",
+			short:   "List steps of flows that wait for an approval",
+			example: "  cronctl get approvals --job nightly-etl",
+		},
+		columns: columnsOf("FLOW,STEP,RUN,SINCE,DEADLINE,TEXT,+GROUP", func(a *apiclient.PendingApproval,
+			_ bool) []any {
+			return []any{a.Flow, a.Step, a.Run, a.Since, a.Deadline, a.Text, a.Group}
+		}),
+		list: some((*client).ListApprovals),
+		filters: filters{{name: "job", help: "only approvals of this flow"}, {name: "group",
+			help: "only approvals of flows of this group"}},
+		limit: &limit{0, "maximum number of approvals; 0 for all"},
+	}
+}
+
+// flowNode is a node of a flow run.
+type flowNode struct {
+	Node      string
+	Step      string
+	Status    string
+	Kept      bool
+	Attempt   int
+	Run       string
+	Worker    string
+	Duration  string
+	ExitCode  *int
+	Reason    *common.Reason
+	Items     *struct{ Total, Succeeded, Failed, Skipped int }
+	StartedAt *time.Time
+	EndedAt   *time.Time
+}
+
+func nodeCells(n *flowNode, wide bool) []any {
+	exit, attempt := "-", "-"
+	if n.ExitCode != nil {
+		exit = fmt.Sprint(*n.ExitCode)
+	}
+	if n.Attempt > 0 {
+		attempt = fmt.Sprint(n.Attempt)
+	}
+	reason := n.why()
+	if n.Items != nil {
+		reason = strings.TrimPrefix(reason+"; ", "; ") + n.items()
+	}
+	if n.Kept {
+		reason = "kept from an earlier flow run"
+	}
+	if !wide {
+		reason = cut(reason, 80)
+	}
+	return []any{n.Node, n.Status, attempt, cmp.Or(n.Duration, "-"), exit, cmp.Or(n.Worker, "-"), n.StartedAt,
+		cmp.Or(n.Run, "-"), reason}
+}
+
+// why returns the reason of a node; of an approval with the time of the answer, and its note.
+func (n *flowNode) why() string {
+	reason := reasonOf(n.Reason)
+	if n.Reason == nil || n.Reason.Code != common.ReasonApproved && n.Reason.Code != common.ReasonRejected {
+		return reason
+	}
+	if n.EndedAt != nil {
+		reason += " at " + when(*n.EndedAt)
+	}
+	if note := n.Reason.Data["note"]; note != "" {
+		reason += ": " + note
+	}
+	return reason
+}
+
+func (n *flowNode) items() string {
+	i := n.Items
+	text := fmt.Sprintf("%d of %s ended", i.Succeeded+i.Failed+i.Skipped, common.Count(i.Total, "item", "items"))
+	return text + besides(int64(i.Failed), "failed") + besides(int64(i.Skipped), "skipped")
+}
+
+// nodeColumns are the columns of nodes.
+func nodeColumns() columns {
+	return columnsOf("NODE,STATUS,ATTEMPT,TOOK,EXIT,WORKER,+STARTED,+RUN,REASON", nodeCells)
+}
+
+func (c *cli) nodes() *cobra.Command {
+	f := filters{
+		{kind: isList, name: "status", help: "only nodes with one of these statuses; pending: not started"},
+		{name: "step", help: "only this step, with the items of a map"},
+	}
+	var most int
+	cmd := &cobra.Command{
+		Use:   "nodes RUN",
+		Short: "List the steps or workers of a run, and why they wait",
+		Long: `List the nodes of a flow run in the order of its definition: steps, each map followed by its
+items. The reason of a pending node names what it waits for. Of a run on several workers (runOn), the
+nodes are the workers.`,
+		Example: `  cronctl nodes RUN
+  cronctl nodes RUN --status failed,pending -o wide`,
+		Args: valid("run", cobra.ExactArgs(1)),
+	}
+	f.declare(cmd)
+	cmd.Flags().IntVar(&most, "limit", 0, "maximum number of nodes; 0 for all")
+	cmd.RunE = c.online(func(ctx context.Context, api *apiclient.API, args []string) error {
+		query, err := f.values(cmd)
+		if err != nil {
+			return err
+		}
+		return c.list(ctx, listing{columns: nodeColumns(), fetch: func(ctx context.Context) (list, error) {
+			return someOf((*client).ListRunNodes).pages(ctx, api, args[0], query, most)
+		}})
+	})
+	return cmd
+}
+
+func (c *cli) approve() *cobra.Command {
+	return c.answerStep("approve", "Approve a step of a flow run", "approved",
+		func(api *client, ctx context.Context, run string, r apiclient.AnswerRequest, e ...edit) (*http.Response,
+			error) {
+			return api.ApproveStep(ctx, run, r, e...)
+		})
+}
+
+func (c *cli) reject() *cobra.Command {
+	return c.answerStep("reject", "Reject a step of a flow run: it fails", "rejected",
+		func(api *client, ctx context.Context, run string, r apiclient.AnswerRequest, e ...edit) (*http.Response,
+			error) {
+			return api.RejectStep(ctx, run, r, e...)
+		})
+}
+
+func (c *cli) answerStep(use, short, done string, send func(*client, context.Context, string, apiclient.AnswerRequest,
+	...edit) (*http.Response, error)) *cobra.Command {
+	var note string
+	cmd := &cobra.Command{
+		Use:     use + " RUN STEP",
+		Short:   short,
+		Long:    short + ". Your name and the note are its reason.",
+		Example: "  cronctl get approvals\n  cronctl " + use + " RUN publish --note 'checked by hand'",
+		Args:    cobra.ExactArgs(2),
+		RunE: c.online(func(ctx context.Context, api *apiclient.API, args []string) error {
+			if _, err := apiclient.Read(send(api.Client, ctx, args[0],
+				apiclient.AnswerRequest{Step: args[1], Note: set(note)})); err != nil {
+				return err
+			}
+			fmt.Fprintf(c.stdout, "%s %s of %s\n", done, args[1], args[0])
+			return nil
+		}),
+	}
+	cmd.Flags().StringVar(&note, "note", "", "reason; shown with the step")
+	return cmd
+}
+
+// flowRunsOf returns the ids of arguments of the form run/ID; ok is false if there are none.
+func flowRunsOf(args []string) (ids []string, ok bool) {
+	for _, arg := range args {
+		id, isRun := strings.CutPrefix(arg, "run/")
+		if !isRun {
+			return nil, false
+		}
+		ids = append(ids, id)
+	}
+	return ids, len(ids) > 0
+}
+
+// orFlowRuns accepts arguments of the form run/ID, beside those of a command on jobs.
+func orFlowRuns(jobs cobra.PositionalArgs) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if _, ok := flowRunsOf(args); ok {
+			return nil
+		}
+		return jobs(cmd, args)
+	}
+}
+
+// pauseRuns pauses or resumes flow runs.
+func (c *cli) pauseRuns(ctx context.Context, api *apiclient.API, ids []string, paused bool, note string) error {
+	for _, id := range ids {
+		resp, err := (*http.Response)(nil), error(nil)
+		done := "resumed"
+		if paused {
+			done = "paused"
+			resp, err = api.PauseRun(ctx, id, apiclient.NoteRequest{Note: set(note)})
+		} else {
+			resp, err = api.ResumeRun(ctx, id, apiclient.NoteRequest{Note: set(note)})
+		}
+		if _, err := apiclient.Read(resp, err); err != nil {
+			return within(id, err)
+		}
+		fmt.Fprintf(c.stdout, "%s run/%s\n", done, id)
+	}
+	return nil
+}
+
+// isFlow reports whether a job is a flow.
+func isFlow(ctx context.Context, api *apiclient.API, name string) (bool, error) {
+	job, err := apiclient.Decode[struct{ Steps []json.RawMessage }](api.GetJob(ctx, name))
+	return len(job.Steps) > 0, err
+}
+
+// nodesEvery is the interval at which the nodes of a flow run are requested that is followed.
+const nodesEvery = 500 * time.Millisecond
+
+// followNodes prints the nodes of a flow run as they change, until it has ended.
+func (c *cli) followNodes(ctx context.Context, api *apiclient.API, id string) error {
+	shown := map[string]string{}
+	var broken time.Time
+	for {
+		run, err := fetchRun(ctx, api, id)
+		var found list
+		if err == nil && (run.Digest != "" || run.Status.Terminal()) {
+			found, err = someOf((*client).ListRunNodes).pages(ctx, api, id, url.Values{}, 0)
+		}
+		switch code := common.CodeOf(err); {
+		case err == nil:
+			broken = time.Time{}
+			if err := c.changes(found, shown); err != nil {
+				return err
+			}
+			if run.Status.Terminal() {
+				return nil
+			}
+		case code == common.CodeConflict && run.Status.Terminal(): // it did not run
+			return nil
+		case code != common.CodeConflict && code != common.CodeUnavailable && code != common.CodeTooMany ||
+			!broken.IsZero() && time.Since(broken) > away:
+			return err
+		case broken.IsZero():
+			broken = time.Now()
+		}
+		if err := pause(ctx, nodesEvery, err); err != nil {
+			return err
+		}
+	}
+}
+
+// changes prints the nodes that have changed since they were shown.
+func (c *cli) changes(found list, shown map[string]string) error {
+	for _, raw := range found.Items {
+		n, err := decode[flowNode](raw)
+		if err != nil {
+			return err
+		}
+		line := n.Status
+		if n.Attempt > 1 {
+			line += fmt.Sprintf(", attempt %d", n.Attempt)
+		}
+		if n.Status == "pending" || shown[n.Node] == line {
+			continue
+		}
+		shown[n.Node] = line
+		if n.Duration != "" && common.Status(n.Status).Terminal() {
+			line += ", after " + n.Duration
+		}
+		if n.Worker != "" {
+			line += ", on " + n.Worker
+		}
+		if reason := n.why(); reason != "" && n.Status != "running" &&
+			(n.Status != "succeeded" || n.Reason.Code == common.ReasonApproved) {
+			line += ": " + reason
+		}
+		fmt.Fprintln(c.stdout, oneLine(fmt.Sprintf("%s  %s", n.Node, line)))
+	}
+	return nil
+}

@@ -1,0 +1,207 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"carillon/internal/common"
+	"carillon/internal/flow"
+	"carillon/internal/flow/nodes"
+)
+
+// flowing is what the fake server knows of flow runs.
+type flowing struct {
+	waits   []common.FlowWait
+	nodes   []nodes.Node
+	paused  map[string]bool
+	answers []string
+	looks   int
+	plan    flow.Plan // of each re-run
+	replans []string  // scope, steps and digest
+	retries []common.NodeRetry
+	onLook  func(f *fakes, n int) // called before nodes are returned
+}
+
+func (f *fakes) PauseRun(_ context.Context, _ common.Actor, run string, paused bool, note string) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.flows.paused[run] = paused
+	f.notes = append(f.notes, note)
+	return nil
+}
+
+func (f *fakes) Answer(_ context.Context, _ common.Actor, run, step string, approve bool, note string) error {
+	verdict := "rejected"
+	if approve {
+		verdict = "approved"
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.flows.answers = append(f.flows.answers, strings.Join([]string{run, step, verdict, note}, " "))
+	return nil
+}
+
+func (f *fakes) RetryNode(_ context.Context, _ common.Actor, r common.NodeRetry) (common.Trigger, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.flows.retries = append(f.flows.retries, r)
+	return common.Trigger{Fire: "u.nload", Attempt: 2}, nil
+}
+
+func (f *fakes) Approvals(context.Context) ([]common.FlowWait, error) { return f.flows.waits, nil }
+
+// fakeNodes are the nodes that the fake server shows.
+type fakeNodes struct{ *fakes }
+
+func (f fakeNodes) Of(ctx context.Context, run string) (nodes.Found, error) {
+	r, err := f.Run(ctx, run)
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.flows.looks++; f.flows.onLook != nil {
+		f.flows.onLook(f.fakes, f.flows.looks)
+	}
+	return nodes.Found{Run: r, Nodes: append([]nodes.Node(nil), f.flows.nodes...)}, err
+}
+
+func (f fakeNodes) Grid(context.Context, string, int) (nodes.Grid, error) { return nodes.Grid{}, nil }
+
+func (f fakeNodes) Replan(_ context.Context, run *common.Run, scope flow.Scope, digest string) (*flow.Plan, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.flows.replans = append(f.flows.replans, fmt.Sprint(scope.Kind, " ", scope.Steps, " ", digest))
+	plan := f.flows.plan
+	plan.Base = &common.Base{Run: run.ID}
+	return &plan, nil
+}
+
+const flowRunID = "u.t1.1"
+
+// withFlowRun is a stage with a flow run of which one step has failed.
+func withFlowRun(t *testing.T) *stage {
+	s := newStage(t)
+	s.runs[flowRunID] = &common.Run{ID: flowRunID, Job: "etl", JobUID: "u", Digest: "d", Attempt: 1,
+		Status: common.StatusRunning}
+	s.flows.paused = map[string]bool{}
+	s.flows.nodes = []nodes.Node{
+		{Node: "extract", Step: "extract", Status: common.StatusFailed, Attempt: 2, Run: "u.n1.2", Worker: "north",
+			ExitCode: new(3), Duration: "1.5s", Reason: &common.Reason{Code: "exit_code", Text: "exit code 3"}},
+		{Node: "load", Step: "load", Status: nodes.StatusPending, Reason: &common.Reason{Text: "it waits for extract"}},
+		{Node: "each", Step: "each", Status: common.StatusRunning,
+			Items: &nodes.ItemCounts{Total: 3, Succeeded: 1, Failed: 1, Running: 1}},
+	}
+	return s
+}
+
+func TestNodes(t *testing.T) {
+	s := withFlowRun(t)
+	out := s.run("nodes", flowRunID).want(t, 0).out
+	for _, line := range []string{"extract failed 2 1.5s 3 north exit code 3",
+		"load pending - - - - it waits for extract",
+		"each running - - - - 2 of 3 items ended, 1 failed"} {
+		if !strings.Contains(strings.Join(strings.Fields(out), " "), line) {
+			t.Errorf("no %q in\n%s", line, out)
+		}
+	}
+	if out := s.run("nodes", flowRunID, "--status", "pending").want(t, 0).out; strings.Contains(out, "extract failed") {
+		t.Errorf("filtered:\n%s", out)
+	}
+}
+
+func TestLogs_OfAFlowRun_NamesItsSteps(t *testing.T) {
+	s := withFlowRun(t)
+	s.run("logs", flowRunID).want(t, exitOK, "a flow run has no output", "cronctl nodes "+flowRunID)
+}
+
+func TestApprovals(t *testing.T) {
+	s := withFlowRun(t)
+	s.flows.waits = []common.FlowWait{{Flow: common.FlowNode{Job: "etl", Run: flowRunID, Node: "publish"}, Fire: "u.n2",
+		Text: "Publish?", Since: time.Now()}}
+	if out := s.run("get", "approvals").want(t, 0).out; !strings.Contains(out, "publish") || !strings.Contains(out,
+		"Publish?") {
+		t.Error(out)
+	}
+	s.run("approve", flowRunID, "publish", "--note", "checked").want(t, 0)
+	s.run("reject", flowRunID, "publish").want(t, 0)
+	if got := strings.Join(s.flows.answers, "; "); got != flowRunID+" publish approved checked; "+flowRunID+
+		" publish rejected " {
+		t.Error(got)
+	}
+}
+
+func TestNodes_ShowWhoAnsweredAnApproval(t *testing.T) {
+	s := withFlowRun(t)
+	at := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	s.flows.nodes = []nodes.Node{{Node: "publish", Step: "publish", Kind: "approval", Status: common.StatusSucceeded,
+		Class: common.ClassSuccess, EndedAt: &at, Reason: &common.Reason{Code: common.ReasonApproved,
+			Data: map[string]string{"by": "ann", "note": "checked"}, Text: "it was approved by ann"}}}
+	s.run("nodes", flowRunID).want(t, 0, "it was approved by ann at 2026-03-01", ": checked")
+}
+
+func TestPause_OfAFlowRun(t *testing.T) {
+	s := withFlowRun(t)
+	if out := s.run("pause", "run/"+flowRunID, "--note", "the disk is full").want(t,
+		0).out; out != "paused run/"+flowRunID+"\n" ||
+		!s.flows.paused[flowRunID] || s.notes[len(s.notes)-1] != "the disk is full" {
+		t.Errorf("%q, %v", out, s.flows.paused)
+	}
+	if out := s.run("resume", "run/"+flowRunID).want(t, 0).out; out != "resumed run/"+flowRunID+"\n" ||
+		s.flows.paused[flowRunID] {
+		t.Errorf("%q, %v", out, s.flows.paused)
+	}
+}
+
+func TestRunFollow_OfAFlow_PrintsItsNodesAsTheyChange(t *testing.T) {
+	s := withFlowRun(t)
+	s.jobs["etl"] = common.JobState{StoredJob: common.StoredJob{Job: common.Job{Name: "etl",
+		Steps: []common.Step{{Name: "extract", Command: "true"}}}, UID: "u"}, Version: 1}
+	s.flows.nodes = []nodes.Node{{Node: "extract", Step: "extract", Status: nodes.StatusPending}}
+	s.onAsk = func(f *fakes, run string) {
+		if f.runs[run].Digest == "" {
+			f.runs[run].Status, f.runs[run].Digest = common.StatusRunning, "d"
+		}
+	}
+	s.flows.onLook = func(f *fakes, n int) {
+		node := &f.flows.nodes[0]
+		switch n {
+		case 1, 2:
+			node.Status, node.Worker = common.StatusRunning, "north"
+		default:
+			node.Status, node.Duration = common.StatusFailed, "2s"
+			node.Reason = &common.Reason{Code: "exit_code", Text: "exit code 3"}
+			for id, r := range f.runs {
+				if id != flowRunID {
+					r.Status, r.Reason = common.StatusFailed, &common.Reason{Code: "step_failed",
+						Text: "step extract failed"}
+				}
+			}
+		}
+	}
+	got := s.run("run", "etl", "--follow").want(t, exitJobFailed)
+	if want := "extract  running, on north\nextract  failed, after 2s, on north: exit code 3\n"; got.out != want {
+		t.Errorf("got  %q\nwant %q", got.out, want)
+	}
+	if !strings.Contains(got.err, "step extract failed") {
+		t.Error(got.err)
+	}
+}
+
+func TestRerunFlow(t *testing.T) {
+	s := newStage(t)
+	s.jobs["etl"] = common.JobState{StoredJob: common.StoredJob{Job: common.Job{Name: "etl"}, UID: "u",
+		Flow: &common.FlowRef{Digest: "d"}}}
+	s.runs[flowRunID] = &common.Run{ID: flowRunID, Fire: "u.t1", Job: "etl", JobUID: "u", Attempt: 1, Digest: "d",
+		Status: common.StatusFailed}
+	s.flows.plan = flow.Plan{Run: []string{"load", "report"}, Kept: []string{"extract"}}
+	s.run("rerun", flowRunID, "--from", "load", "--dry-run").want(t, exitOK, "would request u.t1.2",
+		"runs  2 nodes: load, report", "keeps 1 node: extract")
+	if len(s.asked) > 0 || s.flows.replans[0] != "from [load] d" {
+		t.Errorf("%+v, %q", s.asked, s.flows.replans)
+	}
+	s.run("rerun", flowRunID, "--all", "--note", "again").want(t, exitOK, "requested u.t1.2")
+	if len(s.asked) != 1 || s.asked[0].Again.Flow.Scope != "all" || s.asked[0].Note != "again" {
+		t.Errorf("%+v", s.asked)
+	}
+}

@@ -1,0 +1,146 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"carillon/internal/apiclient"
+	"carillon/internal/common"
+)
+
+// partOf is which nodes of a flow run run again.
+type partOf struct {
+	failed, all, dryRun bool
+	from, only          []string
+	definition          string
+}
+
+func (c *cli) rerun() *cobra.Command {
+	var note, key string
+	var part partOf
+	cmd := &cobra.Command{
+		Use:   "rerun FIRE|RUN...",
+		Short: "Run failed fires again, or a part of a flow run",
+		Long: `Request the next attempt of failed fires, each with the parameters of its last one. The ledger
+keeps one entry for a fire, with the outcome of the new attempt. Of a flow run, the failed steps run
+again with all that depend on them.
+
+With one of --failed, --from, --only, --all, --definition or --dry-run it runs a part of one flow
+run again, whatever its outcome, and keeps the other steps with their outcomes and outputs. In a
+flow run that has not ended, --only starts one failed node again, such as load@00003.`,
+		Example: `  cronctl rerun 0q4x.00000001795222380000000000.1 --note 'disk was full'
+  cronctl rerun RUN --from load --dry-run
+  cronctl rerun RUN --failed --definition same`,
+		Args: cobra.MinimumNArgs(1),
+		RunE: c.online(func(ctx context.Context, api *apiclient.API, fires []string) error {
+			if part.isSet() {
+				return c.rerunFlow(ctx, api, fires, &part, note, key)
+			}
+			return c.showFires("requested")(apiclient.Decode[apiclient.FireResults](api.RerunFires(ctx,
+				&apiclient.RerunFiresParams{IdempotencyKey: set(key)},
+				apiclient.RerunRequest{Fires: fires, Note: set(note)})))
+		}),
+	}
+	flags := cmd.Flags()
+	flags.StringVar(&note, "note", "", "reason; shown with the runs")
+	flags.StringVar(&key, "idempotency-key", "", "with the same key within a day no run is started twice")
+	flags.BoolVar(&part.failed, "failed", false, "of a flow run: the failed steps, and all that depend on them")
+	flags.StringSliceVar(&part.from, "from", nil, "these steps, and all that depend on them")
+	flags.StringSliceVar(&part.only, "only", nil, "only these steps")
+	flags.BoolVar(&part.all, "all", false, "all steps")
+	flags.StringVar(&part.definition, "definition", "", "steps as saved now (current), or of the earlier run (same)")
+	flags.BoolVar(&part.dryRun, "dry-run", false, "show which steps would run")
+	cmd.MarkFlagsMutuallyExclusive("failed", "from", "only", "all")
+	for _, flag := range []string{"from", "only"} {
+		_ = cmd.RegisterFlagCompletionFunc(flag, c.completeSteps)
+	}
+	_ = cmd.RegisterFlagCompletionFunc("definition", words("current", "same"))
+	return cmd
+}
+
+func (p *partOf) isSet() bool {
+	return p.failed || p.all || p.dryRun || len(p.from)+len(p.only) > 0 || p.definition != ""
+}
+
+func (p *partOf) request(note string) apiclient.RunRerunRequest {
+	r := apiclient.RunRerunRequest{Note: set(note), DryRun: set(p.dryRun)}
+	scope := "failed"
+	switch {
+	case p.all:
+		scope = "all"
+	case len(p.from) > 0:
+		scope, r.From = "from", &p.from
+	case len(p.only) > 0:
+		scope, r.Only = "only", &p.only
+	}
+	r.Scope = new(apiclient.RunRerunRequestScope(scope))
+	if p.definition != "" {
+		r.Definition = new(apiclient.RunRerunRequestDefinition(p.definition))
+	}
+	return r
+}
+
+// rerunFlow runs a part of a flow run again, and shows which.
+func (c *cli) rerunFlow(ctx context.Context, api *apiclient.API, runs []string, part *partOf, note, key string) error {
+	if len(runs) != 1 {
+		return errors.New("these flags are for one flow run")
+	}
+	done, err := apiclient.Decode[apiclient.RerunAccepted](api.RerunRun(ctx, runs[0],
+		&apiclient.RerunRunParams{IdempotencyKey: set(key)}, part.request(note)))
+	if err != nil {
+		return err
+	}
+	if c.structured() {
+		return c.print(done)
+	}
+	verb := "requested"
+	if part.dryRun {
+		verb = "would request"
+	}
+	fmt.Fprintln(c.stdout, oneLine(verb+" "+done.Run))
+	if p := done.Plan; p != nil {
+		c.showPart("runs ", p.Run, int(p.RunTotal))
+		c.showPart("keeps", p.Kept, int(p.KeptTotal))
+	}
+	return nil
+}
+
+// mostShown is the number of names that a preview shows.
+const mostShown = 20
+
+func (c *cli) showPart(verb string, names []string, total int) {
+	text := fmt.Sprintf("%s %s", verb, common.Count(total, "node", "nodes"))
+	if total > 0 {
+		text += ": " + strings.Join(names[:min(len(names), mostShown)], ", ")
+	}
+	if total > mostShown {
+		text += ", …"
+	}
+	fmt.Fprintln(c.stdout, oneLine(text))
+}
+
+// completeSteps offers the steps of the flow run that is named.
+func (c *cli) completeSteps(cmd *cobra.Command, args []string, typed string) (names []string,
+	directive cobra.ShellCompDirective) {
+	directive = cobra.ShellCompDirectiveNoFileComp
+	api, err := c.api()
+	if err != nil || len(args) == 0 {
+		return nil, directive
+	}
+	ctx, cancel := context.WithTimeout(cmd.Context(), completeWithin)
+	defer cancel()
+	found, err := someOf((*client).ListRunNodes).pages(ctx, api, args[0], nil, completeMost)
+	if err != nil {
+		return nil, directive
+	}
+	for _, raw := range found.Items {
+		if n, err := decode[flowNode](raw); err == nil {
+			names = appendWord(names, nil, typed, n.Node, n.Status)
+		}
+	}
+	return names, directive
+}

@@ -1,0 +1,217 @@
+package common
+
+import "time"
+
+// FlowKind is what a flow run consists of.
+type FlowKind string
+
+// Kinds of flow runs.
+const (
+	KindFlow     FlowKind = "flow"     // the steps of a flow
+	KindSpread   FlowKind = "spread"   // one fire on several workers
+	KindBackfill FlowKind = "backfill" // past fires of one job
+)
+
+// FlowRef is the field flow of a stored job that is a flow: where its steps are stored, and what must be known of them
+// without a read.
+type FlowRef struct {
+	Digest   string   `json:"digest"` // of the body
+	Parts    int      `json:"parts"`
+	Bytes    int      `json:"bytes"` // of the body, as JSON
+	Steps    int      `json:"steps"`
+	StepsSum string   `json:"stepsSum"`          // equal for equal steps
+	Jobs     int      `json:"jobs,omitempty"`    // steps that run a job
+	Secrets  []string `json:"secrets,omitempty"` // that the env of its steps refers to, sorted
+	Types    []string `json:"types,omitempty"`   // of its steps, other than shell, sorted
+}
+
+// Head is the value of /cron/flowruns/<job>/<run>: the flow run has not ended.
+type Head struct {
+	Kind        FlowKind          `json:"kind"`
+	Run         string            `json:"run"`
+	Fire        string            `json:"fire"`
+	Attempt     int               `json:"attempt"`
+	After       Status            `json:"after,omitempty"` // outcome of the previous attempt
+	Job         string            `json:"job"`
+	UID         string            `json:"uid"`
+	JobVersion  int64             `json:"jobVersion,omitempty"`
+	Group       string            `json:"group,omitempty"`
+	Digest      string            `json:"digest,omitempty"`
+	PlannedAt   time.Time         `json:"plannedAt"`
+	ReadyAt     *time.Time        `json:"readyAt,omitempty"`
+	ClaimedAt   time.Time         `json:"claimedAt"`
+	Cause       Cause             `json:"cause"`
+	By          string            `json:"by,omitempty"`
+	Note        string            `json:"note,omitempty"`
+	Params      map[string]string `json:"params,omitempty"`   // set by the trigger, or by the schedule
+	Schedule    string            `json:"schedule,omitempty"` // label of the schedule that planned the fire
+	Concurrency int               `json:"concurrency,omitempty"`
+	Deadline    time.Time         `json:"deadline,omitzero"` // end of its timeout; zero without one
+	Depth       int               `json:"depth,omitempty"`   // 0 for a flow run without a parent
+	Parent      *FlowNode         `json:"parent,omitempty"`
+	Base        *Base             `json:"base,omitempty"`
+	Fires       []byte            `json:"fires,omitempty"`       // of a backfill: see PackFires
+	MaxFailures int               `json:"maxFailures,omitempty"` // of a backfill: it stops after as many; 0: never
+	Range       *BackfillRange    `json:"range,omitempty"`
+	Interval    *Interval         `json:"interval,omitempty"` // of a fire of the schedule
+	Spread      *Spread           `json:"spread,omitempty"`   // of kind spread
+	// StartDeadline is how long a worker has to start its run, in a flow run of kind spread.
+	StartDeadline time.Duration `json:"startDeadline,omitempty"`
+	Nonce         string        `json:"nonce"`
+	Traceparent   string        `json:"traceparent,omitempty"` // that of the trigger
+
+	// Requests of operators.
+	Paused bool           `json:"paused,omitempty"`
+	Kill   *FlowKill      `json:"kill,omitempty"`
+	Rounds map[string]int `json:"rounds,omitempty"` // required rounds of nodes that were started again
+}
+
+// AsRun returns the flow run with a status.
+func (h *Head) AsRun(s Status) Run {
+	claimed := h.ClaimedAt
+	return Run{ID: h.Run, Job: h.Job, JobUID: h.UID, JobVersion: h.JobVersion, Group: h.Group, Fire: h.Fire,
+		PlannedAt: h.PlannedAt, Cause: h.Cause, Attempt: h.Attempt, After: h.After, Status: s, ClaimedAt: &claimed,
+		StartedAt: &claimed, TriggeredBy: h.By, Note: h.Note, Params: h.Params, Schedule: h.Schedule,
+		ReadyAt: h.ReadyAt, Flow: h.Parent, Nodes: &NodeCounts{}, Digest: h.Digest, Base: h.Base.Bare(),
+		Spread: h.Spread, Traceparent: h.Traceparent}
+}
+
+// Live returns the flow run as one that has not ended, with its kill request, or the reason why it starts nothing.
+func (h *Head) Live() Run {
+	run := h.AsRun(StatusRunning)
+	switch {
+	case h.Kill != nil:
+		run.Ending = &Ending{By: h.Kill.By, Note: h.Kill.Note, Code: h.Kill.Code, Signal: SignalTerm, At: h.Kill.At}
+	case h.Paused:
+		run.Reason = &Reason{Code: ReasonFlowPaused, Text: "the flow run is paused: it starts no further steps"}
+	}
+	run.Nodes = nil // only its nodes show how many have ended
+	return run
+}
+
+// FlowRun is a head with the revisions of its key.
+type FlowRun struct {
+	Head
+	Created  int64 // its CreateRevision
+	Revision int64 // its ModRevision
+}
+
+// Node returns the node that belongs to a run of the job with a uid; that of the flow for an inline step.
+func (r *FlowRun) Node(name string, round int, uid string) *FlowNode {
+	return &FlowNode{
+		Kind:    r.Kind,
+		Job:     r.Job,
+		Run:     r.Run,
+		Node:    name,
+		Round:   round,
+		Created: r.Created,
+		UID:     uid,
+		Digest:  r.Digest,
+		Depth:   r.Depth,
+
+		Background: r.Parent != nil && r.Parent.Background,
+		Interval:   r.Interval,
+	}
+}
+
+// Round returns the required round of a node.
+func (h *Head) Round(node string) int { return max(1, h.Rounds[node]) }
+
+// FlowKill is a request to end a flow run: its runs are killed and no further node is started.
+type FlowKill struct {
+	By   string    `json:"by,omitempty"`
+	Note string    `json:"note,omitempty"`
+	Code string    `json:"code,omitempty"` // reason, unless a user requested it
+	At   time.Time `json:"at"`
+	// Spare lets runs that have started continue: only no further node is started.
+	Spare bool `json:"spare,omitempty"`
+}
+
+// Status returns the status of the flow run that the request ends.
+func (k *FlowKill) Status() Status {
+	switch k.Code {
+	case ReasonTimeout:
+		return StatusTimedOut
+	case ReasonFailFast:
+		return StatusFailed
+	case ReasonRestored:
+		return StatusMissed
+	default:
+		return StatusKilled
+	}
+}
+
+// Base holds the nodes of an earlier flow run that a re-run keeps. Bits are numbered by the index of the step in the
+// definition, or by the index of the item.
+type Base struct {
+	Run     string `json:"run"` // id of the earlier flow run
+	Kept    Bits   `json:"kept"`
+	Failed  Bits   `json:"failed,omitempty"`  // kept steps of class failure
+	Skipped Bits   `json:"skipped,omitempty"` // kept steps of class skipped
+	// Items holds the kept items of maps that are partly re-run. They succeeded.
+	Items map[string]Bits `json:"items,omitempty"`
+	// Steps holds what expressions of the steps to run can read about kept steps.
+	Steps map[string]KeptStep `json:"steps,omitempty"`
+	// Spread holds the workers of a flow run of kind spread, whose numbers are those of the items.
+	Spread *Spread `json:"spread,omitempty"`
+}
+
+// Bare returns the base without what expressions read, and without the workers, which the flow run has itself: what the
+// history of the flow run needs. nil stays nil.
+func (b *Base) Bare() *Base {
+	if b == nil || b.Steps == nil && b.Spread == nil {
+		return b
+	}
+	bare := *b
+	bare.Steps, bare.Spread = nil, nil
+	return &bare
+}
+
+// Keeps reports whether any node is kept.
+func (b *Base) Keeps() bool { return b != nil && (len(b.Kept) > 0 || len(b.Items) > 0) }
+
+// KeptStep is what later steps can read about a step that is kept.
+type KeptStep struct {
+	Status   Status            `json:"status"`
+	ExitCode *int              `json:"exitCode,omitempty"`
+	Attempt  int               `json:"attempt,omitempty"`
+	Items    int               `json:"items,omitempty"`
+	Failed   int               `json:"failed,omitempty"`
+	Outputs  map[string]string `json:"outputs,omitempty"`
+}
+
+// Bits is a set of small numbers. Its JSON is base64.
+type Bits []byte
+
+// Has reports whether the set contains a number.
+func (b Bits) Has(n int) bool { return n >= 0 && n>>3 < len(b) && b[n>>3]&(1<<(n&7)) != 0 }
+
+// With returns the set with a number added.
+func (b Bits) With(n int) Bits {
+	for n>>3 >= len(b) {
+		b = append(b, 0)
+	}
+	b[n>>3] |= 1 << (n & 7)
+	return b
+}
+
+// NodeCounts are the numbers of a flow run's nodes, by status.
+type NodeCounts struct {
+	Total     int `json:"total" doc:"Number of nodes."`
+	Succeeded int `json:"succeeded,omitempty"`
+	Failed    int `json:"failed,omitempty" doc:"Those that failed, timed out, were killed, lost, refused or missed."`
+	Skipped   int `json:"skipped,omitempty" doc:"Those that did not run, for whatever reason."`
+	Kept      int `json:"kept,omitempty" doc:"Number of these that are kept from an earlier flow run."`
+}
+
+// Add counts a node that has ended with a status.
+func (c *NodeCounts) Add(s Status) {
+	switch s {
+	case StatusSucceeded:
+		c.Succeeded++
+	case StatusSkipped:
+		c.Skipped++
+	default:
+		c.Failed++
+	}
+}

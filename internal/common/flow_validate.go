@@ -1,0 +1,69 @@
+package common
+
+import "time"
+
+// FlowFaults returns all faults of the job's own fields, where it is a flow and has steps in place of a command.
+// Locations are the names of the JSON fields.
+func (j *Job) FlowFaults() Faults {
+	c := &checker{}
+	j.nameFaults(c)
+	none := func(location string, given bool) {
+		if given {
+			c.add(location, "exclusive", nil, "has no meaning for a flow: it belongs to a step").With("beside", "steps")
+		}
+	}
+	none("type", j.Type != "")
+	none("with", j.With != nil)
+	none("command", j.Command != "")
+	none("args", len(j.Args) > 0)
+	none("stdin", j.Stdin != "")
+	none("successExitCodes", len(j.SuccessExitCodes) > 0)
+	none("retry", j.Retry != nil)
+	none("slots", j.Slots != 0)
+	none("pool", j.Pool != "")
+	none("poolSlots", j.PoolSlots != 0)
+	none("runOn", j.RunOn != nil)
+	none("daemon", j.Daemon != nil)
+	j.environmentFaults(c)
+	j.paramFaults(c)
+	c.flowOutputs(j.Outputs)
+	j.policyFaults(c)
+	own := *j // steps have bounds of their own
+	own.Steps = nil
+	own.sizeFaults(c)
+	return c.faults
+}
+
+// flowFieldFaults returns the faults of fields that only a flow has, in a job without steps.
+func (j *Job) flowFieldFaults(c *checker) {
+	none := func(location string, given bool) {
+		if given {
+			c.add(location, "exclusive", nil, "has no meaning without steps").With("without", "steps")
+		}
+	}
+	none("concurrency", j.Concurrency != 0)
+	none("failFast", j.FailFast)
+}
+
+// StepFaults returns all faults of the fields that an inline step shares with a job. Locations are the names of the
+// JSON fields.
+func (j *Job) StepFaults() Faults {
+	c := &checker{}
+	c.line("title", j.Title, MaxTitle)
+	j.commandFaults(c)
+	j.environmentFaults(c)
+	c.outputs(j.Outputs, j.TypeName())
+	j.policyFaults(c)
+	return c.faults
+}
+
+// ApprovalFaults returns the faults of an approval.
+func (a *Approval) ApprovalFaults() Faults {
+	c := &checker{}
+	if a.Text == "" {
+		c.add("approval.text", "required", nil, "is required")
+	}
+	c.line("approval.text", a.Text, MaxPauseNote)
+	c.duration("approval.timeout", a.Timeout, time.Second, MaxTimeout)
+	return c.faults
+}

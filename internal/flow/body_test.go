@@ -1,0 +1,182 @@
+package flow
+
+import (
+	"bytes"
+	"compress/gzip"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"carillon/internal/common"
+)
+
+func zipped(t testing.TB, data []byte) []byte {
+	t.Helper()
+	var out bytes.Buffer
+	w := gzip.NewWriter(&out)
+	if _, err := w.Write(data); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return out.Bytes()
+}
+
+func digestOf(data []byte) string {
+	sum := sha256.Sum256(data)
+	return hex.EncodeToString(sum[:])
+}
+
+// largeFlow returns a definition that cannot be compressed well.
+func largeFlow(steps, bytesEach int) *common.Job {
+	random := rand.New(rand.NewPCG(1, 1))
+	job := &common.Job{Name: "f"}
+	for i := range steps {
+		text := make([]byte, bytesEach)
+		for n := range text {
+			text[n] = byte('a' + random.IntN(26))
+		}
+		job.Steps = append(job.Steps, common.Step{Name: fmt.Sprintf("s%d", i), Command: string(text)})
+	}
+	return job
+}
+
+func TestBody_RoundTrip(t *testing.T) {
+	job := largeFlow(60, 20<<10)
+	job.Group, job.Env, job.CronExpr = "g", map[string]string{"A": "<b> & 'c'"}, "* * * * *"
+	job.Outputs = map[string]common.Output{"n": {Value: "${{ steps.z.status }}"}}
+	job.Steps = append(job.Steps, with(inline("z", "s0"), func(s *common.Step) {
+		s.After = append(s.After, common.Edge{Step: "s1", On: common.OnDone})
+		s.Outputs = map[string]common.Output{"l": {List: true}}
+	}))
+	parts, digest, err := Encode(job)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(parts) != 5 {
+		t.Errorf("%d parts, want 5 for 1.2 MB", len(parts))
+	}
+	for i, part := range parts {
+		if len(part) > 256<<10 {
+			t.Errorf("part %d has %d bytes", i, len(part))
+		}
+	}
+	def, err := Decode(parts, digest)
+	if err != nil {
+		t.Fatal(err)
+	}
+	before, _ := json.Marshal(job.Steps)
+	after, _ := json.Marshal(def.Job.Steps)
+	if !bytes.Equal(before, after) || def.Job.Env["A"] != "<b> & 'c'" || def.Job.Group != "g" ||
+		def.Job.Outputs["n"].Value != "${{ steps.z.status }}" {
+		t.Error("the definition has changed")
+	}
+	if def.Job.CronExpr != "" {
+		t.Error("the schedule is part of the body")
+	}
+}
+
+func TestBody_Digest_DependsOnWhatRuns(t *testing.T) {
+	digest := func(change func(*common.Job)) string {
+		job := steps(inline("a"), inline("b", "a"))
+		change(&job)
+		_, digest, err := Encode(&job)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return digest
+	}
+	same := digest(func(*common.Job) {})
+	for name, change := range map[string]func(*common.Job){
+		"pause":       func(j *common.Job) { j.Paused = true },
+		"schedule":    func(j *common.Job) { j.CronExpr = "@daily" },
+		"description": func(j *common.Job) { j.Description = "x" },
+		"long edge":   func(j *common.Job) { j.Steps[1].After = []common.Edge{{Step: "a"}} },
+	} {
+		if digest(change) != same {
+			t.Errorf("%s changes the digest", name)
+		}
+	}
+	for name, change := range map[string]func(*common.Job){
+		"env":     func(j *common.Job) { j.Env = map[string]string{"A": "b"} },
+		"command": func(j *common.Job) { j.Steps[0].Command = "false" },
+		"edge":    func(j *common.Job) { j.Steps[1].After[0].On = common.OnDone },
+	} {
+		if digest(change) == same {
+			t.Errorf("%s does not change the digest", name)
+		}
+	}
+}
+
+func TestBody_HostileParts_AreRejected(t *testing.T) {
+	parts, digest, err := Encode(largeFlow(30, 20<<10))
+	if err != nil || len(parts) < 3 {
+		t.Fatal(len(parts), err)
+	}
+	swapped := slices.Clone(parts)
+	swapped[0], swapped[1] = swapped[1], swapped[0]
+	bomb := zipped(t, make([]byte, 64<<20)) // 64 KiB, a thousand times as much when it is decompressed
+	other := []byte(`{"job":{"name":"f","steps":[{"name":"a","command":"true","after":[{"step":1}]}]}}`)
+	padded := append([]byte(`{"job":{"name":"f"}}`), bytes.Repeat([]byte(" "), partSize)...)
+	for name, c := range map[string]struct {
+		parts  [][]byte
+		digest string
+	}{
+		"large part":     {[][]byte{zipped(t, padded)}, digestOf(padded[:partSize+1])},
+		"none":           {nil, digest},
+		"missing":        {parts[:len(parts)-1], digest},
+		"swapped":        {swapped, digest},
+		"other digest":   {parts, strings.Repeat("0", 64)},
+		"not gzip":       {[][]byte{[]byte("{}")}, digestOf([]byte("{}"))},
+		"cut":            {[][]byte{parts[0][:100]}, digest},
+		"bomb":           {[][]byte{bomb}, digest},
+		"many bombs":     {slices.Repeat([][]byte{bomb}, 33), digest},
+		"too many parts": {slices.Repeat([][]byte{zipped(t, nil)}, 34), digestOf(nil)},
+		"9 MiB in parts": {slices.Repeat([][]byte{zipped(t, make([]byte, partSize))}, 33), digest},
+		"no JSON":        {[][]byte{zipped(t, []byte("["))}, digestOf([]byte("["))},
+		"other types":    {[][]byte{zipped(t, other)}, digestOf(other)},
+	} {
+		if def, err := Decode(c.parts, c.digest); err == nil {
+			t.Errorf("%s: decoded to %.100v", name, def)
+		}
+	}
+	if _, _, err := Encode(largeFlow(140, 60<<10)); err == nil {
+		t.Error("a body of more than 8 MiB is encoded")
+	}
+}
+
+func FuzzBody(f *testing.F) {
+	f.Add([]byte(`{"job":{"name":"f","steps":[{"name":"a","command":"true"}]}}`))
+	f.Add([]byte(`{"job":{"steps":[{"name":"b","after":["a"],"when":"steps.a.exitCode==1","forEach":{"list":"params.P"}}]}}`))
+	f.Add([]byte(`{"job":{"steps":[{"name":"a","after":["a"]},{"name":"a"}],"outputs":{"x":"${{ steps.a.status }}"}}}`))
+	f.Add([]byte(`[`))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		def, err := Decode([][]byte{zipped(t, data)}, digestOf(data))
+		if err != nil {
+			return
+		}
+		faults := Validate(&def.Job)
+		g, err := Compile(&def.Job)
+		if err != nil {
+			if len(faults) == 0 {
+				t.Errorf("valid, and cannot be compiled: %v", err)
+			}
+			return
+		}
+		state := New(g, &common.Head{Run: "r"})
+		state.Next(10)
+		parts, digest, err := Encode(&def.Job)
+		if err != nil {
+			return
+		}
+		if _, err := Decode(parts, digest); err != nil {
+			t.Errorf("cannot be decoded again: %v", err)
+		}
+	})
+}

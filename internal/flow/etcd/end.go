@@ -1,0 +1,87 @@
+package etcd
+
+import (
+	"context"
+
+	clientv3 "go.etcd.io/etcd/client/v3"
+
+	"carillon/internal/common"
+	"carillon/internal/etcdkit"
+	"carillon/internal/flow"
+)
+
+// Settle records nodes that did not run, at most MostStarts, unless one of them has a mark or the head has changed.
+func (s *Store) Settle(ctx context.Context, run *common.FlowRun, settles []flow.Settle) (bool, error) {
+	t := s.etcd.Txn()
+	t.If(sameHead(run))
+	for i := range settles {
+		node, mark := settles[i].Node, settles[i].Mark
+		t.If(etcdkit.Absent(common.FlowNodeKey(run.Run, node)))
+		if run.Kind == common.KindBackfill { // the fires keep the entries that they have
+			t.Put(common.FlowNodeKey(run.Run, node), mark)
+			continue
+		}
+		reason := common.Reason{Code: mark.Reason, Text: flow.Why(mark.Reason)}
+		outcome := s.unrun(run, node, mark.Round, mark.Status, reason)
+		t.Put(common.OutboxKey(s.worker, outcome.ID), outcome)
+		mark.Job, mark.Fire = outcome.Job, outcome.Fire
+		t.Put(common.FlowNodeKey(run.Run, node), mark)
+	}
+	return s.commit(ctx, run, t)
+}
+
+// mostRemoved is the number of marks that are removed with the head; more are removed afterwards.
+const mostRemoved = 200
+
+// Complete ends a flow run, unless its head has changed: it removes the head, records the outcome, and marks the node
+// of the parent.
+func (s *Store) Complete(ctx context.Context, run *common.FlowRun, outcome *common.Run) (bool, error) {
+	t := s.etcd.Txn()
+	t.If(sameHead(run))
+	t.Delete(common.FlowRunKey(run.Job, run.Run))
+	t.Put(common.OutboxKey(s.worker, outcome.ID), outcome)
+	if parent := run.Parent; parent != nil {
+		t.Put(common.FlowNodeKey(parent.Run, parent.Node), common.EndOf(*parent, outcome))
+	}
+	few := outcome.Nodes.Total <= mostRemoved
+	if few {
+		t.Then(clientv3.OpDelete(common.FlowNodesOf(run.Run), clientv3.WithPrefix()))
+	}
+	commit := s.commit
+	if outcome.CountsAsSuccess() && s.parent(run.Job) {
+		t.Put(common.SucceededKey(run.Job), common.SuccessOf(outcome))
+		commit = s.commitAlone // another flow run of the job writes the same key
+	}
+	done, err := commit(ctx, run, t)
+	if err != nil || !done || few {
+		return done, err
+	}
+	return true, s.remove(ctx, run.Run)
+}
+
+// remove removes the marks of a flow run that has ended. Its id never gets a head again.
+func (s *Store) remove(ctx context.Context, run string) error {
+	for {
+		page, err := etcdkit.Range(ctx, s.etcd.Client, common.FlowNodesOf(run), clientv3.WithPrefix(),
+			clientv3.WithKeysOnly(), clientv3.WithLimit(500))
+		if err != nil || len(page.Kvs) == 0 {
+			return err
+		}
+		t := s.etcd.Txn()
+		last := string(page.Kvs[len(page.Kvs)-1].Key)
+		t.Then(clientv3.OpDelete(common.FlowNodesOf(run), clientv3.WithRange(etcdkit.OneKey(last))))
+		if _, _, err := s.etcd.Commit(ctx, "marks of "+run, t); err != nil {
+			return err
+		}
+	}
+}
+
+// Kill requests the end of a flow run, unless its head has changed.
+func (s *Store) Kill(ctx context.Context, run *common.FlowRun, kill common.FlowKill) (bool, error) {
+	head := run.Head
+	head.Kill = &kill
+	t := s.etcd.Txn()
+	t.If(sameHead(run))
+	t.Put(common.FlowRunKey(run.Job, run.Run), head)
+	return s.commit(ctx, run, t)
+}

@@ -1,0 +1,491 @@
+package etcd
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	clientv3 "go.etcd.io/etcd/client/v3"
+
+	"carillon/internal/common"
+	"carillon/internal/etcdkit"
+	"carillon/internal/flow"
+)
+
+const flowRun = "u.00000000000000000001.1"
+
+// rig is a store with one flow run.
+type rig struct {
+	*Store
+	t      *testing.T
+	client *clientv3.Client
+}
+
+func newRig(t *testing.T) *rig {
+	t.Helper()
+	client := shared.Start(t)
+	return &rig{New(client, "w1", time.Now, func(job string) bool { return job == "parent" }), t, client}
+}
+
+func (r *rig) put(key string, value any) {
+	r.t.Helper()
+	data, err := json.Marshal(value)
+	if err == nil {
+		_, err = r.client.Put(r.t.Context(), key, string(data))
+	}
+	if err != nil {
+		r.t.Fatal(err)
+	}
+}
+
+// begin puts a head, and returns it as it is stored.
+func (r *rig) begin(change func(*common.Head)) *common.FlowRun {
+	r.t.Helper()
+	head := common.Head{Kind: common.KindFlow, Run: flowRun, Fire: "u.00000000000000000001", Attempt: 1, Job: "etl",
+		UID: "u", Group: "g", Digest: "d", PlannedAt: time.Unix(0, 1).UTC(), ClaimedAt: time.Now().UTC()}
+	if change != nil {
+		change(&head)
+	}
+	r.put(common.FlowRunKey(head.Job, head.Run), head)
+	return r.head(head.Job, head.Run)
+}
+
+func (r *rig) head(job, run string) *common.FlowRun {
+	r.t.Helper()
+	kv, err := etcdkit.Get(r.t.Context(), r.client, common.FlowRunKey(job, run))
+	if err != nil || kv == nil {
+		r.t.Fatalf("no head: %v", err)
+	}
+	head, err := decodeHead(kv)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	return &head
+}
+
+// keys returns the keys under prefixes, without that.
+func (r *rig) keys(prefixes ...string) (all []string) {
+	r.t.Helper()
+	for _, prefix := range prefixes {
+		resp, err := r.client.Get(r.t.Context(), prefix, clientv3.WithPrefix(), clientv3.WithKeysOnly())
+		if err != nil {
+			r.t.Fatal(err)
+		}
+		for _, kv := range resp.Kvs {
+			all = append(all, strings.TrimPrefix(string(kv.Key), prefix))
+		}
+	}
+	return all
+}
+
+func (r *rig) mark(node string) common.Node {
+	r.t.Helper()
+	marks, err := r.Marks(r.t.Context(), flowRun)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	i := slices.IndexFunc(marks, func(m flow.Mark) bool { return m.Node == node })
+	if i < 0 {
+		r.t.Fatalf("%s has no mark: %+v", node, marks)
+	}
+	return marks[i].Value
+}
+
+// outcome returns the outcome of a run in the outbox of the worker.
+func (r *rig) outcome(id string) common.Run {
+	r.t.Helper()
+	kv, err := etcdkit.Get(r.t.Context(), r.client, common.OutboxKey("w1", id))
+	if err != nil || kv == nil {
+		r.t.Fatalf("no outcome of %s: %v", id, err)
+	}
+	run, err := common.Decode[common.Run](kv.Value)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	return run
+}
+
+func inline(node string) flow.Start {
+	return flow.Start{Node: node, Step: &common.Step{Name: strings.Split(node, "@")[0], Command: "true"}, Round: 1,
+		Params: map[string]string{"DAY": "1"}}
+}
+
+func TestStart_PutsMarkAndTrigger_Once(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	run := r.begin(nil)
+	starts := []flow.Start{inline("a"), inline("b@00001")}
+	if done, outcomes, err := r.Start(t.Context(), run, starts); !done || outcomes || err != nil {
+		t.Fatal(done, outcomes, err)
+	}
+	fire := common.NodeFire("u", flowRun, "a")
+	if got := r.keys(common.TriggersOf("etl:a"), common.TriggersOf("etl:b")); len(got) != 2 || got[0] != fire+".1" {
+		t.Errorf("triggers: %q", got)
+	}
+	kv, err := etcdkit.Get(t.Context(), r.client, common.TriggerKey("etl:a", fire+".1"))
+	if err != nil || kv == nil {
+		t.Fatal(err)
+	}
+	trigger, err := common.Decode[common.Trigger](kv.Value)
+	want := common.FlowNode{Kind: common.KindFlow, Job: "etl", Run: flowRun, Node: "a", Round: 1, Created: run.Created,
+		UID: "u", Digest: "d"}
+	if err != nil || trigger.JobUID != "" || *trigger.Flow != want || trigger.Params["DAY"] != "1" ||
+		trigger.Cause != common.CauseFlow || trigger.Group != "g" || !trigger.PlannedAt.Equal(run.PlannedAt) {
+		t.Errorf("trigger: %+v, %v", trigger, err)
+	}
+	if m := r.mark("a"); m.State != common.NodeStarted || m.Job != "etl:a" || m.Fire != fire {
+		t.Errorf("mark: %+v", m)
+	}
+	// another keeper, which has not seen the marks
+	if done, _, err := r.Start(t.Context(), run, []flow.Start{inline("c"), inline("a")}); done || err != nil {
+		t.Error("a node was started twice", err)
+	}
+	if got := r.keys(common.TriggersOf("etl:c")); len(got) != 0 {
+		t.Errorf("a part of a refused transaction was applied: %q", got)
+	}
+}
+
+func TestStart_AfterARequestForTheFlowRun_IsRefused(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	run := r.begin(nil)
+	if done, err := r.Kill(t.Context(), run, common.FlowKill{By: "ann"}); !done || err != nil {
+		t.Fatal(done, err)
+	}
+	if done, _, err := r.Start(t.Context(), run, []flow.Start{inline("a")}); done || err != nil {
+		t.Error("a node was started after the flow run was killed", err)
+	}
+	if done, err := r.Settle(t.Context(), run, []flow.Settle{{Node: "a"}}); done || err != nil {
+		t.Error("a node was settled from an old state", err)
+	}
+	if done, err := r.Kill(t.Context(), run, common.FlowKill{By: "bob"}); done || err != nil {
+		t.Error("a request replaced another one", err)
+	}
+	if got := r.head("etl", flowRun).Kill; got == nil || got.By != "ann" {
+		t.Errorf("kill: %+v", got)
+	}
+}
+
+// An item fails while the start of another one is on its way: the map has stopped.
+func TestStart_OfAnItemWhoseMapMayHaveStopped_IsRefused(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	run := r.begin(nil)
+	item := inline("b@00002")
+	item.Item, item.Step.ForEach = 2, &common.ForEach{Items: []string{"x", "y", "z"}, Stop: true}
+	r.put(common.FlowNodeKey(flowRun, "b@00000"), common.Node{State: common.NodeStarted, Round: 1})
+	marks, err := r.Marks(t.Context(), flowRun)
+	if err != nil {
+		t.Fatal(err)
+	}
+	item.Seen = marks[0].Revision
+	r.put(common.FlowNodeKey(flowRun, "b"), common.Node{State: common.NodeStarted}) // is no item
+	r.put(common.FlowNodeKey(flowRun, "b@00000"), common.Node{State: common.NodeEnded, Status: common.StatusFailed})
+	if done, _, err := r.Start(t.Context(), run, []flow.Start{inline("a"), item}); done || err != nil {
+		t.Error("an item was started after its map has stopped", err)
+	}
+	open := item
+	step := *item.Step
+	open.Step, step.ForEach = &step, &common.ForEach{Items: item.Step.ForEach.Items}
+	if done, _, err := r.Start(t.Context(), run, []flow.Start{open}); !done || err != nil {
+		t.Error("failures do not stop this map", err)
+	}
+	if marks, err = r.Marks(t.Context(), flowRun); err != nil {
+		t.Fatal(err)
+	}
+	item.Node, item.Item, item.Seen = "b@00001", 1, marks[len(marks)-1].Revision
+	if done, _, err := r.Start(t.Context(), run, []flow.Start{item}); !done || err != nil {
+		t.Error("nothing has changed since", err)
+	}
+}
+
+// A backfill that ends after failures starts no date either once one of them has failed.
+func TestStart_OfADateWhoseBackfillMayHaveStopped_IsRefused(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	fires, err := common.PackFires([]common.BackfillFire{{At: time.Unix(60, 0), Attempt: 1},
+		{At: time.Unix(120, 0), Attempt: 1}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	run := r.begin(func(h *common.Head) {
+		h.Kind, h.Job, h.MaxFailures, h.Fires = common.KindBackfill, common.BackfillJob("report"), 1, fires
+	})
+	r.put(common.JobKey("report"), common.StoredJob{Job: common.Job{Name: "report"}, UID: "u"})
+	graph, _, err := flow.Backfill(&run.Head)
+	if err != nil {
+		t.Fatal(err)
+	}
+	starts := flow.New(graph, &run.Head).Next(1).Starts
+	node := common.FlowNodeKey(flowRun, common.ItemNode(flow.BackfillStep, 1))
+	r.put(node, common.Node{State: common.NodeEnded, Status: common.StatusFailed})
+	if done, _, err := r.Start(t.Context(), run, starts); done || err != nil {
+		t.Error("a date was started", err)
+	}
+	if _, err := r.client.Delete(t.Context(), node); err != nil {
+		t.Fatal(err)
+	}
+	if done, _, err := r.Start(t.Context(), run, starts); !done || err != nil {
+		t.Error("no date has failed", err)
+	}
+}
+
+func TestStart_JobStep_RunsTheJobUnderItsOwnName(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.put(common.JobKey("report"), common.StoredJob{Job: common.Job{Name: "report", Group: "x"}, UID: "v"})
+	run := r.begin(nil)
+	step := &common.Step{Name: "r", Job: "report"}
+	if done, _, err := r.Start(t.Context(), run, []flow.Start{{Node: "r", Step: step, Round: 1}}); !done || err != nil {
+		t.Fatal(done, err)
+	}
+	fire := common.NodeFire("v", flowRun, "r")
+	if got := r.keys(common.TriggersOf("report")); !slices.Equal(got, []string{fire + ".1"}) {
+		t.Errorf("triggers: %q", got)
+	}
+	// a job that does not exist, and one that is nested too deep
+	none := &common.Step{Name: "n", Job: "none"}
+	if done, outcomes, err := r.Start(t.Context(), run, []flow.Start{{Node: "n", Step: none, Round: 1}}); !done ||
+		!outcomes || err != nil {
+		t.Fatal(done, outcomes, err)
+	}
+	if m := r.mark("n"); m.Status != common.StatusRefused || m.Reason != common.ReasonJobMissing ||
+		m.Class != common.ClassFailure {
+		t.Errorf("mark: %+v", m)
+	}
+	if got := r.outcome(common.NodeFire("u", flowRun, "n") + ".0"); got.Job != "etl:n" || got.Flow.Node != "n" {
+		t.Errorf("outcome: %+v", got)
+	}
+	deep := r.begin(func(h *common.Head) { h.Run, h.Depth = "u.2.1", common.MaxFlowDepth })
+	if _, _, err := r.Start(t.Context(), deep, []flow.Start{{Node: "r", Step: step, Round: 1}}); err != nil {
+		t.Fatal(err)
+	}
+	if got := r.outcome(common.NodeFire("u", "u.2.1", "r") + ".0"); got.Reason.Code != common.ReasonTooDeep {
+		t.Errorf("outcome: %+v", got)
+	}
+}
+
+func TestComplete_EndsTheFlowRunOnce(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	parent := common.FlowNode{Kind: common.KindFlow, Job: "outer", Run: "p.1.1", Node: "etl", Round: 1, UID: "u"}
+	for _, nodes := range []int{3, 700} {
+		run := r.begin(func(h *common.Head) { h.Parent = &parent })
+		for i := range nodes {
+			r.put(common.FlowNodeKey(flowRun, common.ItemNode("a", i)), common.Node{State: common.NodeEnded})
+		}
+		outcome := run.AsRun(common.StatusSucceeded)
+		outcome.Nodes = &common.NodeCounts{Total: nodes}
+		if done, err := r.Complete(t.Context(), run, &outcome); !done || err != nil {
+			t.Fatal(done, err)
+		}
+		if left := r.keys(common.FlowRunsPrefix, common.FlowNodesOf(flowRun)); len(left) != 0 {
+			t.Errorf("%d keys are left of %d nodes", len(left), nodes)
+		}
+		kv, err := etcdkit.Get(t.Context(), r.client, common.FlowNodeKey("p.1.1", "etl"))
+		if err != nil || kv == nil {
+			t.Fatal("the node of the parent has no mark", err)
+		}
+		if mark, err := common.Decode[common.Node](kv.Value); err != nil || mark.Class != common.ClassSuccess {
+			t.Errorf("mark of the parent's node: %+v, %v", mark, err)
+		}
+		outcome.Status = common.StatusFailed
+		if done, err := r.Complete(t.Context(), run, &outcome); done || err != nil {
+			t.Error("it ended twice", err)
+		}
+		if got := r.outcome(flowRun); got.Status != common.StatusSucceeded {
+			t.Errorf("outcome: %+v", got)
+		}
+	}
+}
+
+func TestEndNodes_EndsWhateverANodeIs(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	run := r.begin(nil)
+	ask := &common.Step{Name: "ask", Approval: &common.Approval{Text: "Go?"}}
+	starts := []flow.Start{inline("waiting"), inline("running"), inline("nested"), {Node: "ask", Step: ask, Round: 1}}
+	if done, _, err := r.Start(t.Context(), run, starts); !done || err != nil {
+		t.Fatal(done, err)
+	}
+	var nodes []flow.View
+	for _, s := range starts {
+		m := r.mark(s.Node)
+		nodes = append(nodes, flow.View{Node: s.Node, Job: m.Job, Fire: m.Fire, Attempt: m.Attempt, Round: m.Round})
+	}
+	claim := func(node string) (key, id string) {
+		m := r.mark(node)
+		id = m.Fire + ".1"
+		if _, err := r.client.Delete(t.Context(), common.TriggerKey(m.Job, id)); err != nil {
+			t.Fatal(err)
+		}
+		return common.RecordKey(m.Job, id), id
+	}
+	key, running := claim("running")
+	r.put(key, common.Record{Run: running, Job: "etl:running", Owner: common.Life{Worker: "w7"}})
+	_, nested := claim("nested")
+	r.put(common.FlowRunKey("etl:nested", nested), common.Head{Job: "etl:nested", Run: nested})
+	if done, err := r.Kill(t.Context(), run, common.FlowKill{By: "ann", Note: "enough"}); !done || err != nil {
+		t.Fatal(done, err)
+	}
+	run = r.head("etl", flowRun)
+	for range 2 { // a repetition changes nothing
+		if _, err := r.EndNodes(t.Context(), run, nodes); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := r.mark("waiting"); got.State != common.NodeEnded || got.Status != common.StatusKilled {
+		t.Errorf("the trigger: %+v", got)
+	}
+	if got := r.mark("ask"); got.State != common.NodeEnded || got.Status != common.StatusKilled {
+		t.Errorf("the approval: %+v", got)
+	}
+	if left := r.keys(common.TriggersPrefix, common.FlowWaitsPrefix); len(left) != 0 {
+		t.Errorf("left: %q", left)
+	}
+	kv, err := etcdkit.Get(t.Context(), r.client, common.KillKey("w7", running))
+	if err != nil || kv == nil || kv.Version != 1 || !strings.Contains(string(kv.Value), "enough") {
+		t.Errorf("the run has no kill request, or several: %v, %v", kv, err)
+	}
+	if got := r.head("etl:nested", nested); got.Kill == nil || got.Kill.By != "ann" {
+		t.Errorf("the nested flow run: %+v", got.Kill)
+	}
+}
+
+func TestVanished_EndsOnlyNodesWithoutAnything(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	run := r.begin(nil)
+	starts := []flow.Start{inline("waits"), inline("gone")}
+	if done, _, err := r.Start(t.Context(), run, starts); !done || err != nil {
+		t.Fatal(done, err)
+	}
+	marks, err := r.Marks(t.Context(), flowRun)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var nodes []flow.View
+	for _, m := range marks {
+		nodes = append(nodes, flow.View{Node: m.Node, Job: m.Value.Job, Fire: m.Value.Fire, Attempt: 1, Round: 1,
+			Revision: m.Revision})
+	}
+	gone := r.mark("gone")
+	if _, err := r.client.Delete(t.Context(), common.TriggerKey(gone.Job, gone.Fire+".1")); err != nil {
+		t.Fatal(err)
+	}
+	ended, err := r.Vanished(t.Context(), run, nodes)
+	if err != nil || !slices.Equal(ended, []string{"gone"}) {
+		t.Fatal(ended, err)
+	}
+	if got := r.mark("gone"); got.Status != common.StatusLost || got.Reason != common.ReasonVanished {
+		t.Errorf("mark: %+v", got)
+	}
+	if got := r.outcome(gone.Fire + ".1"); got.Status != common.StatusLost || got.Job != "etl:gone" ||
+		got.JobUID != "u" || got.Group != "g" {
+		t.Errorf("outcome: %+v", got)
+	}
+}
+
+// The outcome of a step that ran another job belongs to that job, not to the flow.
+func TestVanished_JobStep_HasAnOutcomeOfItsJob(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	run := r.begin(nil)
+	r.put(common.JobKey("weekly"), common.StoredJob{Job: common.Job{Name: "weekly", Group: "reports"}, UID: "other"})
+	fire := common.NodeFire("other", flowRun, "report")
+	r.put(common.FlowNodeKey(flowRun, "report"), common.Node{State: common.NodeStarted, Round: 1, Job: "weekly",
+		Fire: fire, Attempt: 1})
+	marks, err := r.Marks(t.Context(), flowRun)
+	if err != nil || len(marks) != 1 {
+		t.Fatal(marks, err)
+	}
+	if ended, err := r.Vanished(t.Context(), run, []flow.View{{Node: "report", Job: "weekly", Fire: fire, Attempt: 1,
+		Round: 1, Revision: marks[0].Revision}}); err != nil || len(ended) != 1 {
+		t.Fatal(ended, err)
+	}
+	if got := r.outcome(fire + ".1"); got.Job != "weekly" || got.JobUID != "other" || got.Flow.UID != "other" ||
+		got.Group != "reports" {
+		t.Errorf("outcome: %+v of %+v", got, got.Flow)
+	}
+}
+
+func TestSweep_RemovesWhatEndedFlowRunsHaveLeft(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	run := r.begin(nil)
+	if done, _, err := r.Start(t.Context(), run, []flow.Start{inline("a")}); !done || err != nil {
+		t.Fatal(done, err)
+	}
+	sweep := func() {
+		t.Helper()
+		if _, err := r.Sweep(t.Context(), func(string) bool { return false }); err != nil { // it knows no head
+			t.Fatal(err)
+		}
+	}
+	if sweep(); len(r.keys(common.FlowNodesPrefix)) != 1 || len(r.keys(common.TriggersPrefix)) != 1 {
+		t.Error("it removed something of a live flow run")
+	}
+	if _, err := r.client.Delete(t.Context(), common.FlowRunKey("etl", flowRun)); err != nil {
+		t.Fatal(err)
+	}
+	if sweep(); len(r.keys(common.FlowNodesPrefix, common.TriggersPrefix)) != 0 {
+		t.Errorf("left: %q", r.keys(common.FlowNodesPrefix, common.TriggersPrefix))
+	}
+	if got := r.outcome(common.NodeFire("u", flowRun, "a") + ".1"); got.Status != common.StatusSkipped ||
+		got.Reason.Code != common.ReasonParentGone {
+		t.Errorf("outcome: %+v", got)
+	}
+}
+
+func TestFollowMarks_DeliversChangesSinceItBegan(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.put(common.FlowNodeKey("old", "a"), common.Node{State: common.NodeStarted})
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	begun, got := make(chan struct{}, 1), make(chan string, 10)
+	ended := make(chan error, 1)
+	go func() {
+		ended <- r.FollowMarks(ctx, func(error) {}, func() { begun <- struct{}{} },
+			func(run string, mark flow.Mark) { got <- run + " " + mark.Node + " " + string(mark.Value.State) })
+	}()
+	<-begun
+	r.put(common.FlowNodeKey("new", "b"), common.Node{State: common.NodeEnded})
+	if change := <-got; change != "new b ended" {
+		t.Errorf("%q", change)
+	}
+	cancel()
+	<-ended
+}
+
+// The success of a flow that other jobs name in after is written with its completion; that of another flow is not, nor
+// is a failure, nor a completion that did not happen.
+func TestComplete_OfAParent_WritesItsSuccess(t *testing.T) {
+	for _, c := range []struct {
+		job    string
+		status common.Status
+		want   int
+	}{{"parent", common.StatusSucceeded, 1}, {"parent", common.StatusFailed, 0}, {"etl", common.StatusSucceeded, 0}} {
+		r := newRig(t)
+		run := r.begin(func(h *common.Head) { h.Job = c.job })
+		outcome := common.Run{ID: run.Run, Job: run.Job, Fire: run.Fire, Attempt: 1, Status: c.status,
+			PlannedAt: run.PlannedAt, Nodes: &common.NodeCounts{Total: 1}}
+		stale := *run
+		stale.Revision--
+		if done, err := r.Complete(t.Context(), &stale, &outcome); done || err != nil {
+			t.Fatalf("of another head: %t, %v", done, err)
+		}
+		if done, err := r.Complete(t.Context(), run, &outcome); !done || err != nil {
+			t.Fatal(done, err)
+		}
+		if n := len(r.keys(common.SucceededPrefix)); n != c.want {
+			t.Errorf("%s, %s: %d successes", c.job, c.status, n)
+		}
+		if _, err := r.client.Delete(t.Context(), common.SucceededPrefix, clientv3.WithPrefix()); err != nil {
+			t.Fatal(err)
+		}
+	}
+}

@@ -1,0 +1,96 @@
+package nodes_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"carillon/internal/common"
+	"carillon/internal/flow"
+)
+
+// chain holds attempts of one fire, each of which keeps nodes of the one before: extract ran in the first, probe in the
+// second, and the third runs report alone.
+func chain(t *testing.T) *cluster {
+	c := &cluster{}
+	g, err := flow.Compile(&common.Job{Name: "etl", Steps: []common.Step{
+		{Name: "extract", Command: "true", Outputs: map[string]common.Output{"day": {}}},
+		{Name: "probe", Command: "true", After: []common.Edge{{Step: "extract"}}},
+		{Name: "report", Command: "true", After: []common.Edge{{Step: "probe"}},
+			Env: map[string]string{"TODAY": "${{ steps.extract.outputs.day }}"}},
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.bodies = map[string]*flow.Graph{"d": g}
+	ran := func(attempt int, base *common.Base, statuses map[string]common.Status) {
+		of := common.Run{ID: common.RunID("u.1", attempt), Fire: "u.1", Job: "etl", JobUID: "u", Digest: "d",
+			Attempt: attempt, Status: common.StatusFailed, PlannedAt: noon, Base: base}
+		c.runs = append(c.runs, of)
+		for node, status := range statuses {
+			fire := common.NodeFire("u", of.ID, node)
+			run := common.Run{ID: common.RunID(fire, 1), Fire: fire, Job: common.StepJob("etl", node), JobUID: "u",
+				Attempt: 1, Status: status, StartedAt: &noon, EndedAt: new(noon.Add(time.Second)),
+				Flow: &common.FlowNode{Kind: common.KindFlow, Job: "etl", Run: of.ID, Node: node, Round: 1}}
+			if node == "extract" {
+				run.Outputs = map[string]string{"day": "monday"}
+			}
+			c.runs = append(c.runs, run)
+		}
+	}
+	ran(1, nil, map[string]common.Status{"extract": common.StatusSucceeded, "probe": common.StatusFailed})
+	ran(2, &common.Base{Run: "u.1.1", Kept: common.Bits{1}}, map[string]common.Status{
+		"probe": common.StatusSucceeded, "report": common.StatusFailed})
+	ran(3, &common.Base{Run: "u.1.2", Kept: common.Bits{3}}, map[string]common.Status{"report": common.StatusFailed})
+	return c
+}
+
+func TestNodes_Kept_ShowWhatTheyDidEarlier(t *testing.T) {
+	found, err := chain(t).view().Of(t.Context(), "u.1.3")
+	if err != nil {
+		t.Fatal(err)
+	}
+	want(t, found, "extract succeeded success", "probe succeeded success", "report failed failure")
+	for i, from := range []string{"u.1.1", "u.1.2", ""} {
+		n := found.Nodes[i]
+		if n.From != from || n.Kept != (from != "") || n.Duration != "1s" || !strings.HasPrefix(n.Run, "u.n") {
+			t.Errorf("%+v", n)
+		}
+	}
+	if found.Nodes[0].Outputs["day"] != "monday" {
+		t.Errorf("%+v", found.Nodes[0])
+	}
+	grid, err := chain(t).view().Grid(t.Context(), "etl", 20)
+	if err != nil || fmt.Sprint(grid.Runs[0].Kept, grid.Runs[1].Kept, grid.Runs[2].Kept) != "[] [0] [0 1]" {
+		t.Errorf("%+v, %v", grid.Runs, err)
+	}
+}
+
+// What a kept step has reported is found in the attempt in which it ran, however many attempts have kept it.
+func TestReplan_OfAFlowRunThatKeptNodes_ReadsTheirOutputs(t *testing.T) {
+	c := chain(t)
+	last, err := c.Run(t.Context(), "u.1.3")
+	if err != nil {
+		t.Fatal(err)
+	}
+	plan, err := c.view().Replan(t.Context(), &last, flow.Scope{Kind: flow.ScopeFailed}, "d")
+	if err != nil || fmt.Sprint(plan.Run, plan.Kept) != "[report] [extract probe]" {
+		t.Fatalf("%+v, %v", plan, err)
+	}
+	if kept := plan.Base.Steps["extract"]; plan.Base.Run != "u.1.3" || kept.Outputs["day"] != "monday" {
+		t.Errorf("%+v", plan.Base)
+	}
+	c.partial = true
+	_, err = c.view().Replan(t.Context(), &last, flow.Scope{Kind: flow.ScopeFailed}, "d")
+	if common.CodeOf(err) != common.CodeUnavailable {
+		t.Errorf("from a part of the history: %v", err)
+	}
+	c.partial, c.runs = false, c.runs[3:] // the first attempt was deleted
+	for scope, want := range map[flow.ScopeKind]common.Code{flow.ScopeFailed: common.CodeConflict, flow.ScopeAll: ""} {
+		_, err := c.view().Replan(t.Context(), &last, flow.Scope{Kind: scope}, "d")
+		if (err == nil) != (want == "") || err != nil && common.CodeOf(err) != want {
+			t.Errorf("%s without the first attempt: %v", scope, err)
+		}
+	}
+}

@@ -1,0 +1,229 @@
+package flow
+
+import (
+	"fmt"
+	"maps"
+
+	"carillon/internal/common"
+)
+
+// maxBase bounds the size of a base as JSON, which its trigger and the head of the flow run contain.
+const maxBase = 384 << 10
+
+// Scope selects the nodes that a re-run runs again.
+type Scope struct {
+	Kind  ScopeKind
+	Steps []string // of ScopeFrom and ScopeOnly
+}
+
+// ScopeKind is how a re-run selects nodes.
+type ScopeKind string
+
+// Scopes of re-runs.
+const (
+	ScopeFailed ScopeKind = "failed" // nodes of class failure, and all their descendants
+	ScopeFrom   ScopeKind = "from"   // the given steps, and all their descendants
+	ScopeOnly   ScopeKind = "only"   // the given steps
+	ScopeAll    ScopeKind = "all"
+)
+
+// Plan is what a re-run would run and keep. Base belongs into the head of the new flow run.
+type Plan struct {
+	Run  []string // names of steps, and of items of maps that are partly kept
+	Kept []string // names of steps
+	Base *common.Base
+}
+
+// Replan plans the re-run of a flow run that has ended. before holds its marks, and a base from Recall if it kept nodes
+// itself. now is the definition that the re-run uses. All faults are returned at once.
+func Replan(before *State, now *Graph, scope Scope) (*Plan, error) {
+	p := &planner{before: before, now: now, scope: scope, run: make([]bool, len(now.steps))}
+	p.faults = now.job.ParamFaults(before.head.Params)
+	p.choose(scope)
+	if scope.Kind != ScopeAll {
+		p.compare()
+	}
+	if err := p.err(); err != nil {
+		return nil, err
+	}
+	plan := &Plan{Run: []string{}, Kept: []string{}, Base: &common.Base{Run: before.head.Run}}
+	for i := range now.steps {
+		p.place(plan, i)
+	}
+	if was := before.head.Spread; was != nil && scope.Kind == ScopeFailed { // the items are numbered by it
+		same := *was
+		same.Moved = 0
+		plan.Base.Spread = &same
+	}
+	if plan.Base.Keeps() {
+		p.facts(plan.Base)
+	}
+	return plan, p.err()
+}
+
+// err returns the faults, if there are any.
+func (p *planner) err() error {
+	if len(p.faults) == 0 {
+		return nil
+	}
+	return common.Invalid("the flow run cannot be re-run like this", p.faults[:min(len(p.faults), maxFaults)]...)
+}
+
+// planner computes a plan.
+type planner struct {
+	before *State
+	now    *Graph
+	scope  Scope
+	run    []bool // by step of the definition that the re-run uses
+	faults common.Faults
+}
+
+// outcome returns the earlier outcome of a step; nil if it has none.
+func (p *planner) outcome(name string) *node {
+	i, known := p.before.graph.index[name]
+	if !known || !p.before.nodes[i].decided {
+		return nil
+	}
+	return &p.before.nodes[i]
+}
+
+// choose marks the steps that run again.
+func (p *planner) choose(scope Scope) {
+	switch scope.Kind {
+	case ScopeAll:
+		for i := range p.run {
+			p.run[i] = true
+		}
+		return
+	case ScopeFailed:
+	case ScopeFrom, ScopeOnly:
+		if len(scope.Steps) == 0 {
+			p.faults.Add(string(scope.Kind), "required", nil, "must name at least one step")
+		}
+		for n, name := range scope.Steps {
+			i, known := p.now.index[name]
+			if !known {
+				p.faults.Add(fmt.Sprintf("%s[%d]", scope.Kind, n), "unknown", name, "is not a step of the flow")
+				continue
+			}
+			p.run[i] = true
+		}
+	default:
+		p.faults.Add("scope", "enum", string(scope.Kind), "must be one of failed, from, only, all")
+		return
+	}
+	for i := range p.run {
+		name := p.now.steps[i].def.Name
+		switch was := p.outcome(name); {
+		case was == nil && scope.Kind == ScopeOnly && !p.run[i]:
+			p.faults.Add("only", "required", name, "must include %s, which the earlier flow run did not have", name)
+		case was == nil, scope.Kind == ScopeFailed && p.hasFailed(name, was):
+			p.run[i] = true
+		}
+	}
+	if scope.Kind != ScopeOnly {
+		p.now.descendants(p.run)
+	}
+}
+
+// hasFailed reports whether a step is of class failure, or is a map that tolerates the items which were stopped with
+// the flow run: those have not failed by themselves.
+func (p *planner) hasFailed(name string, was *node) bool {
+	return was.class == common.ClassFailure || p.before.interrupted(p.before.graph.index[name])
+}
+
+// compare rejects a definition without a step that would be kept, or with other outputs of it.
+func (p *planner) compare() {
+	for i := range p.before.graph.steps {
+		def := p.before.graph.steps[i].def
+		at, exists := p.now.index[def.Name]
+		switch was := p.outcome(def.Name); {
+		case !exists && was != nil && was.class == common.ClassFailure: // removing it is a way to fix the flow
+		case !exists:
+			p.faults.Add("definition", "reference", def.Name, "no longer contains step %s, which would be kept",
+				def.Name)
+		case !p.run[at] && !maps.Equal(def.Outputs, p.now.steps[at].def.Outputs):
+			p.faults.Add("definition", "reference", def.Name, "has other outputs of step %s, which would be kept",
+				def.Name)
+		}
+	}
+}
+
+// place adds a step to the plan.
+func (p *planner) place(plan *Plan, i int) {
+	def := p.now.steps[i].def
+	if p.run[i] {
+		if kept, items := p.keptItems(int32(i)); len(kept) > 0 {
+			if plan.Base.Items == nil {
+				plan.Base.Items = map[string]common.Bits{}
+			}
+			plan.Base.Items[def.Name] = kept
+			for item := range items {
+				if !kept.Has(item) {
+					plan.Run = append(plan.Run, common.ItemNode(def.Name, item))
+				}
+			}
+			return
+		}
+		plan.Run = append(plan.Run, def.Name)
+		return
+	}
+	plan.Kept = append(plan.Kept, def.Name)
+	plan.Base.Kept = plan.Base.Kept.With(i)
+	switch p.outcome(def.Name).class {
+	case common.ClassFailure:
+		plan.Base.Failed = plan.Base.Failed.With(i)
+	case common.ClassSkipped:
+		plan.Base.Skipped = plan.Base.Skipped.With(i)
+	}
+}
+
+// keptItems returns the items that succeeded of a map with failures, and the number of its items. A map is re-run as a
+// whole unless its items are the same: its list is constant, or all its sources are kept.
+func (p *planner) keptItems(i int32) (kept common.Bits, items int) {
+	def := p.now.steps[i].def
+	was := p.outcome(def.Name)
+	if p.scope.Kind != ScopeFailed || def.ForEach == nil || was == nil ||
+		!p.hasFailed(def.Name, was) || p.hasSourceToRun(i) {
+		return nil, 0
+	}
+	at := p.before.graph.index[def.Name]
+	if !sameItems(p.before.graph.steps[at].def.ForEach, def.ForEach) || p.isListOtherwise(i) {
+		return nil, 0
+	}
+	return p.before.doneItems(at)
+}
+
+// isListOtherwise reports whether the list of a map is a parameter whose value the definition has changed.
+func (p *planner) isListOtherwise(i int32) bool {
+	ref := p.now.steps[i].list
+	return ref != nil && ref.from == fromParams &&
+		p.now.job.ParamValues(p.before.head.Params)[ref.field] != p.before.given[ref.field]
+}
+
+// hasSourceToRun reports whether a step is re-run because of one that it depends on.
+func (p *planner) hasSourceToRun(i int32) bool {
+	for _, e := range p.now.steps[i].def.After {
+		if p.run[p.now.index[e.Step]] {
+			return true
+		}
+	}
+	found := false
+	p.now.steps[i].references(int(i), func(_ string, ref reference) {
+		found = found || ref.from == fromStep && p.run[p.now.index[ref.step]]
+	})
+	return found
+}
+
+// sameItems reports whether two definitions of a step are maps of the same items.
+func sameItems(a, b *common.ForEach) bool {
+	if a == nil || b == nil || a.List != b.List || len(a.Items) != len(b.Items) {
+		return false
+	}
+	for i := range a.Items {
+		if a.Items[i] != b.Items[i] {
+			return false
+		}
+	}
+	return true
+}

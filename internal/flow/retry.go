@@ -1,0 +1,130 @@
+package flow
+
+import "carillon/internal/common"
+
+// maxCompared bounds the nodes whose absence a live retry compares.
+const maxCompared = 100
+
+// Retry is what the transaction of a live retry needs.
+type Retry struct {
+	Node     string
+	Step     *common.Step // its definition; must not be modified
+	Job      string
+	Fire     string
+	After    common.Status // its outcome
+	Round    int           // of the next start
+	Attempt  int           // number of the next attempt
+	Revision int64         // of the node's mark
+	// Absent are the nodes that must have no mark: their joins are decided with the outcome that is taken back.
+	Absent []string
+	// Maps are those of these nodes of which no item may have a mark either.
+	Maps []string
+	// Open is an item of the same map that has not ended, whose mark must still have OpenRevision (0: none): else the
+	// map may have been decided since. Empty if it is decided, or no map.
+	Open         string
+	OpenRevision int64
+	Params       map[string]string // of the trigger
+}
+
+// Retry returns how a node of class failure is started again in a flow run that has not ended. It fails if a later
+// step has started or was settled, or if the flow run is paused or being ended.
+func (s *State) Retry(name string) (*Retry, error) {
+	i, item, err := s.find(name)
+	if err != nil {
+		return nil, common.Errorf(common.CodeNotFound, "node %q not found", common.Excerpt(name)).WithCause(err)
+	}
+	n := s.at(i, item)
+	switch {
+	case n < 0:
+		return nil, common.Errorf(common.CodeNotFound, "node %q not found", common.Excerpt(name))
+	case s.head.Kill != nil:
+		return nil, retryRefused("ending", "the flow run is being ended")
+	case s.head.Paused:
+		return nil, retryRefused("flow_paused", "the flow run is paused").WithHint("resume it first")
+	}
+	at := &s.nodes[n]
+	if at.phase != phaseEnded || at.mark.class != common.ClassFailure || at.mark.attempt < 1 {
+		return nil, retryRefused("not_failed", "node %q has no failed run", name)
+	}
+	r := &Retry{Node: name, Step: s.graph.steps[i].def, Job: at.mark.job, Fire: at.mark.fire, After: at.mark.status,
+		Round: int(at.mark.round) + 1, Attempt: int(at.mark.attempt) + 1, Revision: at.mark.revision}
+	if s.nodes[i].decided {
+		if err = s.dependents(i, r); err != nil {
+			return nil, err
+		}
+	} else {
+		r.Open, r.OpenRevision = s.openItem(i)
+	}
+	if r.Params, err = s.params(i, item); err != nil {
+		return nil, retryRefused(common.ReasonParamsInvalid, "the parameters of node %q are not valid", name).
+			WithCause(err)
+	}
+	return r, nil
+}
+
+func retryRefused(reason, format string, args ...any) *common.Error {
+	return common.Errorf(common.CodeConflict, format, args...).WithReason(reason)
+}
+
+// dependents adds the nodes that depend on the outcome of a step: its children and, below a child that will not
+// run, the children of that one, whose joins may hold because of it.
+func (s *State) dependents(i int32, r *Retry) error {
+	seen := map[int32]bool{i: true}
+	todo := []int32{i}
+	for len(todo) > 0 {
+		at := todo[0]
+		todo = todo[1:]
+		for _, e := range s.graph.out(at) {
+			if seen[e.to] {
+				continue
+			}
+			seen[e.to] = true
+			n := &s.nodes[e.to]
+			name := s.graph.steps[e.to].def.Name
+			if n.mark.state != "" || n.phase == phaseKept || s.begun(e.to) {
+				return retryRefused("dependent_started", "step %q, which depends on it, has started or ended", name).
+					WithHint("wait until the flow run has ended, and re-run it then")
+			}
+			r.Absent = append(r.Absent, name)
+			if s.graph.steps[e.to].isMap() {
+				r.Maps = append(r.Maps, name)
+			}
+			if n.phase == phaseDecided {
+				todo = append(todo, e.to)
+			}
+			if len(r.Absent)+len(r.Maps) > maxCompared {
+				return retryRefused("too_many_dependents", "more than %d steps depend on it", maxCompared).
+					WithHint("wait until the flow run has ended, and re-run it then")
+			}
+		}
+	}
+	return nil
+}
+
+// openItem returns an item of a map that has not ended, and the revision of its mark.
+func (s *State) openItem(i int32) (name string, revision int64) {
+	m := s.maps[i]
+	if m == nil {
+		return "", 0
+	}
+	for item := range m.list {
+		if n := &s.nodes[int(m.base)+item]; n.phase != phaseEnded && n.phase != phaseKept {
+			return s.name(i, item), n.mark.revision
+		}
+	}
+	return "", 0
+}
+
+// begun reports whether an item of a map has a mark.
+func (s *State) begun(i int32) bool {
+	m := s.maps[i]
+	if m == nil {
+		return len(s.early[i]) > 0
+	}
+	for item := range m.list {
+		if s.nodes[int(m.base)+item].mark.state != "" {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,138 @@
+package flow
+
+import (
+	"reflect"
+	"slices"
+	"strings"
+
+	"carillon/internal/common"
+)
+
+// kind checks that a step is exactly one of command, job and approval, and has no field of another kind.
+func (b *builder) kind(i int) {
+	def := b.graph.steps[i].def
+	command := def.Command != "" || len(def.Args) > 0 || def.IsTyped()
+	switch {
+	case !command && def.Job == "" && def.Approval == nil:
+		b.add(at(i, "command"), "required", nil, "is required, unless args, job or approval is given")
+	case def.Job != "" && (command || def.Approval != nil):
+		b.add(at(i, "job"), "exclusive", nil, "cannot stand beside command, args and approval").
+			With("beside", "command")
+	case def.Approval != nil && command:
+		b.add(at(i, "approval"), "exclusive", nil, "cannot stand beside command and args").With("beside", "command")
+	}
+	foreign := func(without string, fields ...string) {
+		value := reflect.ValueOf(def).Elem()
+		for _, field := range fields {
+			if f := value.FieldByName(field); !f.IsZero() {
+				name := strings.ToLower(field[:1]) + field[1:]
+				b.add(at(i, name), "exclusive", nil, "has no meaning without %s", without).With("without", without)
+			}
+		}
+	}
+	inline := []string{"Type", "With",
+		"Stdin", "Shell", "Env", "WorkDir", "User", "Timeout", "KillGrace", "MemoryMax", "TasksMax",
+		"SuccessExitCodes", "Output", "Outputs", "Retry", "OnLost", "LostAfter", "Placement", "Priority", "Slots"}
+	if def.Kind() != common.InlineStep {
+		foreign("command", inline...)
+	}
+	if def.Job == "" {
+		foreign("job", "Params")
+	}
+	if def.Approval != nil && def.ForEach != nil {
+		b.add(at(i, "forEach"), "exclusive", nil, "cannot stand beside approval").With("beside", "approval")
+	}
+}
+
+// rule checks how a step combines its edges.
+func (b *builder) rule(i int) {
+	def := b.graph.steps[i].def
+	if def.Rule != "" && !slices.Contains(common.Rules[:], def.Rule) {
+		b.enum(at(i, "rule"), string(def.Rule), texts(common.Rules[:]))
+	}
+	if def.Rule.Any() && len(def.After) == 0 {
+		b.add(at(i, "rule"), "exclusive", nil, "has no meaning without after").With("without", "after")
+	}
+	for n := range def.After {
+		e := &def.After[n]
+		if e.On != "" && !slices.Contains(common.Conditions[:], e.On) {
+			b.enum(edgeAt(i, n)+".on", string(e.On), texts(common.Conditions[:]))
+		}
+		if e.On != "" && len(e.ExitCodes) > 0 {
+			b.add(edgeAt(i, n)+".exitCodes", "exclusive", nil, "cannot stand beside on").With("beside", "on")
+		}
+		if len(e.ExitCodes) > common.MaxExitCodes {
+			b.add(edgeAt(i, n)+".exitCodes", "too_many", len(e.ExitCodes), "must be at most %d", common.MaxExitCodes).
+				With("most", common.MaxExitCodes)
+		}
+		for _, code := range e.ExitCodes {
+			if code < 0 || code > 255 {
+				b.add(edgeAt(i, n)+".exitCodes", "range", code, "must be from 0 to 255").With("least", 0, "most", 255)
+			}
+		}
+		if source, known := b.graph.index[e.Step]; known && len(e.ExitCodes) > 0 {
+			if s := &b.graph.steps[source]; s.isMap() || s.def.Approval != nil {
+				b.add(edgeAt(i, n)+".exitCodes", "reference", e.Step, "names a step without an exit code")
+			}
+		}
+	}
+}
+
+func (b *builder) enum(location, value, allowed string) {
+	b.add(location, "enum", value, "must be one of %s", allowed).With("allowed", allowed)
+}
+
+func texts[T ~string](values []T) string {
+	all := make([]string, len(values))
+	for i, v := range values {
+		all[i] = string(v)
+	}
+	return strings.Join(all, ", ")
+}
+
+// forEach checks the list of a map.
+func (b *builder) forEach(i int) {
+	f := b.graph.steps[i].def.ForEach
+	if f == nil {
+		return
+	}
+	number := func(name string, n, most int) {
+		if n < 0 || n > most {
+			b.add(at(i, "forEach."+name), "range", n, "must be at most %d", most).With("most", most)
+		}
+	}
+	number("concurrency", f.Concurrency, common.MaxConcurrency)
+	number("maxFailures", f.MaxFailures, common.MaxOutputItems)
+	number("items", len(f.Items), common.MaxOutputItems)
+	switch {
+	case f.List != "" && len(f.Items) > 0:
+		b.add(at(i, "forEach.list"), "exclusive", nil, "cannot stand beside items").With("beside", "items")
+	case f.List == "" && f.Items == nil:
+		b.add(at(i, "forEach.items"), "required", nil, "is required, unless list is given")
+	}
+	size := 0
+	for n, item := range f.Items {
+		size += len(item) + 1
+		if fault := itemFault(item); fault != "" {
+			b.add(at(i, "forEach.items["+itoa(n)+"]"), "invalid", item, "%s", fault)
+		}
+	}
+	if size > common.MaxOutputList {
+		b.add(at(i, "forEach.items"), "too_large", nil, "must be at most 128 KiB").With("size", "128 KiB")
+	}
+	name := f.Variable()
+	def := b.graph.steps[i].def
+	_, inEnv := def.Env[name]
+	_, inParams := def.Params[name]
+	switch {
+	case !common.ValidVariable(name):
+		b.add(at(i, "forEach.as"), "env_name", name,
+			"must be letters, digits and '_', and not begin with a digit")
+	case common.DecidesWhatRuns(name):
+		b.add(at(i, "forEach.as"), "env_reserved", name,
+			"cannot hold the item: the variable decides what a run executes, or is set by the worker")
+	case inEnv || inParams:
+		b.add(at(i, "forEach.as"), "exclusive", name, "stands in env or params as well: give it in one place").
+			With("beside", "env")
+	}
+}

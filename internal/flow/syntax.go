@@ -1,0 +1,175 @@
+package flow
+
+import (
+	"errors"
+	"fmt"
+	"regexp/syntax"
+	"slices"
+	"strings"
+
+	"github.com/expr-lang/expr/ast"
+
+	"carillon/internal/common"
+)
+
+// Bounds of an expression. Together with the operators that walker accepts they bound the cost of an evaluation.
+const (
+	maxNodes   = 200
+	maxDepth   = 32
+	maxPattern = 1000 // characters and classes of a pattern, repetitions multiplied
+)
+
+// walker accepts comparisons of references and constants, and collects the references. Everything else that the
+// library can parse is rejected: functions, closures, arithmetic, variables, ranges, optional chains.
+type walker struct {
+	nodes int
+	refs  []reference
+}
+
+var (
+	errTooComplex = errors.New("is too complex")
+	errList       = errors.New("a list must follow in, and contain constants only")
+)
+
+func (w *walker) node(n ast.Node, depth int) error {
+	w.nodes++
+	if w.nodes > maxNodes || depth > maxDepth {
+		return errTooComplex
+	}
+	switch n := n.(type) {
+	case *ast.BoolNode, *ast.IntegerNode, *ast.FloatNode, *ast.StringNode:
+		return nil
+	case *ast.IdentifierNode, *ast.MemberNode:
+		return w.reference(n)
+	case *ast.UnaryNode:
+		if _, isNumber := n.Node.(*ast.IntegerNode); n.Operator != "!" && n.Operator != "not" &&
+			(n.Operator != "-" || !isNumber) {
+			return fmt.Errorf("operator %s is not supported", n.Operator)
+		}
+		return w.node(n.Node, depth+1)
+	case *ast.BinaryNode:
+		return w.binary(n, depth)
+	default:
+		return fmt.Errorf("%s is not supported: compare values with the operators == != < <= > >= in && || ! "+
+			"matches startsWith endsWith contains", construct(n))
+	}
+}
+
+func (w *walker) binary(n *ast.BinaryNode, depth int) error {
+	switch n.Operator {
+	case "==", "!=", "<", "<=", ">", ">=", "&&", "||", "and", "or", "startsWith", "endsWith", "contains":
+	case "in":
+		if err := w.list(n.Right); err != nil {
+			return err
+		}
+		return w.node(n.Left, depth+1)
+	case "matches":
+		if err := pattern(n.Right); err != nil {
+			return err
+		}
+	case "-":
+		return errors.New(`operator - is not supported; write steps["a-b"] for a step whose name contains '-'`)
+	default:
+		return fmt.Errorf("operator %s is not supported", n.Operator)
+	}
+	if err := w.node(n.Left, depth+1); err != nil {
+		return err
+	}
+	return w.node(n.Right, depth+1)
+}
+
+// list accepts a list of constants.
+func (w *walker) list(n ast.Node) error {
+	list, ok := n.(*ast.ArrayNode)
+	if !ok {
+		return errList
+	}
+	for _, item := range list.Nodes {
+		w.nodes++
+		switch item.(type) {
+		case *ast.BoolNode, *ast.IntegerNode, *ast.FloatNode, *ast.StringNode:
+		default:
+			return errList
+		}
+	}
+	return nil
+}
+
+// reference accepts a path of names, such as steps.load.exitCode or steps["load"].outputs.day.
+func (w *walker) reference(n ast.Node) error {
+	var path []string
+	for {
+		switch at := n.(type) {
+		case *ast.IdentifierNode:
+			path = append(path, at.Value)
+			slices.Reverse(path)
+			ref, ok := referenceOf(path)
+			if !ok {
+				written := common.Excerpt(strings.Join(path, "."))
+				return fmt.Errorf("%q is not a value: use params.NAME, run.{id,job,cause,plannedAt,attempt} or "+
+					"steps.NAME.{status,exitCode,attempt,outputs.KEY,items,failed}", written)
+			}
+			w.refs = append(w.refs, ref)
+			return nil
+		case *ast.MemberNode:
+			name, ok := at.Property.(*ast.StringNode)
+			if !ok || at.Optional || at.Method {
+				return errors.New("the name of a member must be a constant")
+			}
+			path, n = append(path, name.Value), at.Node
+		default:
+			return fmt.Errorf("%s has no members", construct(n))
+		}
+	}
+}
+
+// pattern accepts a constant pattern (RE2) of bounded size.
+func pattern(n ast.Node) error {
+	text, ok := n.(*ast.StringNode)
+	if !ok {
+		return errors.New("the pattern of matches must be a constant")
+	}
+	re, err := syntax.Parse(text.Value, syntax.Perl)
+	if err != nil {
+		return errors.New("the pattern of matches is not a regular expression (RE2)")
+	}
+	if patternSize(re) > maxPattern {
+		return errTooComplex
+	}
+	return nil
+}
+
+// patternSize returns the number of characters and classes of a pattern once its repetitions are written out.
+func patternSize(re *syntax.Regexp) int {
+	size := 1
+	if re.Op == syntax.OpLiteral {
+		size = len(re.Rune)
+	}
+	for _, sub := range re.Sub {
+		size += patternSize(sub)
+	}
+	if re.Op == syntax.OpRepeat {
+		size *= max(re.Min, re.Max, 1)
+	}
+	return min(size, 1<<20)
+}
+
+// construct names a part of an expression that is not supported.
+func construct(n ast.Node) string {
+	switch n.(type) {
+	case *ast.CallNode, *ast.BuiltinNode:
+		return "a function"
+	case *ast.PredicateNode, *ast.PointerNode:
+		return "a closure"
+	case *ast.VariableDeclaratorNode:
+		return "a variable"
+	case *ast.ConditionalNode:
+		return "a conditional value"
+	case *ast.ArrayNode:
+		return "a list here"
+	case *ast.NilNode:
+		return "nil"
+	default:
+		return "this form"
+	}
+}

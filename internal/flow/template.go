@@ -1,0 +1,60 @@
+package flow
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"carillon/internal/common"
+)
+
+// Marks around a reference in a text.
+const (
+	opening = "${{"
+	closing = "}}"
+)
+
+// template is a text with references in it. Only values are inserted: what they contain is not interpreted.
+type template struct {
+	literals []string // one more than refs
+	refs     []reference
+}
+
+// isTemplate reports whether a text contains references.
+func isTemplate(text string) bool { return strings.Contains(text, opening) }
+
+var errUnclosed = errors.New("has ${{ without }}")
+
+// parseTemplate parses a text.
+func parseTemplate(text string) (t template, err error) {
+	for {
+		before, after, found := strings.Cut(text, opening)
+		t.literals = append(t.literals, before)
+		if !found {
+			return t, nil
+		}
+		inside, rest, closed := strings.Cut(after, closing)
+		if !closed {
+			return t, errUnclosed
+		}
+		path := strings.TrimSpace(inside)
+		ref, ok := parseReference(path)
+		if !ok {
+			return t, fmt.Errorf("%q is not a value: write params.NAME, run.FIELD or steps.NAME.outputs.KEY",
+				common.Excerpt(path))
+		}
+		t.refs, text = append(t.refs, ref), rest
+	}
+}
+
+// render returns the text with the values inserted.
+func (t *template) render(value func(reference) string) string {
+	var b strings.Builder
+	for i, literal := range t.literals {
+		b.WriteString(literal)
+		if i < len(t.refs) {
+			b.WriteString(value(t.refs[i]))
+		}
+	}
+	return b.String()
+}

@@ -1,0 +1,284 @@
+package backfills
+
+import (
+	"context"
+	"net/http"
+	"slices"
+	"time"
+
+	"carillon/internal/access"
+	"carillon/internal/common"
+	"carillon/internal/httpapi/core"
+	"carillon/internal/httpapi/view"
+	"carillon/internal/runlog"
+)
+
+// Past reads the last attempts of the fires of a job that were planned in a range, by planned time in Unix nanoseconds.
+type Past = func(ctx context.Context, job *common.JobState, from, to time.Time) (map[int64]*common.Run, error)
+
+// Jobs begins and changes backfills. Errors are *common.Error.
+type Jobs interface {
+	view.Jobs
+	view.Groups
+	// PlanBackfill returns which fires a backfill would run.
+	PlanBackfill(ctx context.Context, job string, r common.BackfillRequest, past Past) (common.BackfillPlan, error)
+	Backfill(ctx context.Context, actor common.Actor, job string, r common.BackfillRequest, pre common.Precondition,
+		past Past) (common.BackfillPlan, common.Head, error)
+	// Backfills returns those that have not ended, of a job or all without a name; LiveBackfill one of them with the
+	// marks of its fires, or nil.
+	Backfills(ctx context.Context, job string) ([]common.Backfill, error)
+	LiveBackfill(ctx context.Context, id string) (*common.Backfill, error)
+	ActOnBackfill(ctx context.Context, actor common.Actor, id string, action common.BackfillAction, note string) error
+}
+
+// Runs reads the history, with what etcd holds.
+type Runs interface {
+	Run(ctx context.Context, id string) (common.Run, error)
+	Runs(ctx context.Context, q runlog.Query) (runlog.RunPage, error)
+}
+
+// Resource serves backfills.
+type Resource struct {
+	Jobs Jobs
+	Runs Runs
+}
+
+// Register registers the routes.
+func (s *Resource) Register(r *core.Router) {
+	job := core.NewOperations("backfills", "/api/v1/jobs/{name}/backfills")
+	create := job.Post("create-backfill", "", "Run past fires", core.Operator)
+	create.DefaultStatus = http.StatusAccepted
+	core.Register(r, create, s.create)
+	op := core.NewOperations("backfills", "/api/v1/backfills")
+	core.Register(r, op.Get("list-backfills", "", "List backfills", core.Viewer), s.list)
+	core.Register(r, op.Get("get-backfill", "/{id}", "Get a backfill", core.Viewer), s.get)
+	core.Register(r, op.Post("pause-backfill", "/{id}/pause", "Pause a backfill", core.Operator), s.pause)
+	core.Register(r, op.Post("resume-backfill", "/{id}/resume", "Resume a backfill", core.Operator), s.resume)
+	core.Register(r, op.Post("cancel-backfill", "/{id}/cancel", "Cancel a backfill", core.Operator), s.cancel)
+}
+
+// BackfillPath names a backfill.
+type BackfillPath struct {
+	ID string `path:"id" pattern:"^[a-z0-9]{1,32}\\.(d-?[a-z0-9]{1,40}\\.)?[a-z0-9]{1,40}\\.[0-9]{1,9}$" doc:"Id of the backfill."`
+}
+
+// BackfillCreateRequest is the body of a request for a backfill.
+type BackfillCreateRequest struct {
+	common.BackfillRequest
+	DryRun bool `json:"dryRun,omitempty" doc:"Return which fires would be run, and run none."`
+}
+
+type createInput struct {
+	view.JobPath
+	IfMatch string `header:"If-Match" doc:"Only if the job has this ETag."`
+	Body    BackfillCreateRequest
+}
+
+type createOutput struct {
+	Status   int
+	Location string `header:"Location"`
+	Body     Backfill
+}
+
+func (s *Resource) create(ctx context.Context, in *createInput) (*createOutput, error) {
+	pre, err := core.Precondition(in.IfMatch, "")
+	if err != nil {
+		return nil, err
+	}
+	request := in.Body.BackfillRequest
+	out := &createOutput{Status: http.StatusAccepted}
+	_, err = view.Authorized(ctx, s.Jobs, access.Operator, in.Name, pre, func(pre common.Precondition) (none struct{},
+		err error) {
+		if in.Body.DryRun {
+			plan, err := s.Jobs.PlanBackfill(ctx, in.Name, request, s.past)
+			out.Status, out.Body = http.StatusOK, planned(in.Name, &request, &plan)
+			return none, err
+		}
+		plan, head, err := s.Jobs.Backfill(ctx, core.Actor(ctx), in.Name, request, pre, s.past)
+		if err != nil {
+			return none, err
+		}
+		out.Body = planned(in.Name, &request, &plan)
+		begun := running(&common.Backfill{FlowRun: common.FlowRun{Head: head}, Items: plan.Fires})
+		begun.Kept, begun.Live = out.Body.Kept, out.Body.Live
+		err = begun.cut(&firstPage)
+		out.Body, out.Location = begun, "/api/v1/backfills/"+head.Run
+		return none, err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+// pastPage is the number of runs that are read at once.
+const pastPage = 1000
+
+// past reads the last attempts of the fires of a job. It must not be read from a part of the history.
+func (s *Resource) past(ctx context.Context, job *common.JobState, from, to time.Time) (map[int64]*common.Run, error) {
+	ends := map[int64]*common.Run{}
+	q := runlog.Query{Job: job.Name, JobUID: job.UID, From: from, To: to, Limit: pastPage}
+	for {
+		page, err := s.Runs.Runs(ctx, q)
+		if err != nil {
+			return nil, err
+		}
+		if page.Partial {
+			return nil, common.Errorf(common.CodeUnavailable, "the log store is away").WithReason("log_store_away").
+				WithHint("retry when it responds")
+		}
+		for i := range page.Runs {
+			run := &page.Runs[i]
+			at := run.PlannedAt.UnixNano()
+			if run.Gap != nil || run.Fire != common.PlannedFire(job.UID, run.PlannedAt) {
+				continue
+			}
+			if last := ends[at]; last == nil || last.Attempt < run.Attempt {
+				ends[at] = run
+			}
+		}
+		switch {
+		case page.Until != nil:
+			q.Before = page.Until
+		case len(page.Runs) < pastPage:
+			return ends, nil
+		default:
+			last := runlog.PositionOf(&page.Runs[len(page.Runs)-1])
+			q.Before = &last
+		}
+	}
+}
+
+type listInput struct {
+	Job string `query:"job" maxLength:"128" doc:"Backfills of this job, also those that have ended. Default: those of all jobs that have not ended."`
+}
+
+// maxEnded is the number of ended backfills in a list.
+const maxEnded = 50
+
+func (s *Resource) list(ctx context.Context, in *listInput) (*core.Body[core.Page[Backfill]], error) {
+	live, err := s.Jobs.Backfills(ctx, in.Job)
+	if err != nil {
+		return nil, err
+	}
+	items := []Backfill{}
+	known := map[string]bool{}
+	for i := range live {
+		run := live[i].AsRun(common.StatusRunning)
+		if known[run.ID] = true; !s.may(ctx, &run) {
+			continue
+		}
+		marked, err := s.Jobs.LiveBackfill(ctx, run.ID)
+		if err != nil {
+			return nil, err
+		}
+		if marked != nil {
+			one := running(marked)
+			one.Fires = nil
+			items = append(items, one)
+		}
+	}
+	slices.SortFunc(items, func(a, b Backfill) int { return b.CreatedAt.Compare(a.CreatedAt) })
+	if in.Job == "" {
+		return core.Reply(core.NewPage(items, ""))
+	}
+	page, err := s.Runs.Runs(ctx, runlog.Query{Job: common.BackfillJob(in.Job), Limit: maxEnded})
+	if err != nil {
+		return nil, err
+	}
+	for i := range page.Runs {
+		if run := &page.Runs[i]; !known[run.ID] && s.may(ctx, run) {
+			items = append(items, ended(run))
+		}
+	}
+	return core.Reply(core.NewPage(items, ""))
+}
+
+func (s *Resource) may(ctx context.Context, run *common.Run) bool {
+	return core.May(ctx, access.Viewer, run.Group)
+}
+
+type getInput struct {
+	BackfillPath
+	core.Paging
+}
+
+// firstPage is that of a request without parameters.
+var firstPage = core.Paging{Limit: 50}
+
+func (s *Resource) get(ctx context.Context, in *getInput) (*core.Body[Backfill], error) {
+	live, err := s.Jobs.LiveBackfill(ctx, in.ID)
+	if err != nil {
+		return nil, err
+	}
+	if live != nil {
+		if err := core.Allow(ctx, access.Viewer, live.Group); err != nil {
+			return nil, err
+		}
+		out := running(live)
+		if err := out.cut(&in.Paging); err != nil {
+			return nil, err
+		}
+		return core.Reply(out)
+	}
+	run, err := s.Runs.Run(ctx, in.ID)
+	if err == nil && !isBackfill(&run) {
+		err = common.Errorf(common.CodeNotFound, "there is no backfill %q", in.ID)
+	}
+	if err == nil {
+		err = core.Allow(ctx, access.Viewer, run.Group)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return core.Reply(ended(&run))
+}
+
+type cancelInput struct {
+	BackfillPath
+	Body *BackfillCancelRequest
+}
+
+// BackfillCancelRequest is how a backfill is cancelled.
+type BackfillCancelRequest struct {
+	Kill bool   `json:"kill,omitempty" doc:"Also end the fires that run. Default: they continue, and no further one is started."`
+	Note string `json:"note,omitempty" maxLength:"500" doc:"Reason; shown with the backfill."`
+}
+
+func (s *Resource) pause(ctx context.Context, in *BackfillPath) (*core.Body[Backfill], error) {
+	return s.act(ctx, in, common.BackfillPause, "")
+}
+
+func (s *Resource) resume(ctx context.Context, in *BackfillPath) (*core.Body[Backfill], error) {
+	return s.act(ctx, in, common.BackfillResume, "")
+}
+
+func (s *Resource) cancel(ctx context.Context, in *cancelInput) (*core.Body[Backfill], error) {
+	action, note := common.BackfillCancel, ""
+	if in.Body != nil {
+		if note = in.Body.Note; in.Body.Kill {
+			action = common.BackfillKill
+		}
+	}
+	return s.act(ctx, &in.BackfillPath, action, note)
+}
+
+func (s *Resource) act(ctx context.Context, in *BackfillPath, action common.BackfillAction,
+	note string) (*core.Body[Backfill], error) {
+	live, err := s.Jobs.LiveBackfill(ctx, in.ID)
+	switch {
+	case err != nil:
+		return nil, err
+	case live == nil:
+		return nil, common.Errorf(common.CodeNotFound, "there is no backfill %q, or it has ended", in.ID)
+	}
+	run := live.AsRun(common.StatusRunning)
+	run.Job = live.BackfillOf()
+	if err := view.AllowRun(ctx, s.Jobs, access.Operator, &run); err != nil {
+		return nil, err
+	}
+	if err := s.Jobs.ActOnBackfill(ctx, core.Actor(ctx), in.ID, action, note); err != nil {
+		return nil, err
+	}
+	return s.get(ctx, &getInput{*in, firstPage})
+}

@@ -1,0 +1,34 @@
+package flows
+
+import (
+	"context"
+
+	"carillon/internal/common"
+	"carillon/internal/flow/nodes"
+	"carillon/internal/httpapi/view"
+)
+
+// The ports of this package. Errors are *common.Error.
+
+// Jobs changes live flow runs.
+type Jobs interface {
+	view.Jobs
+	view.Groups
+	// PauseRun pauses or resumes a flow run.
+	PauseRun(ctx context.Context, actor common.Actor, run string, paused bool, note string) error
+	// Answer approves or rejects the step of a flow run that waits for it.
+	Answer(ctx context.Context, actor common.Actor, run, step string, approve bool, note string) error
+	// Approvals returns the approvals that wait for an operator, the oldest first.
+	Approvals(ctx context.Context) ([]common.FlowWait, error)
+}
+
+// Runs reads runs.
+type Runs interface {
+	Run(ctx context.Context, id string) (common.Run, error)
+}
+
+// Nodes reads the nodes of flow runs.
+type Nodes interface {
+	Of(ctx context.Context, run string) (nodes.Found, error)
+	Grid(ctx context.Context, job string, n int) (nodes.Grid, error)
+}

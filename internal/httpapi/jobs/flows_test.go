@@ -1,0 +1,168 @@
+package jobs_test
+
+import (
+	"net/http"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"carillon/internal/access"
+	"carillon/internal/common"
+	"carillon/internal/httpapi/apitest"
+	"carillon/internal/httpapi/jobs"
+)
+
+const aFlow = `{"name":"f","timeout":"1h","steps":[{"name":"a","command":"true","outputs":{"day":{}}},` +
+	`{"name":"b","command":"true","after":["a",{"step":"c","on":"done"}]},{"name":"c","job":"leaf"}],` +
+	`"outputs":{"day":"${{ steps.a.outputs.day }}"}}`
+
+func TestFlow_RoundTrip(t *testing.T) {
+	h := apitest.NewHarness(t)
+	h.Want(201, apitest.As("editor", "POST", "/api/v1/jobs", `{"name":"leaf","command":"true"}`))
+	h.Want(201, apitest.As("editor", "POST", "/api/v1/jobs", aFlow))
+	got := h.Want(200, apitest.As("viewer", "GET", "/api/v1/jobs/f", "")).Body.String()
+	if !strings.Contains(got, `"after":["a",{"step":"c","on":"done"}]`) ||
+		!strings.Contains(got, `"outputs":{"day":"${{ steps.a.outputs.day }}"}`) {
+		t.Errorf("one: %s", got)
+	}
+	h.Want(200, apitest.As("editor", "PUT", "/api/v1/jobs/f", got))
+	list := h.Want(200, apitest.As("viewer", "GET", "/api/v1/jobs", "")).Body.String()
+	if strings.Contains(list, `"after"`) || !strings.Contains(list, `"flow":{"steps":3}`) {
+		t.Errorf("list: %s", list)
+	}
+	h.Want(200, apitest.As("editor", "PATCH", "/api/v1/jobs/f", `{"concurrency":3}`, "Content-Type",
+		"application/merge-patch+json"))
+	if job := h.Jobs["f"]; job.Concurrency != 3 || len(job.Steps) != 3 {
+		t.Errorf("patched: %+v", job.Job)
+	}
+}
+
+func TestFlow_Faults(t *testing.T) {
+	h := apitest.NewHarness(t)
+	for body, at := range map[string]string{
+		`{"name":"f","steps":[{"name":"a","command":"x"},{"name":"b","command":"x","after":["b"]}]}`:                     "body.steps",
+		`{"name":"f","steps":[{"name":"a","command":"x","after":[{"step":"a","when":"x"}]}]}`:                            "body.steps[0].after[0].when",
+		`{"name":"f","steps":[{"name":"a","command":"x","after":[7]}]}`:                                                  "body.steps[0].after[0]",
+		`{"name":"f","steps":[{"name":"a","command":"x","sudo":true}]}`:                                                  "body.steps[0].sudo",
+		`{"name":"f","steps":[{"command":"x"}]}`:                                                                         "body.steps[0].name",
+		`{"name":"f","steps":[{"name":"a","command":"echo ${{ params.X }}"}]}`:                                           "body.steps[0].command",
+		`{"name":"f","steps":[{"name":"a","command":"x","env":{"DAY":"${{ steps.z.outputs.day }}"}}]}`:                   "body.steps[0].env.DAY",
+		`{"name":"f","steps":[{"name":"a","job":"nothing"}]}`:                                                            "body.steps[0].job",
+		`{"name":"f","command":"x","steps":[{"name":"a","command":"x"}]}`:                                                "body.command",
+		`{"name":"f","steps":[{"name":"a","command":"x","outputs":{"day":"x"}}]}`:                                        "body.steps[0].outputs.day",
+		`{"name":"f","command":"x","outputs":{"day":"x"}}`:                                                               "body.outputs.day",
+		`{"name":"f","steps":[{"name":"a","command":"x","outputs":{"day":[]}}]}`:                                         "body.steps[0].outputs.day",
+		`{"name":"f","steps":[{"name":"a","command":"x"}],"outputs":{"day":{"list":true}}}`:                              "body.outputs.day",
+		`{"name":"f","steps":[{"name":"a","command":"x"},{"name":"a","command":"x","when":"now() > 1"}],"x":1}`:          "body.x",
+		`{"name":"f","steps":[` + strings.Repeat(`{"name":"a","command":"x"},`, 10_000) + `{"name":"a","command":"x"}]}`: "body.steps",
+	} {
+		h.Problem(http.StatusUnprocessableEntity, "invalid", at, apitest.As("editor", "POST", "/api/v1/jobs", body))
+	}
+	if len(h.Jobs) != 0 {
+		t.Errorf("written: %v", h.Jobs)
+	}
+	// What is missing does not hide what is wrong.
+	p := h.Problem(http.StatusUnprocessableEntity, "invalid", "body.steps[0].approval.text",
+		apitest.As("editor", "POST", "/api/v1/jobs", `{"name":"f","steps":[{"name":"a","approval":{}},{"command":"x","after":[{}]},`+
+			`{"name":"B","command":"x","env":{"LD_PRELOAD":"${{ params.X }}"},"retry":{"max":99},"timeout":"soon"}]}`))
+	var at []string
+	for _, f := range p.Errors {
+		at = append(at, f.Location)
+	}
+	for _, want := range []string{"body.steps[1].name", "body.steps[1].after[0]", "body.steps[2].name",
+		"body.steps[2].env.LD_PRELOAD", "body.steps[2].retry.max", "body.steps[2].timeout"} {
+		if !slices.Contains(at, want) {
+			t.Errorf("no fault at %s: %v", want, at)
+		}
+	}
+}
+
+// One request may create a flow and the jobs that its steps run, in any order.
+func TestFlow_Apply_SavesJobsBeforeTheFlowsThatRunThem(t *testing.T) {
+	h := apitest.NewHarness(t)
+	body := `{"jobs":[{"name":"outer","steps":[{"name":"a","job":"inner"}]},` +
+		`{"name":"inner","steps":[{"name":"a","job":"leaf"}]},{"name":"leaf","command":"true"},` +
+		`{"name":"lost","steps":[{"name":"a","job":"broken"}]},{"name":"broken","command":"","args":[]}]}`
+	for _, query := range []string{"?dryRun=true", ""} {
+		answer, by := applied(h, "editor", query, body)
+		if answer.Counts != (jobs.ApplyCounts{Created: 3, Refused: 2}) {
+			t.Errorf("%s: %+v", query, answer)
+		}
+		r := by["lost"].Refusal
+		if r == nil || len(r.Errors) != 1 || r.Errors[0].Location != "body.jobs[3].steps[0].job" {
+			t.Errorf("%s: %+v", query, r)
+		}
+	}
+	_, by := applied(h, "editor", "", `{"jobs":[{"name":"inner","steps":[{"name":"a","job":"leaf"},`+
+		`{"name":"b","command":"true"}]}]}`)
+	if got := by["inner"].Fields; !slices.Contains(got, "steps.b") || slices.Contains(got, "steps.a") {
+		t.Errorf("changed: %v", got)
+	}
+}
+
+// Rights are checked when a flow is saved: its editor must be allowed to run each of the jobs.
+func TestFlow_StepThatRunsAJobOfAnotherGroup_NeedsARoleThere(t *testing.T) {
+	h := apitest.NewHarness(t)
+	h.Sessions["editor"] = access.Identity{Name: "ed", User: "ed", Grants: map[string]access.Role{
+		"blue": access.Editor, "green": access.Operator, "grey": access.Viewer}}
+	for _, group := range []string{"green", "grey"} {
+		h.Want(201, apitest.As("admin", "POST", "/api/v1/jobs", `{"name":"in-`+group+`","command":"true","group":"`+
+			group+`"}`))
+	}
+	as := func(method, target, body string, headers ...string) *http.Request {
+		return apitest.As("", method, target, body, append(headers, "Cookie", apitest.PlainCookie+"=editor")...)
+	}
+	flow := func(job string) string {
+		return `{"name":"f","group":"blue","steps":[{"name":"a","job":"` + job + `"}]}`
+	}
+	const at = "body.steps[0].job"
+	h.Problem(http.StatusForbidden, "forbidden", at, as("POST", "/api/v1/jobs", flow("in-grey")))
+	h.Problem(http.StatusForbidden, "forbidden", at, as("PUT", "/api/v1/jobs/f", flow("in-grey")))
+	h.Want(201, as("POST", "/api/v1/jobs", flow("in-green")))
+	h.Problem(http.StatusForbidden, "forbidden", at, as("PATCH", "/api/v1/jobs/f",
+		`{"steps":[{"name":"a","job":"in-grey"}]}`, "Content-Type", "application/merge-patch+json"))
+	var answer jobs.ApplyAnswer
+	apitest.Decode(t, h.Want(200, as("POST", "/api/v1/jobs/apply", `{"jobs":[`+flow("in-grey")+`]}`)), &answer)
+	if r := answer.Items[0].Refusal; r == nil || r.Code != common.CodeForbidden {
+		t.Errorf("applied: %+v", answer.Items[0])
+	}
+	checked := h.Want(200, as("POST", "/api/v1/jobs/validate", flow("in-grey"))).Body.String()
+	if !strings.Contains(checked, "foreign_job") {
+		t.Errorf("validated: %s", checked)
+	}
+	if job := h.Jobs["f"].Steps[0].Job; job != "in-green" {
+		t.Errorf("saved: %s", job)
+	}
+}
+
+func TestFlow_Graph(t *testing.T) {
+	h := apitest.NewHarness(t)
+	h.Want(201, apitest.As("editor", "POST", "/api/v1/jobs", `{"name":"leaf","command":"true"}`))
+	h.Want(201, apitest.As("editor", "POST", "/api/v1/jobs", `{"name":"f","group":"blue","steps":[`+
+		`{"name":"d","command":"x","after":["b",{"step":"a","exitCodes":[7]}],"rule":"all_done"},`+
+		`{"name":"a","command":"x"},{"name":"b","job":"leaf","after":["a"]},`+
+		`{"name":"c","approval":{"text":"?"},"when":"params.X == '1'"},`+
+		`{"name":"m","title":"M","command":"x","forEach":{"items":["p","q"]},"allowFailure":true}],"params":{"X":{}}}`))
+	var got jobs.FlowGraph
+	apitest.Decode(t, h.Want(200, apitest.As("viewer", "GET", "/api/v1/jobs/f/graph", "")), &got)
+	want := jobs.FlowGraph{Job: "f", Layers: 3, Steps: []jobs.GraphStep{
+		{Name: "d", Kind: "command", Layer: 2, Rule: "all_done"},
+		{Name: "a", Kind: "command"},
+		{Name: "b", Kind: "job", Layer: 1, Job: "leaf"},
+		{Name: "c", Kind: "approval", When: "params.X == '1'"},
+		{Name: "m", Title: "M", Kind: "command", AllowFailure: true, ForEach: &jobs.GraphItems{Items: 2}},
+	}, Edges: []jobs.GraphEdge{{From: "b", To: "d", On: "done"}, {From: "a", To: "d", ExitCodes: []int{7}},
+		{From: "a", To: "b", On: "success"}}}
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("the graph is %+v, want %+v", got, want)
+	}
+	h.Problem(409, "conflict", "", apitest.As("viewer", "GET", "/api/v1/jobs/leaf/graph", ""))
+	h.Problem(404, "not_found", "", apitest.As("viewer", "GET", "/api/v1/jobs/none/graph", ""))
+	h.Problem(404, "not_found", "", apitest.As("viewer", "GET", "/api/v1/jobs/f/graph?digest="+
+		strings.Repeat("0", 64), ""))
+	h.Problem(422, "invalid", "query.digest", apitest.As("viewer", "GET", "/api/v1/jobs/f/graph?digest=x", ""))
+	h.Sessions["other"] = access.Identity{Name: "o", User: "o", Grants: map[string]access.Role{"red": access.Viewer}}
+	h.Problem(403, "forbidden", "", apitest.As("", "GET", "/api/v1/jobs/f/graph", "", "Cookie",
+		apitest.PlainCookie+"=other"))
+}

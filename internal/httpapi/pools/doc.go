@@ -1,0 +1,2 @@
+// Package pools serves pools: limits on runs across jobs.
+package pools

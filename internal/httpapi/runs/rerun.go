@@ -1,0 +1,247 @@
+package runs
+
+import (
+	"context"
+	"net/http"
+
+	"carillon/internal/access"
+	"carillon/internal/common"
+	"carillon/internal/flow"
+	"carillon/internal/httpapi/core"
+	"carillon/internal/httpapi/view"
+)
+
+// RunRerunRequest contains the parameters of a further attempt.
+type RunRerunRequest struct {
+	Scope      string            `json:"scope,omitempty" enum:"failed,from,only,all" doc:"Of a flow run: which nodes run again. failed (default): those that failed, and all that depend on them; of a map only the failed items. from: the steps in from, and all that depend on them. only: the nodes in only. all: all of them. The others are kept, with their outcomes and outputs."`
+	From       []string          `json:"from,omitempty" nullable:"false" maxItems:"1000" pattern:"^[a-z0-9]([a-z0-9_-]{0,61}[a-z0-9])?$" doc:"Names of steps, with scope from."`
+	Only       []string          `json:"only,omitempty" nullable:"false" maxItems:"1000" pattern:"^[a-z0-9]([a-z0-9_-]{0,61}[a-z0-9])?(@[0-9]{5})?$" doc:"Names of steps, with scope only. In a flow run that has not ended: one failed node, which may be an item of a map, such as load@00003."`
+	Definition common.Definition `json:"definition,omitempty" enum:"current,same" doc:"Of a flow run: with which definition of its steps it runs. current (default): the one that is saved now; refused if a step that would be kept no longer exists or has other outputs. same: that of the earlier flow run."`
+	Note       string            `json:"note,omitempty" maxLength:"500" doc:"Reason; shown with the run."`
+	DryRun     bool              `json:"dryRun,omitempty" doc:"Of a flow run: return which nodes would run, and run none."`
+}
+
+type runRerunInput struct {
+	view.RunPath
+	IdempotencyKey string `header:"Idempotency-Key" maxLength:"128" doc:"A repeated request with the same key within a day returns the same response, and the fire is run again once."`
+	Body           *RunRerunRequest
+}
+
+// RerunAccepted identifies the run that a re-run has requested.
+type RerunAccepted struct {
+	Fire string     `json:"fire"`
+	Run  string     `json:"run" doc:"Id of the requested run, or in a dry run the id that it would have: of the next attempt of the fire, or of the node that is started again in a live flow run."`
+	Plan *RerunPlan `json:"plan,omitempty" doc:"Of a flow run: the nodes that run, and those that are kept. Absent if the request is repeated with its key."`
+}
+
+// RerunPlan is what the re-run of a flow run runs and keeps.
+type RerunPlan struct {
+	Run       []string `json:"run" nullable:"false" doc:"Names of the nodes that run, in the order of the definition: steps, and items of maps of which others are kept. The first 500 of them."`
+	RunTotal  int      `json:"runTotal" doc:"Number of nodes that run. A map of which all items run counts as one."`
+	Kept      []string `json:"kept" nullable:"false" doc:"Names of the steps that are kept. The first 500 of them."`
+	KeptTotal int      `json:"keptTotal" doc:"Number of steps that are kept."`
+	Digest    string   `json:"digest,omitempty" doc:"Identifies the definition with which they run."`
+	Live      bool     `json:"live,omitempty" doc:"The flow run has not ended: the node is started again in it."`
+}
+
+// mostPlanned bounds the names in a plan.
+const mostPlanned = 500
+
+func planOf(p *flow.Plan, digest string) *RerunPlan {
+	return &RerunPlan{
+		Run:       p.Run[:min(len(p.Run), mostPlanned)],
+		RunTotal:  len(p.Run),
+		Kept:      p.Kept[:min(len(p.Kept), mostPlanned)],
+		KeptTotal: len(p.Kept),
+		Digest:    digest,
+	}
+}
+
+type rerunOutput struct {
+	Status   int
+	Location string `header:"Location"`
+	Body     RerunAccepted
+}
+
+// rerunOne requests the next attempt of the fire of a run that has ended, whatever its outcome, or starts a failed node
+// of a live flow run again.
+func (s *Resource) rerunOne(ctx context.Context, in *runRerunInput) (*rerunOutput, error) {
+	if err := core.CheckKey(in.IdempotencyKey); err != nil {
+		return nil, err
+	}
+	asked := RunRerunRequest{}
+	if in.Body != nil {
+		asked = *in.Body
+	}
+	run, err := s.Runs.Run(ctx, in.ID)
+	if err != nil {
+		return nil, err
+	}
+	if err := view.AllowRun(ctx, s.Jobs, access.Operator, &run); err != nil {
+		return nil, err
+	}
+	if err := asked.check(run.Digest != ""); err != nil {
+		return nil, err
+	}
+	if run.Digest != "" && !run.Status.Terminal() {
+		return s.retryNode(ctx, in, &run, &asked)
+	}
+	r, err := s.nextAttempt(&run, &asked)
+	if err != nil {
+		return nil, err
+	}
+	if asked.DryRun {
+		return s.preview(ctx, &run, r)
+	}
+	r.Key = in.IdempotencyKey
+	trigger, err := view.Trigger(ctx, s.Jobs, r.TriggerRequest)
+	if err != nil {
+		return nil, err
+	}
+	return &rerunOutput{
+		Status:   http.StatusAccepted,
+		Location: "/api/v1/runs/" + trigger.RunID(),
+		Body:     RerunAccepted{Fire: trigger.Fire, Run: trigger.RunID(), Plan: r.plan},
+	}, nil
+}
+
+// check returns the faults of a request.
+func (r *RunRerunRequest) check(ofFlow bool) error {
+	var faults common.Faults
+	for _, field := range []struct {
+		name  string
+		set   bool
+		scope flow.ScopeKind // that it needs
+	}{
+		{"scope", r.Scope != "", ""},
+		{"from", len(r.From) > 0, flow.ScopeFrom},
+		{"only", len(r.Only) > 0, flow.ScopeOnly},
+		{"definition", r.Definition != "", ""},
+		{"dryRun", r.DryRun, ""},
+	} {
+		switch location := "body." + field.name; {
+		case !field.set:
+		case !ofFlow:
+			faults.Add(location, "exclusive", nil, "has no meaning for a run that is not one of a flow")
+		case field.scope != "" && r.Scope != string(field.scope):
+			without := "scope " + string(field.scope)
+			faults.Add(location, "exclusive", nil, "has no meaning without %s", without).With("without", without)
+		}
+	}
+	if len(faults) > 0 {
+		return common.Invalid("the run cannot be re-run like this", faults...)
+	}
+	return nil
+}
+
+func (r *RunRerunRequest) scope() flow.Scope {
+	scope := flow.Scope{Kind: flow.ScopeKind(r.Scope), Steps: r.From}
+	switch scope.Kind {
+	case "":
+		scope.Kind = flow.ScopeFailed
+	case flow.ScopeOnly:
+		scope.Steps = r.Only
+	}
+	return scope
+}
+
+// attempt is a request for the next attempt of a fire.
+type attempt struct {
+	common.TriggerRequest
+	plan *RerunPlan // of a flow run, once it was planned
+}
+
+// nextAttempt requests the next attempt of the fire of a run. An entry for several fires has none: the job is run once,
+// as a new fire.
+func (s *Resource) nextAttempt(last *common.Run, asked *RunRerunRequest) (*attempt, error) {
+	if of := last.Flow; of != nil && of.Kind != common.KindBackfill {
+		return nil, common.Errorf(common.CodeConflict, "run %q is one of step %s of flow run %s", last.ID, last.Step(),
+			of.Run).WithReason("node_run").With("flowRun", of.Run, "step", last.Step()).
+			WithHint("re-run the flow run, with scope only or from")
+	}
+	r := &attempt{TriggerRequest: common.TriggerRequest{Job: last.Job, Params: last.Params, Note: asked.Note}}
+	if last.Gap != nil {
+		return r, nil
+	}
+	fire := last.Fire
+	r.Again = &common.AgainRequest{Fire: fire, Last: func(ctx context.Context) (common.Run, error) {
+		return s.lastOf(ctx, fire)
+	}}
+	if last.Digest != "" {
+		s.rerunFlow(r, last, asked)
+	}
+	return r, nil
+}
+
+// rerunFlow adds what a flow run runs again, which is decided when the request is committed.
+func (s *Resource) rerunFlow(r *attempt, run *common.Run, asked *RunRerunRequest) {
+	scope := asked.scope()
+	r.Again.Flow = &common.FlowRerun{
+		Run:        run.ID,
+		Scope:      string(scope.Kind),
+		Steps:      scope.Steps,
+		Definition: asked.Definition,
+		Keep: func(ctx context.Context, last *common.Run, digest string) (*common.Base, error) {
+			plan, err := s.Nodes.Replan(ctx, last, scope, digest)
+			if err != nil {
+				return nil, err
+			}
+			if len(plan.Run) == 0 && !asked.DryRun {
+				return nil, common.Errorf(common.CodeConflict, "no node of flow run %q would run again", last.ID).
+					WithReason("nothing_to_run").WithHint("choose another scope")
+			}
+			r.plan = planOf(plan, digest)
+			return plan.Base, nil
+		},
+	}
+}
+
+// preview returns what the re-run of a flow run that has ended would run and keep.
+func (s *Resource) preview(ctx context.Context, run *common.Run, r *attempt) (*rerunOutput, error) {
+	state, err := s.Jobs.Get(ctx, run.Job)
+	if err != nil {
+		return nil, err
+	}
+	if state.UID != run.JobUID {
+		return nil, common.JobReplaced(run.Job)
+	}
+	last, err := r.Again.Last(ctx)
+	switch {
+	case err != nil:
+		return nil, err
+	case !last.Status.Terminal():
+		return nil, common.FireLive(run.Fire)
+	case last.ID != run.ID:
+		return nil, common.NotLast(run.ID, last.ID)
+	}
+	digest, err := r.Again.Flow.Definition.Digest(&state.StoredJob, run)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := r.Again.Flow.Keep(ctx, &last, digest); err != nil {
+		return nil, err
+	}
+	return &rerunOutput{Status: http.StatusOK, Body: RerunAccepted{Fire: run.Fire,
+		Run: common.RunID(run.Fire, run.Attempt+1), Plan: r.plan}}, nil
+}
+
+// retryNode starts a failed node of a live flow run again.
+func (s *Resource) retryNode(ctx context.Context, in *runRerunInput, run *common.Run,
+	asked *RunRerunRequest) (*rerunOutput, error) {
+	if asked.Scope != string(flow.ScopeOnly) || len(asked.Only) != 1 || asked.Definition != "" {
+		return nil, common.Errorf(common.CodeConflict, "flow run %q has not ended", run.ID).WithReason("flow_live").
+			WithHint("wait until it has ended, or kill it first; meanwhile one failed node can be run again, " +
+				"with scope only")
+	}
+	trigger, err := s.Jobs.RetryNode(ctx, core.Actor(ctx), common.NodeRetry{Run: run.ID, Node: asked.Only[0],
+		Note: asked.Note, Key: in.IdempotencyKey, DryRun: asked.DryRun})
+	if err != nil {
+		return nil, err
+	}
+	out := &rerunOutput{Status: http.StatusOK, Body: RerunAccepted{Fire: trigger.Fire, Run: trigger.RunID(),
+		Plan: &RerunPlan{Run: asked.Only, RunTotal: 1, Kept: []string{}, Digest: run.Digest, Live: true}}}
+	if !asked.DryRun {
+		out.Status, out.Location = http.StatusAccepted, "/api/v1/runs/"+trigger.RunID()
+	}
+	return out, nil
+}

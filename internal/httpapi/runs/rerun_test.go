@@ -1,0 +1,191 @@
+package runs_test
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"carillon/internal/access"
+	"carillon/internal/common"
+	"carillon/internal/flow"
+	"carillon/internal/httpapi/apitest"
+	"carillon/internal/httpapi/runs"
+)
+
+// withFlowRun returns the API with a flow run of the group ops that has failed, and one that has not ended.
+func withFlowRun(t *testing.T) *apitest.Harness {
+	h := apitest.NewHarness(t)
+	ended := common.Run{ID: "u.f1.1", Fire: "u.f1", Job: "etl", JobUID: "u", Group: "ops", Attempt: 1, Digest: "old",
+		Status: common.StatusFailed, PlannedAt: time.Now().Add(-time.Hour), Params: map[string]string{"DAY": "5"}}
+	live := ended
+	live.ID, live.Fire, live.Status = "u.f2.1", "u.f2", common.StatusRunning
+	node := common.Run{ID: "u.n1.1", Fire: "u.n1", Job: "etl:load", JobUID: "u", Group: "ops", Attempt: 1,
+		Status: common.StatusFailed, Flow: &common.FlowNode{Kind: common.KindFlow, Run: ended.ID, Node: "load"}}
+	h.RunList = []common.Run{ended, live, node}
+	h.Jobs["etl"] = common.JobState{StoredJob: common.StoredJob{Job: common.Job{Name: "etl", Group: "ops"}, UID: "u",
+		Flow: &common.FlowRef{Digest: "new"}}, Version: 7}
+	h.Plan = flow.Plan{Run: []string{"load", "report"}, Kept: []string{"extract"}}
+	return h
+}
+
+func rerunFlow(t *testing.T, h *apitest.Harness, status int, run, body string) (got runs.RerunAccepted) {
+	t.Helper()
+	apitest.Decode(t, h.Want(status, apitest.As("operator", http.MethodPost, "/api/v1/runs/"+run+"/rerun", body)), &got)
+	return got
+}
+
+// refuses expects a conflict with a reason.
+func refuses(t *testing.T, h *apitest.Harness, reason, run, body string) {
+	t.Helper()
+	p := h.Problem(http.StatusConflict, "conflict", "", apitest.As("operator", http.MethodPost,
+		"/api/v1/runs/"+run+"/rerun", body))
+	if p.Reason != reason || p.Hint == "" {
+		t.Errorf("%s of %s: %s %q, want %s", body, run, p.Reason, p.Hint, reason)
+	}
+}
+
+func TestRerunFlow_DryRun_ShowsWhatWouldRun(t *testing.T) {
+	h := withFlowRun(t)
+	for body, want := range map[string]string{
+		`{"dryRun":true}`:                     "u.f1.1 failed [] new",
+		`{"dryRun":true,"scope":"all"}`:       "u.f1.1 all [] new",
+		`{"dryRun":true,"definition":"same"}`: "u.f1.1 failed [] old",
+		`{"dryRun":true,"scope":"from","from":["load","x"],"definition":"current"}`: "u.f1.1 from [load x] new",
+		`{"dryRun":true,"scope":"only","only":["load"]}`:                            "u.f1.1 only [load] new",
+	} {
+		got := rerunFlow(t, h, http.StatusOK, "u.f1.1", body)
+		if asked := h.Replans[len(h.Replans)-1]; asked != want {
+			t.Errorf("%s plans %q, want %q", body, asked, want)
+		}
+		if p := got.Plan; got.Run != "u.f1.2" || p == nil || p.RunTotal != 2 || p.KeptTotal != 1 ||
+			fmt.Sprint(p.Run, p.Kept) != "[load report] [extract]" {
+			t.Errorf("%s: %+v", body, got)
+		}
+	}
+	if len(h.Triggers) > 0 {
+		t.Errorf("a dry run has created %+v", h.Triggers)
+	}
+}
+
+// The lists of a plan are bounded, its numbers are not.
+func TestRerunFlow_LargePlan_IsCut(t *testing.T) {
+	h := withFlowRun(t)
+	h.Plan = flow.Plan{}
+	for i := range 10_000 {
+		h.Plan.Run, h.Plan.Kept = append(h.Plan.Run, fmt.Sprint("r", i)), append(h.Plan.Kept, fmt.Sprint("k", i))
+	}
+	got := rerunFlow(t, h, http.StatusOK, "u.f1.1", `{"dryRun":true}`).Plan
+	if got.RunTotal != 10_000 || got.KeptTotal != 10_000 || len(got.Run) != 500 || len(got.Kept) != 500 ||
+		got.Run[499] != "r499" {
+		t.Errorf("%d of %d and %d of %d", len(got.Run), got.RunTotal, len(got.Kept), got.KeptTotal)
+	}
+}
+
+func TestRerunFlow_RequestsTheNextAttempt(t *testing.T) {
+	h := withFlowRun(t)
+	got := rerunFlow(t, h, http.StatusAccepted, "u.f1.1", `{"scope":"from","from":["load"],"note":"fixed"}`)
+	if got.Run != "u.f1.2" || got.Plan.RunTotal != 2 || len(h.Triggers) != 1 {
+		t.Fatalf("%+v, %+v", got, h.Triggers)
+	}
+	r := h.Triggers[0]
+	if f := r.Again.Flow; r.Note != "fixed" || r.Params["DAY"] != "5" || f.Run != "u.f1.1" || f.Scope != "from" ||
+		fmt.Sprint(f.Steps) != "[load]" {
+		t.Errorf("%+v, %+v", r, f)
+	}
+	// Without a body, and among several fires, the failed nodes run again.
+	rerunFlow(t, h, http.StatusAccepted, "u.f1.1", `{}`)
+	if got := postFires(t, h, "rerun", `{"fires":["u.f1"]}`); got.Done != 1 {
+		t.Errorf("%+v", got)
+	}
+	for _, r := range h.Triggers[1:] {
+		if r.Again.Flow.Scope != "failed" {
+			t.Errorf("%+v", r.Again.Flow)
+		}
+	}
+	h.Plan.Run = []string{}
+	refuses(t, h, "nothing_to_run", "u.f1.1", `{}`)
+	if got := rerunFlow(t, h, http.StatusOK, "u.f1.1", `{"dryRun":true}`); got.Plan.RunTotal != 0 {
+		t.Errorf("%+v", got.Plan)
+	}
+}
+
+func TestRerunFlow_Faults(t *testing.T) {
+	h := withFlowRun(t)
+	h.RunList = append(h.RunList, apitest.OneAt("a", 1, time.Now(), common.StatusFailed, 1))
+	for _, c := range []struct{ run, body, faults string }{
+		{"u.f1.1", `{"scope":"some"}`, "body.scope"},
+		{"u.f1.1", `{"definition":"old"}`, "body.definition"},
+		{"u.f1.1", `{"scope":"from","from":["A b"]}`, "body.from[0]"},
+		{"u.f1.1", `{"from":["a"],"only":["b"]}`, "body.from body.only"},
+		{"u.f1.1", `{"scope":"all","only":["b"]}`, "body.only"},
+		{"a.f1.1", `{"scope":"all","definition":"same","dryRun":true}`, "body.scope body.definition body.dryRun"},
+	} {
+		p := h.Problem(http.StatusUnprocessableEntity, "invalid", "", apitest.As("operator", http.MethodPost,
+			"/api/v1/runs/"+c.run+"/rerun", c.body))
+		var got []string
+		for _, f := range p.Errors {
+			got = append(got, f.Location)
+		}
+		if strings.Join(got, " ") != c.faults {
+			t.Errorf("%s: %q, want %q", c.body, got, c.faults)
+		}
+	}
+	if len(h.Triggers)+len(h.Replans) > 0 {
+		t.Errorf("%+v, %v", h.Triggers, h.Replans)
+	}
+}
+
+func TestRerunFlow_Refusals(t *testing.T) {
+	h := withFlowRun(t)
+	refuses(t, h, "node_run", "u.n1.1", `{}`)
+	second := h.RunList[0]
+	second.ID, second.Attempt = "u.f1.2", 2
+	h.RunList = append(h.RunList, second)
+	refuses(t, h, "not_last_attempt", "u.f1.1", `{"dryRun":true}`)
+	h.RunList[3].Status = common.StatusRunning
+	refuses(t, h, "fire_live", "u.f1.1", `{"dryRun":true}`)
+	h.RunList = h.RunList[:3]
+	state := h.Jobs["etl"]
+	state.Flow = nil
+	h.Jobs["etl"] = state
+	refuses(t, h, "no_flow", "u.f1.1", `{"dryRun":true}`)
+	state.UID = "u2"
+	h.Jobs["etl"] = state
+	refuses(t, h, "job_replaced", "u.f1.1", `{"dryRun":true}`)
+	h.Jobs["etl"] = withFlowRun(t).Jobs["etl"]
+	h.StoreOff = true
+	h.Want(http.StatusServiceUnavailable, apitest.As("operator", http.MethodPost, "/api/v1/runs/u.f1.1/rerun",
+		`{"dryRun":true}`))
+}
+
+func TestRerunFlow_OfALiveFlowRun_StartsOneFailedNodeAgain(t *testing.T) {
+	h := withFlowRun(t)
+	for _, body := range []string{`{}`, `{"scope":"failed"}`, `{"scope":"all"}`, `{"scope":"from","from":["load"]}`,
+		`{"scope":"only","only":["load","report"]}`, `{"scope":"only","only":["load"],"definition":"same"}`} {
+		refuses(t, h, "flow_live", "u.f2.1", body)
+	}
+	got := rerunFlow(t, h, http.StatusOK, "u.f2.1", `{"scope":"only","only":["load@00003"],"dryRun":true}`)
+	if got.Run == "" || !got.Plan.Live || fmt.Sprint(got.Plan.Run) != "[load@00003]" || !h.Retries[0].DryRun {
+		t.Errorf("%+v, %+v", got, h.Retries)
+	}
+	got = rerunFlow(t, h, http.StatusAccepted, "u.f2.1", `{"scope":"only","only":["load"],"note":"again"}`)
+	if want := (common.NodeRetry{Run: "u.f2.1", Node: "load", Note: "again"}); got.Run == "" || h.Retries[1] != want ||
+		len(h.Triggers) > 0 {
+		t.Errorf("%+v, %+v", got, h.Retries)
+	}
+}
+
+// The role is that in the flow's group, for both kinds.
+func TestRerunFlow_NeedsTheRoleInTheGroup(t *testing.T) {
+	h := withFlowRun(t)
+	for group, want := range map[string]int{"ops": http.StatusAccepted, "dev": http.StatusForbidden} {
+		h.Sessions[group] = access.Identity{Name: "ann", Grants: map[string]access.Role{group: access.Operator},
+			Session: true}
+		for run, body := range map[string]string{"u.f1.1": `{}`, "u.f2.1": `{"scope":"only","only":["load"]}`} {
+			h.Want(want, apitest.As("", http.MethodPost, "/api/v1/runs/"+run+"/rerun", body,
+				"Cookie", apitest.PlainCookie+"="+group, "Origin", "http://example.com"))
+		}
+	}
+}

@@ -1,0 +1,2 @@
+// Package types serves the types of jobs.
+package types

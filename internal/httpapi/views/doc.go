@@ -1,0 +1,2 @@
+// Package views serves named filters of the list of jobs: a user's own, and those shared by all.
+package views

@@ -1,0 +1,345 @@
+package jobmgr
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"go.etcd.io/etcd/api/v3/mvccpb"
+	clientv3 "go.etcd.io/etcd/client/v3"
+
+	"carillon/internal/common"
+	"carillon/internal/etcdkit"
+)
+
+// Past reads the last attempts of the fires of a job that were planned in a range, by planned time in Unix nanoseconds.
+// It must not read a part of the history only.
+type Past = func(ctx context.Context, job *common.JobState, from, to time.Time) (map[int64]*common.Run, error)
+
+// PlanBackfill returns which fires a backfill would run.
+func (s *Store) PlanBackfill(ctx context.Context, job string, r common.BackfillRequest,
+	past Past) (common.BackfillPlan, error) {
+	was, err := s.readBackfill(ctx, job)
+	if err != nil {
+		return common.BackfillPlan{}, err
+	}
+	plan, _, err := s.planBackfill(ctx, &r, was, past)
+	return plan, err
+}
+
+// Backfill begins to run past fires of a job. A job has one backfill at a time.
+func (s *Store) Backfill(ctx context.Context, actor common.Actor, job string, r common.BackfillRequest,
+	pre common.Precondition, past Past) (plan common.BackfillPlan, head common.Head, err error) {
+	id := common.NewID()
+	_, err = s.etcd.Update(ctx, subject(job), func(t *etcdkit.Txn) error {
+		was, err := s.readBackfill(ctx, job)
+		if err != nil {
+			return err
+		}
+		if err := was.check(job, pre); err != nil {
+			return err
+		}
+		var state common.JobState
+		if plan, state, err = s.planBackfill(ctx, &r, was, past); err != nil {
+			return err
+		}
+		switch {
+		case was.running != "":
+			return common.Errorf(common.CodeConflict, "a backfill of job %q has not ended", job).
+				WithReason("backfill_exists").With("id", was.running).WithHint("wait until it has ended, or cancel it")
+		case len(plan.Fires) == 0:
+			return common.Errorf(common.CodeInvalid, "no fire of the range is to be run").
+				WithReason("backfill_empty").WithHint("choose another range, or reprocess failed or all fires")
+		}
+		packed, err := common.PackFires(plan.Fires)
+		if err != nil {
+			return err
+		}
+		fire := state.UID + ".b" + id
+		head = common.Head{
+			Kind:        common.KindBackfill,
+			Run:         common.RunID(fire, 1),
+			Fire:        fire,
+			Attempt:     1,
+			Job:         common.BackfillJob(job),
+			UID:         state.UID,
+			JobVersion:  state.Version,
+			Group:       state.Group,
+			PlannedAt:   s.cfg.Now().UTC(),
+			ClaimedAt:   s.cfg.Now().UTC(),
+			Cause:       common.CauseBackfill,
+			By:          actor.Name,
+			Note:        r.Note,
+			Params:      r.Params,
+			Concurrency: plan.Concurrency,
+			Fires:       packed,
+			MaxFailures: r.MaxFailures,
+			Range:       &plan.Range,
+			Nonce:       common.NewID(),
+		}
+		t.If(etcdkit.Unchanged(common.JobKey(job), was.job.ModRevision),
+			etcdkit.Unchanged(common.AttemptsKey(job), was.fenced),
+			etcdkit.NoneUnder(common.FlowRunsOf(head.Job)),
+			etcdkit.NoneNewer(common.TriggersOf(job), was.revision))
+		t.Put(common.AttemptsKey(job), fence{ID: common.NewID(), Run: head.Run, By: actor.Name})
+		t.Put(common.FlowRunKey(head.Job, head.Run), head)
+		t.Audit(actor, "backfill", "job", job, nil, backfillAudit{Run: head.Run, Range: plan.Range, Note: r.Note,
+			Fires: len(plan.Fires), Concurrency: plan.Concurrency})
+		return nil
+	})
+	return plan, head, err
+}
+
+// backfillAudit is what the audit entry of a backfill shows.
+type backfillAudit struct {
+	Run         string               `json:"run"`
+	Range       common.BackfillRange `json:"range"`
+	Fires       int                  `json:"fires"`
+	Concurrency int                  `json:"concurrency"`
+	Note        string               `json:"note,omitempty"`
+}
+
+// backfillValues holds the values that a backfill is decided on.
+type backfillValues struct {
+	values
+	fenced  int64             // ModRevision of the attempt fence; 0: it does not exist
+	live    map[string]string // runs that have not ended, by fire
+	running string            // the backfill of the job that has not ended; empty if there is none
+}
+
+func (s *Store) readBackfill(ctx context.Context, job string) (found backfillValues, err error) {
+	if found.values, err = s.read(ctx, job, clientv3.OpGet(common.AttemptsKey(job)),
+		clientv3.OpGet(common.RecordsOf(job), clientv3.WithPrefix(), clientv3.WithKeysOnly()),
+		clientv3.OpGet(common.FlowRunsOf(job), clientv3.WithPrefix(), clientv3.WithKeysOnly()),
+		clientv3.OpGet(common.FlowRunsOf(common.BackfillJob(job)), clientv3.WithPrefix(),
+			clientv3.WithKeysOnly())); err != nil {
+		return found, err
+	}
+	if found.job == nil {
+		return found, notFound(job)
+	}
+	if kvs := found.more[0]; len(kvs) > 0 {
+		found.fenced = kvs[0].ModRevision
+	}
+	found.live = map[string]string{}
+	for _, kv := range slices.Concat(found.more[1], found.more[2]) {
+		run := idOf(kv)
+		found.live[run[:max(0, strings.LastIndexByte(run, '.'))]] = run
+	}
+	for _, kv := range found.triggers {
+		if trigger, err := common.Decode[common.Trigger](kv.Value); err == nil {
+			found.live[trigger.Fire] = trigger.RunID()
+		}
+	}
+	for _, kv := range found.more[3] {
+		found.running = idOf(kv)
+	}
+	return found, nil
+}
+
+// idOf returns the last part of a key.
+func idOf(kv *mvccpb.KeyValue) string {
+	return string(kv.Key[strings.LastIndexByte(string(kv.Key), '/')+1:])
+}
+
+// planBackfill returns the fires of a backfill, for the job as it was read.
+func (s *Store) planBackfill(ctx context.Context, r *common.BackfillRequest, was backfillValues,
+	past Past) (plan common.BackfillPlan, state common.JobState, err error) {
+	if state, err = was.state(); err != nil {
+		return plan, state, err
+	}
+	if err := s.checkBackfill(r, &state); err != nil {
+		return plan, state, err
+	}
+	plan.Range = common.BackfillRange{From: r.From.UTC(), To: r.To.UTC(), Reprocess: r.Reprocess, Order: r.Order}
+	if plan.Range.Reprocess == "" {
+		plan.Range.Reprocess = common.ReprocessNone
+	}
+	if plan.Range.Order == "" {
+		plan.Range.Order = common.OldestFirst
+	}
+	plan.Concurrency = max(1, r.Concurrency)
+	if terms := state.Terms(); terms.Overlap.Forbids() {
+		plan.Concurrency = 1
+	}
+	times, err := s.plannedIn(&state, r.From, r.To)
+	if err != nil {
+		return plan, state, err
+	}
+	if len(times) == 0 {
+		return plan, state, nil
+	}
+	if plan.Ends, err = past(ctx, &state, r.From, r.To); err != nil {
+		return plan, state, err
+	}
+	for _, at := range times {
+		fire := common.PlannedFire(state.UID, at)
+		if run := was.live[fire]; run != "" {
+			plan.Live = append(plan.Live, common.LiveFire{At: at, Run: run})
+			continue
+		}
+		last := plan.Ends[at.UnixNano()]
+		if !wanted(plan.Range.Reprocess, last) {
+			plan.Kept++
+			continue
+		}
+		next := common.BackfillFire{At: at, Attempt: 1}
+		if last != nil {
+			next.Attempt, next.After = last.Attempt+1, last.Status
+		}
+		plan.Fires = append(plan.Fires, next)
+	}
+	if plan.Range.Order == common.NewestFirst {
+		slices.Reverse(plan.Fires)
+	}
+	return plan, state, nil
+}
+
+// wanted reports whether a backfill runs a fire; last is its last attempt, nil for one without an entry of its own.
+func wanted(which common.Reprocess, last *common.Run) bool {
+	switch {
+	case last == nil, which == common.ReprocessAll:
+		return true
+	case last.Status == common.StatusMissed || last.Status == common.StatusSkipped:
+		return true
+	default:
+		return which == common.ReprocessFailed && last.Status != common.StatusSucceeded
+	}
+}
+
+// checkBackfill returns the faults of a request.
+func (s *Store) checkBackfill(r *common.BackfillRequest, state *common.JobState) error {
+	var faults common.Faults
+	if !state.HasSchedule() {
+		return common.Errorf(common.CodeConflict, "job %q has no schedule, and so no past fires", state.Name).
+			WithReason("no_schedule").WithHint("run it now instead")
+	}
+	for _, at := range []struct {
+		location string
+		time     time.Time
+	}{{"from", r.From}, {"to", r.To}} {
+		if !common.ValidTime(at.time) {
+			faults.Add(at.location, "range", at.time.String(), "%s", common.TimeRange)
+		}
+	}
+	if len(faults) == 0 && !r.From.Before(r.To) {
+		faults.Add("to", "order", r.To.String(), "must be after from")
+	}
+	if r.Concurrency < 0 || r.Concurrency > common.MaxBackfillConcurrency {
+		faults.Add("concurrency", "range", r.Concurrency, "must be 1 to %d", common.MaxBackfillConcurrency)
+	}
+	faults = append(faults, state.ParamFaults(r.Params)...)
+	if len(faults) > 0 {
+		return common.Invalid("the backfill cannot be requested", faults...)
+	}
+	return nil
+}
+
+// plannedIn returns the planned times of a job in a range that are accounted for, by the present schedule.
+func (s *Store) plannedIn(state *common.JobState, from, to time.Time) (times []time.Time, err error) {
+	plan, err := s.cfg.Interner.OfJob(&state.Job)
+	if err != nil {
+		return nil, common.Errorf(common.CodeInternal, "the schedule of job %q cannot be read", state.Name).
+			WithCause(err)
+	}
+	for at := from.Add(-1); ; {
+		next, found, err := plan.Next(at)
+		switch {
+		case err != nil:
+			return nil, common.Errorf(common.CodeInternal, "the schedule of job %q cannot be computed", state.Name).
+				WithCause(err)
+		case !found || !next.Before(to) || next.After(state.Cursor):
+			return times, nil
+		case len(times) == common.MaxBackfill:
+			return nil, common.Errorf(common.CodeInvalid, "the range has more than %d fires", common.MaxBackfill).
+				WithReason("backfill_too_large").WithHint("choose a smaller range")
+		}
+		times, at = append(times, next.UTC()), next
+	}
+}
+
+// Backfills returns the backfills that have not ended: of a job, or all of them without a name. The marks of their
+// fires are not included.
+func (s *Store) Backfills(ctx context.Context, job string) (all []common.Backfill, err error) {
+	prefix := common.FlowRunsPrefix
+	if job != "" {
+		prefix = common.FlowRunsOf(common.BackfillJob(job))
+	}
+	_, err = etcdkit.Each(ctx, s.cfg.Client, prefix, func(kv *mvccpb.KeyValue) error {
+		head, err := common.Decode[common.Head](kv.Value)
+		if err != nil || head.Kind != common.KindBackfill {
+			return nil
+		}
+		fires, err := common.UnpackFires(head.Fires)
+		if err == nil {
+			all = append(all, common.Backfill{FlowRun: common.FlowRun{Head: head, Created: kv.CreateRevision,
+				Revision: kv.ModRevision}, Items: fires})
+		}
+		return nil
+	})
+	return all, err
+}
+
+// LiveBackfill returns a backfill that has not ended, with the marks of its fires; nil if there is none.
+func (s *Store) LiveBackfill(ctx context.Context, id string) (*common.Backfill, error) {
+	all, err := s.Backfills(ctx, "")
+	if err != nil {
+		return nil, err
+	}
+	at := slices.IndexFunc(all, func(b common.Backfill) bool { return b.Run == id })
+	if at < 0 {
+		return nil, nil
+	}
+	b := &all[at]
+	b.Marks = map[string]common.Node{}
+	_, err = etcdkit.Each(ctx, s.cfg.Client, common.FlowNodesOf(id), func(kv *mvccpb.KeyValue) error {
+		_, node, err := common.SplitKey(common.FlowNodesPrefix, string(kv.Key))
+		if err != nil {
+			return err
+		}
+		mark, err := common.Decode[common.Node](kv.Value)
+		if err == nil {
+			b.Marks[node] = mark
+		}
+		return err
+	})
+	return b, err
+}
+
+// ActOnBackfill pauses, resumes or ends a backfill.
+func (s *Store) ActOnBackfill(ctx context.Context, actor common.Actor, id string, action common.BackfillAction,
+	note string) error {
+	_, err := s.etcd.Update(ctx, "backfill "+id, func(t *etcdkit.Txn) error {
+		b, err := s.LiveBackfill(ctx, id)
+		if err != nil {
+			return err
+		}
+		if b == nil {
+			return common.Errorf(common.CodeNotFound, "there is no backfill %q, or it has ended", common.Excerpt(id))
+		}
+		head := b.Head
+		switch action {
+		case common.BackfillPause, common.BackfillResume:
+			if head.Kill != nil {
+				return common.Errorf(common.CodeConflict, "the backfill is being ended").WithReason("ended")
+			}
+			head.Paused = action == common.BackfillPause
+			if head.Paused == b.Paused {
+				return nil
+			}
+		default:
+			spare := action == common.BackfillCancel
+			if head.Kill != nil && head.Kill.Spare == spare {
+				return nil
+			}
+			head.Kill = &common.FlowKill{By: actor.Name, Note: note, At: s.cfg.Now().UTC(), Spare: spare}
+		}
+		key := common.FlowRunKey(head.Job, head.Run)
+		t.If(etcdkit.Unchanged(key, b.Revision))
+		t.Put(key, head)
+		t.Audit(actor, string(action), "backfill", id, nil, map[string]string{"job": head.BackfillOf(), "note": note})
+		return nil
+	})
+	return err
+}

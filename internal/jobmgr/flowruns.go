@@ -1,0 +1,174 @@
+package jobmgr
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strconv"
+	"strings"
+
+	"go.etcd.io/etcd/api/v3/mvccpb"
+	clientv3 "go.etcd.io/etcd/client/v3"
+
+	"carillon/internal/common"
+	"carillon/internal/etcdkit"
+	"carillon/internal/jobmgr/live"
+)
+
+// PauseRun pauses or resumes a flow run: while it is paused, it starts no further nodes. It does nothing if the flow
+// run is in that state already.
+func (s *Store) PauseRun(ctx context.Context, actor common.Actor, id string, paused bool, note string) error {
+	verb := "resume"
+	if paused {
+		verb = "pause"
+	}
+	_, err := s.etcd.Update(ctx, subjectRun(id), func(t *etcdkit.Txn) error {
+		found, err := s.find(ctx, id)
+		switch {
+		case err != nil:
+			return err
+		case found.State == live.Ended:
+			return ended(id)
+		case found.State != live.FlowRun:
+			return common.Errorf(common.CodeConflict, "run %q is not a running flow run", id).WithReason("no_flow_run").
+				WithHint("only flow runs that have not ended can be paused")
+		case found.Head.Paused == paused:
+			return nil
+		case found.Head.Kill != nil:
+			return common.Errorf(common.CodeConflict, "flow run %q is being ended", id).WithReason("ending")
+		}
+		head := found.Head
+		head.Paused = paused
+		if err := putHead(t, found, &head); err != nil {
+			return err
+		}
+		t.Audit(actor, verb, "run", id, nil, map[string]string{"job": found.Job, "note": note})
+		return nil
+	})
+	return err
+}
+
+func ended(id string) error {
+	return common.Errorf(common.CodeConflict, "run %q has ended", id).WithReason("ended")
+}
+
+func subjectRun(id string) string { return "run " + strconv.Quote(common.Excerpt(id)) }
+
+// putHead adds the write of a head that holds what was read. It proves nothing if the response is lost, since an
+// earlier value may have been the same: the audit entry does.
+func putHead(t *etcdkit.Txn, found *live.StoredRun, head *common.Head) error {
+	data, err := common.EncodeOver(found.Value, head)
+	t.If(etcdkit.Unchanged(found.Key, found.ModRevision))
+	t.Then(clientv3.OpPut(found.Key, string(data)))
+	return err
+}
+
+// putEnd adds the outcome of a run that etcd no longer holds, and the mark of its node.
+func putEnd(t *etcdkit.Txn, run *common.Run) {
+	putOutcome(t, run)
+	if run.Flow != nil {
+		t.Put(common.FlowNodeKey(run.Flow.Run, run.Flow.Node), common.EndOf(*run.Flow, run))
+	}
+}
+
+// killHead adds a kill request to a head. The first one decides how the flow run ends.
+func (s *Store) killHead(t *etcdkit.Txn, found *live.StoredRun, kill common.FlowKill) error {
+	head := found.Head
+	if head.Kill == nil {
+		head.Kill = &kill
+	}
+	return putHead(t, found, &head)
+}
+
+// killTries bounds how often killHeads begins again because a head has changed meanwhile.
+const killTries = 10
+
+// killHeads requests the end of the flow runs under a prefix, each as long as it has not ended. It returns the revision
+// at which all of them had a request.
+func (s *Store) killHeads(ctx context.Context, prefix string, kill common.FlowKill) (revision int64, err error) {
+	for range killTries {
+		all := true
+		revision, err = etcdkit.Each(ctx, s.cfg.Client, prefix, func(kv *mvccpb.KeyValue) error {
+			found, ok := live.Decode(kv)
+			if !ok || found.Head.Kill != nil {
+				return nil
+			}
+			all = false
+			t := s.etcd.Txn()
+			if err := s.killHead(t, &found, kill); err != nil {
+				return err
+			}
+			_, _, err := s.etcd.Commit(ctx, subjectRun(found.ID), t)
+			return err
+		})
+		if err != nil || all {
+			return revision, err
+		}
+	}
+	return revision, nil // the caller compares that nothing has changed since
+}
+
+// Answer approves or rejects the step of a flow run that waits for it.
+func (s *Store) Answer(ctx context.Context, actor common.Actor, id, step string, approve bool, note string) error {
+	verb := "reject"
+	if approve {
+		verb = "approve"
+	}
+	_, err := s.etcd.Update(ctx, subjectRun(id), func(t *etcdkit.Txn) error {
+		found, err := s.find(ctx, id)
+		switch {
+		case err != nil:
+			return err
+		case found.State == live.Ended:
+			return ended(id)
+		}
+		key := common.FlowWaitKey(found.Job, id, step)
+		kv, err := etcdkit.Get(ctx, s.cfg.Client, key)
+		if err != nil {
+			return err
+		}
+		if kv == nil {
+			return common.Errorf(common.CodeConflict, "step %q of run %q does not wait for an approval",
+				common.Excerpt(step), id).WithReason("no_approval").WithHint("list the pending approvals")
+		}
+		wait, err := common.Decode[common.FlowWait](kv.Value)
+		if err != nil {
+			return common.Errorf(common.CodeInternal, "the approval is damaged in etcd").WithCause(err)
+		}
+		t.If(etcdkit.Unchanged(key, kv.ModRevision), etcdkit.Same(common.FlowRunKey(found.Job, id), wait.Flow.Created))
+		t.Delete(key)
+		run := wait.AsRun()
+		s.answer(&run, &wait, actor, approve, note)
+		putEnd(t, &run)
+		t.Audit(actor, verb, "run", id, nil, map[string]string{"job": found.Job, "step": step, "note": note})
+		return nil
+	})
+	return err
+}
+
+// answer completes the outcome of an approval.
+func (s *Store) answer(run *common.Run, wait *common.FlowWait, actor common.Actor, approve bool, note string) {
+	now, since := s.cfg.Now().UTC(), wait.Since
+	run.StartedAt, run.EndedAt, run.TriggeredBy, run.Note = &since, &now, actor.Name, note
+	run.Status = common.StatusFailed
+	run.Reason = &common.Reason{Code: common.ReasonRejected, Text: "it was rejected by " + actor.Name}
+	if approve {
+		run.Status = common.StatusSucceeded
+		run.Reason = &common.Reason{Code: common.ReasonApproved, Text: "it was approved by " + actor.Name}
+	}
+	run.Reason.Data = map[string]string{"by": actor.Name, "note": note}
+}
+
+// Approvals returns the approvals that wait for an operator, the oldest first.
+func (s *Store) Approvals(ctx context.Context) (waits []common.FlowWait, err error) {
+	_, err = etcdkit.Each(ctx, s.cfg.Client, common.FlowWaitsPrefix, func(kv *mvccpb.KeyValue) error {
+		if wait, err := common.Decode[common.FlowWait](kv.Value); err == nil {
+			waits = append(waits, wait)
+		}
+		return nil
+	})
+	slices.SortFunc(waits, func(a, b common.FlowWait) int {
+		return cmp.Or(a.Since.Compare(b.Since), strings.Compare(a.Fire, b.Fire))
+	})
+	return waits, err
+}

@@ -1,0 +1,347 @@
+package jobmgr_test
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"carillon/internal/common"
+	"carillon/internal/jobmgr"
+	"carillon/internal/runlog"
+)
+
+// flowRun is a live flow run of a job, as a claim and a keeper put it: one node runs, one is pending, one waits for an
+// approval, and one runs a job.
+type flowRun struct {
+	job                         common.JobState
+	head                        common.Head
+	running, pending, ask, step string // ids of runs of nodes
+}
+
+func (s *story) flowRun(name string) flowRun {
+	s.Helper()
+	job := common.Job{Name: name, Timezone: "UTC", Steps: []common.Step{
+		{Name: "load", Command: "true"}, {Name: "check", Command: "true"}, {Name: "report", Job: "report"},
+		{Name: "ask", Approval: &common.Approval{Text: "Publish?"}},
+	}}
+	if !s.catalog.Has("report") {
+		s.put(minutely("report"))
+	}
+	state := s.put(job)
+	target, err := s.store.Get(s.Context(), "report")
+	if err != nil {
+		s.Fatal(err)
+	}
+	eventually(s, "the catalog has the flow", func() bool { _, known := s.catalog.Name(state.UID); return known })
+	run := common.RunID(common.TriggeredFire(state.UID, "t"), 1)
+	f := flowRun{job: state, head: common.Head{Kind: common.KindFlow, Run: run,
+		Fire: common.TriggeredFire(state.UID, "t"), Attempt: 1, Job: name, UID: state.UID,
+		Digest: state.Flow.Digest, PlannedAt: noon, ClaimedAt: noon, Cause: common.CauseManual, Nonce: "n"}}
+	created := s.raw(common.FlowRunKey(name, run), encode(s, f.head))
+	node := func(step, job, uid string) (common.FlowNode, string) {
+		of := common.FlowNode{Kind: common.KindFlow, Job: name, Run: run, Node: step, Round: 1, Created: created,
+			UID: uid, Digest: state.Flow.Digest}
+		fire := common.NodeFire(uid, run, step)
+		s.raw(common.FlowNodeKey(run, step), encode(s, common.Node{State: common.NodeStarted, Round: 1, Job: job,
+			Fire: fire, Attempt: 1}))
+		return of, fire
+	}
+	of, fire := node("load", name+":load", state.UID)
+	r := record(name+":load", "", common.RunID(fire, 1), "w1")
+	r.Flow, f.running = &of, r.Run
+	s.raw(common.RecordKey(r.Job, r.Run), encode(s, r))
+	for step, job := range map[string]string{"check": name + ":check", "report": "report"} {
+		uid := state.UID
+		if job == "report" {
+			uid = target.UID
+		}
+		of, fire := node(step, job, uid)
+		t := common.Trigger{ID: common.RunID(fire, 1), Job: job, Fire: fire, PlannedAt: noon, Attempt: 1,
+			Cause: common.CauseFlow, NotBefore: noon, Flow: &of}
+		s.raw(common.TriggerKey(job, t.ID), encode(s, t))
+		if step == "check" {
+			f.pending = t.RunID()
+		} else {
+			f.step = t.RunID()
+		}
+	}
+	of, fire = node("ask", name+":ask", state.UID)
+	s.raw(common.FlowWaitKey(name, run, "ask"), encode(s, common.FlowWait{Flow: of, Fire: fire, PlannedAt: noon,
+		Text: "Publish?", Since: noon}))
+	f.ask = common.RunID(fire, 1)
+	return f
+}
+
+func (s *story) head(f flowRun) common.Head {
+	s.Helper()
+	heads := all[common.Head](s, common.FlowRunKey(f.head.Job, f.head.Run))
+	if len(heads) != 1 {
+		s.Fatalf("heads: %+v", heads)
+	}
+	return heads[0]
+}
+
+// wantNode checks the mark of a node.
+func (s *story) wantNode(f flowRun, node string, state common.NodeState, status common.Status, class common.Class) {
+	s.Helper()
+	got := all[common.Node](s, common.FlowNodeKey(f.head.Run, node))
+	if len(got) != 1 || got[0].State != state || got[0].Status != status || got[0].Class != class || got[0].Round != 1 {
+		s.Errorf("node %s: %+v, want %s %s %s", node, got, state, status, class)
+	}
+}
+
+// outcome returns an outcome in the masters' outbox.
+func (s *story) outcome(id string) common.Run {
+	s.Helper()
+	found := all[common.Run](s, common.OutboxKey(common.MasterOutbox, id))
+	if len(found) != 1 {
+		s.Fatalf("outcomes of %s: %+v", id, found)
+	}
+	return found[0]
+}
+
+func TestFlowRun_IsListedWithItsNodes(t *testing.T) {
+	t.Parallel()
+	s := newStory(t)
+	f := s.flowRun("etl")
+	s.wantLive(f.head.Run, common.StatusRunning, "")
+	s.wantLive(f.running, common.StatusRunning, "w1")
+	s.wantLive(f.pending, common.StatusWaiting, "")
+	s.wantLive(f.step, common.StatusWaiting, "")
+	s.wantLive(f.ask, common.StatusWaiting, "")
+	busy, err := s.store.Busy(t.Context(), []string{"etl", "report", "none"})
+	if err != nil || len(busy) != 1 || !busy["etl"] {
+		t.Errorf("busy: %v, %v", busy, err)
+	}
+	view := runlog.NewView(s.store, s.store, nothing{})
+	for name, c := range map[string]struct {
+		q    runlog.Query
+		want []string
+	}{
+		"top level": {runlog.Query{}, []string{f.head.Run}},
+		"flow run":  {runlog.Query{FlowRun: f.head.Run}, []string{f.running, f.pending, f.step, f.ask}},
+		"step":      {runlog.Query{FlowRun: f.head.Run, Step: "ask"}, []string{f.ask}},
+		"job":       {runlog.Query{Job: "report"}, []string{f.step}},
+	} {
+		page, err := view.Runs(t.Context(), c.q)
+		var got []string
+		for _, r := range page.Runs {
+			got = append(got, r.ID)
+		}
+		slices.Sort(got)
+		if slices.Sort(c.want); err != nil || !slices.Equal(got, c.want) {
+			t.Errorf("%s: %q, %v, want %q", name, got, err, c.want)
+		}
+	}
+	page, err := view.Fires(t.Context(), runlog.FireQuery{To: noon.Add(1), Now: noon, Limit: 10})
+	if err != nil || !slices.ContainsFunc(page.Fires, func(fire common.Fire) bool {
+		return fire.ID == f.head.Fire && fire.Status == common.StatusRunning
+	}) {
+		t.Errorf("ledger: %+v, %v", page.Fires, err)
+	}
+	for _, fire := range page.Fires {
+		if common.OfNode(fire.ID) {
+			t.Errorf("the ledger has the node %+v", fire)
+		}
+	}
+}
+
+// nothing is an empty log store.
+type nothing struct{ runlog.Reader }
+
+func (nothing) Runs(context.Context, runlog.Query) (runlog.Found, error) { return runlog.Found{}, nil }
+
+func TestFlowRun_PauseAndResume(t *testing.T) {
+	t.Parallel()
+	s := newStory(t)
+	f := s.flowRun("etl")
+	for _, paused := range []bool{true, true, false, true} {
+		if err := s.store.PauseRun(t.Context(), actor, f.head.Run, paused, "why"); err != nil {
+			t.Fatal(err)
+		}
+		run, _, err := s.store.LiveRun(t.Context(), f.head.Run)
+		if err != nil || s.head(f).Paused != paused || paused != (run.Reason != nil) {
+			t.Errorf("paused %t: %+v, %v", paused, run, err)
+		}
+	}
+	changes := s.changes(f.head.Run)
+	if len(changes) != 3 || changes[0].Verb != "pause" || changes[1].Verb != "resume" {
+		t.Errorf("audit: %+v", changes)
+	}
+	wantCode(t, "pause of a node", s.store.PauseRun(t.Context(), actor, f.running, true, ""), common.CodeConflict)
+	wantCode(t, "pause of no run", s.store.PauseRun(t.Context(), actor, "u.t.9", true, ""), common.CodeNotFound)
+}
+
+func TestFlowRun_Kill_IsStoredInTheHead(t *testing.T) {
+	t.Parallel()
+	s := newStory(t)
+	f := s.flowRun("etl")
+	for _, note := range []string{"enough", "again"} {
+		if err := s.store.Kill(t.Context(), actor, f.head.Run, common.KillRequest{Note: note}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if kill := s.head(f).Kill; kill == nil || kill.By != actor.Name || kill.Note != "enough" || kill.Code != "" {
+		t.Errorf("kill: %+v", kill)
+	}
+	run, _, err := s.store.LiveRun(t.Context(), f.head.Run)
+	if err != nil || run.Ending == nil || run.Ending.By != actor.Name {
+		t.Errorf("%+v, %v", run, err)
+	}
+	wantCode(t, "a pause after it", s.store.PauseRun(t.Context(), actor, f.head.Run, true, ""), common.CodeConflict)
+}
+
+func TestFlowRun_KillOfAPendingNode_EndsTheNode(t *testing.T) {
+	t.Parallel()
+	s := newStory(t)
+	f := s.flowRun("etl")
+	for node, id := range map[string]string{"check": f.pending, "report": f.step, "ask": f.ask} {
+		if err := s.store.Kill(t.Context(), actor, id, common.KillRequest{}); err != nil {
+			t.Fatal(err)
+		}
+		s.wantNode(f, node, common.NodeEnded, common.StatusKilled, common.ClassFailure)
+		if got := s.outcome(id); got.Status != common.StatusKilled || got.Flow.Node != node {
+			t.Errorf("%s: %+v", node, got)
+		}
+	}
+	if left := append(s.keys(common.TriggersPrefix), s.keys(common.FlowWaitsPrefix)...); len(left) != 0 {
+		t.Errorf("left: %q", left)
+	}
+	if err := s.store.Kill(t.Context(), actor, f.running, common.KillRequest{}); err != nil {
+		t.Fatal(err)
+	}
+	s.wantNode(f, "load", common.NodeStarted, "", "") // its finish marks it
+	if keys := s.keys(common.KillKey("w1", f.running)); len(keys) != 1 {
+		t.Errorf("kill requests: %q", keys)
+	}
+}
+
+func TestFlowRun_Approval(t *testing.T) {
+	t.Parallel()
+	for approve, want := range map[bool]struct {
+		status common.Status
+		class  common.Class
+		reason string
+	}{
+		true:  {common.StatusSucceeded, common.ClassSuccess, common.ReasonApproved},
+		false: {common.StatusFailed, common.ClassFailure, common.ReasonRejected},
+	} {
+		t.Run(fmt.Sprint(approve), func(t *testing.T) {
+			t.Parallel()
+			s := newStory(t)
+			f := s.flowRun("etl")
+			waits, err := s.store.Approvals(t.Context())
+			if err != nil || len(waits) != 1 || waits[0].Text != "Publish?" {
+				t.Fatalf("approvals: %+v, %v", waits, err)
+			}
+			wantCode(t, "another step", s.store.Answer(t.Context(), actor, f.head.Run, "load", true, ""),
+				common.CodeConflict)
+			s.clock.forward(time.Minute)
+			if err := s.store.Answer(t.Context(), actor, f.head.Run, "ask", approve, "looks right"); err != nil {
+				t.Fatal(err)
+			}
+			s.wantNode(f, "ask", common.NodeEnded, want.status, want.class)
+			got := s.outcome(f.ask)
+			if got.Status != want.status || got.Reason.Code != want.reason || got.Reason.Data["by"] != actor.Name ||
+				got.Reason.Data["note"] != "looks right" || !got.EndedAt.Equal(noon.Add(time.Minute)) {
+				t.Errorf("%+v, reason %+v", got, got.Reason)
+			}
+			wantCode(t, "a second answer", s.store.Answer(t.Context(), actor, f.head.Run, "ask", true, ""),
+				common.CodeConflict)
+			if changes := s.changes(f.head.Run); len(changes) != 1 {
+				t.Errorf("audit: %+v", changes)
+			}
+		})
+	}
+}
+
+// An approval whose flow run is gone is not answered: the mark would be left behind.
+func TestFlowRun_ApprovalWithoutAHead_IsNotAnswered(t *testing.T) {
+	t.Parallel()
+	s := newStory(t)
+	f := s.flowRun("etl")
+	s.erase(common.FlowRunKey("etl", f.head.Run))
+	wantCode(t, "an answer", s.store.Answer(t.Context(), actor, f.head.Run, "ask", true, ""), common.CodeNotFound)
+	s.wantNode(f, "ask", common.NodeStarted, "", "")
+}
+
+func TestDelete_OfAFlow_LeavesItsFlowRunsUnlessItKills(t *testing.T) {
+	t.Parallel()
+	s := newStory(t)
+	f, g := s.flowRun("etl"), s.flowRun("other")
+	s.remove("other")
+	if kill := s.head(g).Kill; kill != nil {
+		t.Errorf("a deletion killed: %+v", kill)
+	}
+	if err := s.store.Delete(t.Context(), actor, "etl", any0, common.DeleteRequest{Kill: true}); err != nil {
+		t.Fatal(err)
+	}
+	if kill := s.head(f).Kill; kill == nil || kill.Note != "the job was deleted" {
+		t.Errorf("kill: %+v", kill)
+	}
+	s.wantNode(f, "check", common.NodeStarted, "", "") // its keeper ends it
+}
+
+func TestDelete_OfTheJobOfAStep_EndsTheNode(t *testing.T) {
+	t.Parallel()
+	s := newStory(t)
+	f := s.flowRun("etl")
+	// More nodes than one transaction can settle.
+	var nodes []string
+	for i := range 100 {
+		node := common.ItemNode("send", i)
+		of := common.FlowNode{Kind: common.KindFlow, Job: "etl", Run: f.head.Run, Node: node, Round: 1}
+		fire := common.NodeFire("u", f.head.Run, node)
+		s.raw(common.FlowNodeKey(f.head.Run, node), encode(t, common.Node{State: common.NodeStarted, Round: 1}))
+		s.raw(common.TriggerKey("report", common.RunID(fire, 1)), encode(t, common.Trigger{ID: common.RunID(fire, 1),
+			Job: "report", Fire: fire, Attempt: 1, PlannedAt: noon, Cause: common.CauseFlow, Flow: &of}))
+		nodes = append(nodes, node)
+	}
+	// They do not count as pending runs of users.
+	own := s.trigger("report")
+	s.remove("report")
+	for _, node := range append(nodes, "report") {
+		s.wantNode(f, node, common.NodeEnded, common.StatusSkipped, common.ClassFailure)
+	}
+	if got := s.outcome(f.step); got.Reason.Code != common.ReasonDeleted {
+		t.Errorf("%+v", got)
+	}
+	if got := s.outcome(own.RunID()); got.Status != common.StatusSkipped {
+		t.Errorf("%+v", got)
+	}
+	if left := s.keys(common.TriggersOf("report")); len(left) != 0 {
+		t.Errorf("left: %q", left)
+	}
+}
+
+func TestRecover_RestoredEtcd_EndsFlowRuns(t *testing.T) {
+	t.Parallel()
+	s := newStory(t)
+	s.store = s.with(jobmgr.Config{Proven: func() bool { return true }}, nil)
+	f, gone := s.flowRun("etl"), s.flowRun("gone")
+	s.remove("gone")
+	s.clock.forward(time.Hour)
+	dry, err := s.store.Recover(t.Context(), actor, common.RecoverRequest{Restored: true, DryRun: true})
+	if err != nil || s.head(f).Kill != nil {
+		t.Fatalf("dry run: %+v, %v", dry, err)
+	}
+	done, err := s.store.Recover(t.Context(), actor, common.RecoverRequest{Restored: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, result := range []common.Recovered{dry, done} {
+		if !slices.ContainsFunc(result.Jobs, func(j common.RecoveredJob) bool {
+			return j.Job == "etl" && slices.Contains(j.Runs, f.head.Run)
+		}) {
+			t.Errorf("it names %+v", result.Jobs)
+		}
+	}
+	for _, of := range []flowRun{f, gone} {
+		if kill := s.head(of).Kill; kill == nil || kill.Code != common.ReasonRestored ||
+			kill.Status() != common.StatusMissed {
+			t.Errorf("%s: %+v", of.head.Job, kill)
+		}
+	}
+}

@@ -1,0 +1,76 @@
+package jobmgr
+
+import (
+	"context"
+
+	"carillon/internal/common"
+	"carillon/internal/etcdkit"
+	"carillon/internal/flow"
+)
+
+// flowAgain adds to the next attempt of a flow run what it keeps, and the definition by which that is numbered.
+func (s *Store) flowAgain(ctx context.Context, t *etcdkit.Txn, r *common.TriggerRequest, was values, last *common.Run,
+	trigger *common.Trigger) error {
+	asked := r.Again.Flow
+	switch {
+	case last.ID != asked.Run:
+		return common.NotLast(asked.Run, last.ID)
+	case last.Digest == "":
+		return common.Errorf(common.CodeConflict, "run %q is not a run of a flow", last.ID).WithReason("no_flow")
+	}
+	state, err := was.state()
+	if err != nil {
+		return err
+	}
+	if trigger.Digest, err = asked.Definition.Digest(&state.StoredJob, last); err != nil {
+		return err
+	}
+	if trigger.Keep, err = asked.Keep(ctx, last, trigger.Digest); err != nil {
+		return err
+	}
+	if trigger.Digest == state.Flow.Digest { // the transaction compares the job, which names it
+		return nil
+	}
+	return s.keepBody(ctx, t, state.UID, trigger.Digest)
+}
+
+// keepBody puts the body of an earlier definition, which may exist in the log store only. Once a trigger names it, it
+// is not deleted.
+func (s *Store) keepBody(ctx context.Context, t *etcdkit.Txn, uid, digest string) error {
+	def, _, err := s.cfg.Bodies.Load(ctx, uid, digest)
+	if err != nil {
+		return err
+	}
+	d := definition{}
+	if d.parts, d.flow, err = flow.Refer(&def.Job); err != nil {
+		return err
+	}
+	if d.flow.Digest != digest {
+		return common.Errorf(common.CodeConflict, "a newer version saved the definition %.12s, which this version "+
+			"cannot store again", digest).WithReason(common.ReasonDefinitionMissing).
+			WithHint("re-run with the current definition")
+	}
+	return s.putBody(ctx, t, def.Job.Name, uid, &d)
+}
+
+// rerunAudit is what the audit entry of the re-run of a flow run shows.
+type rerunAudit struct {
+	common.Trigger
+	Scope      string            `json:"scope"`
+	Steps      []string          `json:"steps,omitempty"`
+	Definition common.Definition `json:"definition"`
+}
+
+// mostNamed bounds the steps that an audit entry names.
+const mostNamed = 100
+
+// audited returns what the audit entry of a trigger shows.
+func audited(r *common.TriggerRequest, trigger *common.Trigger) any {
+	if r.Again == nil || r.Again.Flow == nil {
+		return trigger
+	}
+	asked := r.Again.Flow
+	shown := rerunAudit{*trigger, asked.Scope, asked.Steps[:min(len(asked.Steps), mostNamed)], asked.Definition}
+	shown.Keep = nil
+	return shown
+}

@@ -1,0 +1,245 @@
+package jobmgr_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"carillon/internal/common"
+	flowetcd "carillon/internal/flow/etcd"
+	"carillon/internal/jobmgr"
+)
+
+// endedFlow is a flow run of a new flow that has failed.
+func (s *story) endedFlow(name string) (*past, common.JobState) {
+	job := s.put(aFlow(name))
+	fire := common.TriggeredFire(job.UID, "t")
+	return &past{common.Run{ID: common.RunID(fire, 1), Fire: fire, Job: name, JobUID: job.UID, Attempt: 1,
+		PlannedAt: noon, Cause: common.CauseManual, Status: common.StatusFailed, Digest: job.Flow.Digest}}, job
+}
+
+// flowRequest keeps the first step.
+func (p *past) flowRequest(definition common.Definition) common.TriggerRequest {
+	r := p.request(nil)
+	r.Again.Flow = &common.FlowRerun{Run: p.run.ID, Scope: "failed", Definition: definition,
+		Keep: func(_ context.Context, last *common.Run, _ string) (*common.Base, error) {
+			return &common.Base{Run: last.ID, Kept: common.Bits{1}}, nil
+		}}
+	return r
+}
+
+// Two requests for the re-run of one flow run: one of them wins, and the attempt has one number.
+func TestRerunFlow_TwoAtOnce_OneWins(t *testing.T) {
+	t.Parallel()
+	s := newStory(t)
+	p, job := s.endedFlow("a")
+	other := s.master(s.catalog)
+	results := make(chan error, 2)
+	for _, m := range []master{s.store, other} {
+		go func() {
+			_, err := m.Trigger(t.Context(), actor, p.flowRequest(common.DefinitionCurrent))
+			results <- err
+		}()
+	}
+	first, second := <-results, <-results
+	if (first == nil) == (second == nil) {
+		t.Fatalf("%v, %v", first, second)
+	}
+	wantCode(t, "the other one", firstError(first, second), common.CodeConflict)
+	stored := all[common.Trigger](s, common.TriggersOf("a"))
+	if len(stored) != 1 || stored[0].ID != common.RunID(p.run.Fire, 2) || stored[0].Digest != job.Flow.Digest ||
+		stored[0].Keep == nil || stored[0].Keep.Run != p.run.ID || stored[0].Cause != common.CauseRerun {
+		t.Errorf("%+v", stored)
+	}
+}
+
+func firstError(a, b error) error {
+	if a != nil {
+		return a
+	}
+	return b
+}
+
+// archive holds one definition.
+type archive [][]byte
+
+func (a archive) Definition(context.Context, string) ([][]byte, error) { return a, nil }
+
+// The earlier definition is put again with the trigger that names it.
+func TestRerunFlow_SameDefinition_IsStoredAgain(t *testing.T) {
+	t.Parallel()
+	s := newStory(t)
+	p, old := s.endedFlow("a")
+	changed := aFlow("a")
+	changed.Steps[0].Command = "echo changed"
+	s.put(changed)
+	parts := common.FlowPartsOf(old.UID, old.Flow.Digest)
+	stored := s.under(parts)
+	var archived archive
+	for _, kv := range stored {
+		archived = append(archived, kv.Value)
+	}
+	for _, kv := range stored {
+		s.erase(string(kv.Key))
+	}
+	m := s.with(jobmgr.Config{Bodies: flowetcd.NewArchivedBodies(s.client, archived)}, nil)
+	trigger, err := m.Trigger(t.Context(), actor, p.flowRequest(common.DefinitionSame))
+	if err != nil || trigger.Digest != old.Flow.Digest {
+		t.Fatalf("%+v, %v", trigger, err)
+	}
+	if again := s.under(parts); len(again) != len(stored) || string(again[0].Value) != string(stored[0].Value) {
+		t.Errorf("%d parts, want %d", len(again), len(stored))
+	}
+}
+
+func TestRerunFlow_OfAnEarlierAttempt_IsRefused(t *testing.T) {
+	t.Parallel()
+	s := newStory(t)
+	p, _ := s.endedFlow("a")
+	r := p.flowRequest(common.DefinitionCurrent)
+	p.run.ID, p.run.Attempt = common.RunID(p.run.Fire, 2), 2
+	_, err := s.store.Trigger(t.Context(), actor, r)
+	wantReason(t, "a later attempt exists", err, "not_last_attempt")
+}
+
+// failedNode is a live flow run whose node load has failed, and on which no step depends that has started.
+func (s *story) failedNode(name string) (common.Head, string) {
+	job := s.put(common.Job{Name: name, Timezone: "UTC", Steps: []common.Step{{Name: "load", Command: "false"},
+		{Name: "next", Command: "true", After: []common.Edge{{Step: "load"}}}, {Name: "other", Command: "true"}}})
+	eventually(s, "the catalog has the flow", func() bool { _, known := s.catalog.Name(job.UID); return known })
+	fire := common.TriggeredFire(job.UID, "t")
+	head := common.Head{Kind: common.KindFlow, Run: common.RunID(fire, 1), Fire: fire, Attempt: 1, Job: name,
+		UID: job.UID, Digest: job.Flow.Digest, PlannedAt: noon, ClaimedAt: noon, Nonce: "n"}
+	s.raw(common.FlowRunKey(name, head.Run), encode(s, head))
+	s.raw(common.FlowNodeKey(head.Run, "other"), encode(s, common.Node{State: common.NodeStarted, Round: 1,
+		Attempt: 1}))
+	node := common.NodeFire(job.UID, head.Run, "load")
+	s.raw(common.FlowNodeKey(head.Run, "load"), encode(s, common.Node{State: common.NodeEnded, Round: 1, Attempt: 1,
+		Job: name + ":load", Fire: node, Status: common.StatusFailed, Class: common.ClassFailure}))
+	return head, node
+}
+
+func TestRetryNode_StartsItAgainInTheNextRound(t *testing.T) {
+	t.Parallel()
+	s := newStory(t)
+	head, fire := s.failedNode("a")
+	r := common.NodeRetry{Run: head.Run, Node: "load", Note: "fixed", DryRun: true}
+	before := s.under(common.FlowRunKey("a", head.Run))[0].ModRevision
+	if _, err := s.store.RetryNode(t.Context(), actor, r); err != nil || len(s.keys(common.TriggersOf("a:load"))) > 0 ||
+		s.under(common.FlowRunKey("a", head.Run))[0].ModRevision != before {
+		t.Fatalf("a dry run: %v", err)
+	}
+	r.DryRun, r.Key = false, "k"
+	trigger, err := s.store.RetryNode(t.Context(), actor, r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	marks := all[common.Node](s, common.FlowNodeKey(head.Run, "load"))
+	heads := all[common.Head](s, common.FlowRunKey("a", head.Run))
+	stored := all[common.Trigger](s, common.TriggersOf("a:load"))
+	if marks[0].State != common.NodeStarted || marks[0].Round != 2 || marks[0].Attempt != 2 ||
+		heads[0].Rounds["load"] != 2 || len(stored) != 1 || stored[0].ID != common.RunID(fire, 2) ||
+		stored[0].Flow.Round != 2 || stored[0].Base != 1 || stored[0].Note != "fixed" || stored[0].JobUID != "" {
+		t.Errorf("%+v, %+v, %+v", marks, heads, stored)
+	}
+	again, err := s.store.RetryNode(t.Context(), actor, r)
+	if err != nil || again.ID != trigger.ID || len(s.keys(common.TriggersOf("a:load"))) != 1 {
+		t.Errorf("repeated with its key: %+v, %v", again, err)
+	}
+	r.Key = ""
+	_, err = s.store.RetryNode(t.Context(), actor, r)
+	wantReason(t, "it runs", err, "not_failed")
+}
+
+// A re-run or a live retry whose response was lost is looked up, not requested a second time.
+func TestRerunAndRetry_AnswerLost_AreDoneOnce(t *testing.T) {
+	t.Parallel()
+	s := newStory(t)
+	store, lose := s.unreliable()
+	p, _ := s.endedFlow("a")
+	eventually(t, "the catalog is up to date", store.UpToDate)
+	lose(true)
+	trigger, err := store.Trigger(t.Context(), actor, p.flowRequest(common.DefinitionCurrent))
+	stored := all[common.Trigger](s, common.TriggersOf("a"))
+	if err != nil || len(stored) != 1 || stored[0].ID != trigger.ID || trigger.ID != common.RunID(p.run.Fire, 2) {
+		t.Errorf("a re-run: %+v, %v, %+v", trigger, err, stored)
+	}
+	head, fire := s.failedNode("b")
+	eventually(t, "the catalog is up to date", store.UpToDate)
+	lose(true)
+	trigger, err = store.RetryNode(t.Context(), actor, common.NodeRetry{Run: head.Run, Node: "load"})
+	stored = all[common.Trigger](s, common.TriggersOf("b:load"))
+	heads := all[common.Head](s, common.FlowRunKey("b", head.Run))
+	if err != nil || len(stored) != 1 || stored[0].ID != trigger.ID || trigger.ID != common.RunID(fire, 2) ||
+		heads[0].Rounds["load"] != 2 {
+		t.Errorf("a live retry: %+v, %v, %+v, %+v", trigger, err, stored, heads)
+	}
+}
+
+// A child starts between the read and the commit: the outcome that it was started with is not taken back.
+func TestRetryNode_ChildStartsAtTheSameTime_IsRefused(t *testing.T) {
+	t.Parallel()
+	s := newStory(t)
+	head, _ := s.failedNode("a")
+	reads := 0
+	m := s.with(jobmgr.Config{Now: func() time.Time { // called when the marks were read
+		if reads++; reads == 1 {
+			s.raw(common.FlowNodeKey(head.Run, "next"), encode(s, common.Node{State: common.NodeStarted, Round: 1}))
+		}
+		return noon
+	}}, nil)
+	_, err := m.RetryNode(t.Context(), actor, common.NodeRetry{Run: head.Run, Node: "load"})
+	wantReason(t, "a child has started", err, "dependent_started")
+	if keys := s.keys(common.TriggersOf("a:load")); len(keys) > 0 || reads == 0 {
+		t.Errorf("%v after %d reads", keys, reads)
+	}
+}
+
+func TestRetryNode_WhileTheFlowRunIsPausedOrEnds_IsRefused(t *testing.T) {
+	t.Parallel()
+	s := newStory(t)
+	head, _ := s.failedNode("a")
+	r := common.NodeRetry{Run: head.Run, Node: "load"}
+	if err := s.store.PauseRun(t.Context(), actor, head.Run, true, ""); err != nil {
+		t.Fatal(err)
+	}
+	_, err := s.store.RetryNode(t.Context(), actor, r)
+	wantReason(t, "it is paused", err, "flow_paused")
+	if err := s.store.Kill(t.Context(), actor, head.Run, common.KillRequest{}); err != nil {
+		t.Fatal(err)
+	}
+	_, err = s.store.RetryNode(t.Context(), actor, r)
+	wantReason(t, "it is being ended", err, "ending")
+}
+
+// The answer to an approval can be taken back as long as no step has started because of it: it waits for another one.
+func TestRetryNode_RejectedApproval_WaitsForAnotherAnswer(t *testing.T) {
+	t.Parallel()
+	s := newStory(t)
+	f := s.flowRun("etl")
+	if err := s.store.Answer(t.Context(), actor, f.head.Run, "ask", false, "too early"); err != nil {
+		t.Fatal(err)
+	}
+	trigger, err := s.store.RetryNode(t.Context(), actor, common.NodeRetry{Run: f.head.Run, Node: "ask"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	waits, err := s.store.Approvals(t.Context())
+	marks := all[common.Node](s, common.FlowNodeKey(f.head.Run, "ask"))
+	if err != nil || len(waits) != 1 || waits[0].Text != "Publish?" || waits[0].AsRun().ID != trigger.ID ||
+		waits[0].Flow.Round != 2 || marks[0].State != common.NodeStarted || marks[0].Round != 2 ||
+		len(s.keys(common.TriggersOf("etl:ask"))) > 0 || s.head(f).Rounds["ask"] != 2 {
+		t.Fatalf("%+v, %v, %+v", waits, err, marks)
+	}
+	s.wantLive(trigger.ID, common.StatusWaiting, "")
+	if err := s.store.Answer(t.Context(), actor, f.head.Run, "ask", true, "now"); err != nil {
+		t.Fatal(err)
+	}
+	first, second := s.outcome(f.ask), s.outcome(trigger.ID)
+	marks = all[common.Node](s, common.FlowNodeKey(f.head.Run, "ask"))
+	if first.Status != common.StatusFailed || second.Status != common.StatusSucceeded || second.Attempt != 2 ||
+		second.Note != "now" || marks[0].State != common.NodeEnded || marks[0].Round != 2 || marks[0].Attempt != 2 ||
+		marks[0].Class != common.ClassSuccess {
+		t.Errorf("%+v, %+v, %+v", first, second, marks)
+	}
+}

@@ -1,0 +1,175 @@
+package jobmgr
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"go.etcd.io/etcd/api/v3/mvccpb"
+
+	"carillon/internal/common"
+	"carillon/internal/etcdkit"
+	"carillon/internal/flow"
+	"carillon/internal/jobmgr/live"
+)
+
+// RetryNode starts a node of class failure again, in a flow run that has not ended: a live retry. An approval waits for
+// an answer again. No step that depends on its outcome may have a mark. The head changes with it, so that no
+// transaction succeeds that a keeper decided with the outcome that is taken back.
+func (s *Store) RetryNode(ctx context.Context, actor common.Actor, r common.NodeRetry) (trigger common.Trigger,
+	err error) {
+	var mark *tombstone
+	if r.Key != "" && !r.DryRun {
+		mark = newMark(actor, r.Key, digest(fmt.Sprintf("retry %q %q %q", r.Run, r.Node, r.Note)))
+	}
+	defer func() { mark.release(s, err) }()
+	_, err = s.etcd.Update(ctx, subjectRun(r.Run), func(t *etcdkit.Txn) error {
+		var done bool
+		if trigger, done, err = s.retried(ctx, mark); err != nil || done {
+			return err
+		}
+		found, err := s.find(ctx, r.Run)
+		switch {
+		case err != nil:
+			return err
+		case found.State == live.Ended:
+			return ended(r.Run)
+		case found.State != live.FlowRun || found.Head.Kind != common.KindFlow:
+			return common.Errorf(common.CodeConflict, "run %q is not a running flow run", r.Run).
+				WithReason("no_flow_run").WithHint("wait until it has begun")
+		}
+		retry, err := s.planRetry(ctx, &found.Head, r.Node)
+		if err != nil {
+			return err
+		}
+		if r.DryRun {
+			trigger, err = s.putRetry(ctx, s.etcd.Txn(), actor, &r, found, retry)
+			return err
+		}
+		if trigger, err = s.putRetry(ctx, t, actor, &r, found, retry); err != nil {
+			return err
+		}
+		t.Audit(actor, "retry", "run", r.Run, nil, map[string]string{"job": found.Job, "node": r.Node, "note": r.Note,
+			"run": trigger.ID})
+		return mark.put(ctx, t, s, &trigger)
+	})
+	return trigger, err
+}
+
+// retried returns the previous answer to the key of a request, if there is one.
+func (s *Store) retried(ctx context.Context, mark *tombstone) (trigger common.Trigger, done bool, err error) {
+	if mark == nil {
+		return trigger, false, nil
+	}
+	resp, err := etcdkit.Range(ctx, s.cfg.Client, mark.key)
+	if err != nil {
+		return trigger, false, err
+	}
+	done, trigger, err = mark.answered(values{more: [][]*mvccpb.KeyValue{resp.Kvs}})
+	return trigger, done, err
+}
+
+// planRetry decides how a node is started again.
+func (s *Store) planRetry(ctx context.Context, head *common.Head, node string) (*flow.Retry, error) {
+	_, graph, err := s.cfg.Bodies.Load(ctx, head.UID, head.Digest)
+	if errors.Is(err, flow.ErrDefinition) {
+		return nil, missing(head.Job, err)
+	}
+	if err != nil {
+		return nil, err
+	}
+	var marks []flow.Mark
+	_, err = etcdkit.Each(ctx, s.cfg.Client, common.FlowNodesOf(head.Run), func(kv *mvccpb.KeyValue) error {
+		_, name, err := common.SplitKey(common.FlowNodesPrefix, string(kv.Key))
+		if err != nil {
+			return err
+		}
+		value, err := common.Decode[common.Node](kv.Value)
+		marks = append(marks, flow.Mark{Node: name, Value: value, Revision: kv.ModRevision})
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	state := flow.New(graph, head)
+	state.Load(marks)
+	return state.Retry(node)
+}
+
+// putRetry adds the new start of a node to a transaction, with compares of all that it was decided on.
+func (s *Store) putRetry(ctx context.Context, t *etcdkit.Txn, actor common.Actor, r *common.NodeRetry,
+	found *live.StoredRun, retry *flow.Retry) (trigger common.Trigger, err error) {
+	head := found.Head
+	group := head.Group
+	uid, _, _ := strings.Cut(retry.Fire, ".")
+	if retry.Step.Kind() == common.JobStep {
+		if group, err = s.sameJob(ctx, t, retry.Job, uid); err != nil {
+			return trigger, err
+		}
+	}
+	of := common.FlowRun{Head: head, Created: found.Created}
+	trigger = common.Trigger{
+		ID:        common.RunID(retry.Fire, retry.Attempt),
+		Job:       retry.Job,
+		Group:     group,
+		Fire:      retry.Fire,
+		PlannedAt: head.PlannedAt,
+		Attempt:   retry.Attempt,
+		After:     retry.After,
+		Base:      retry.Attempt - 1,
+		Cause:     common.CauseRerun,
+		By:        actor.Name,
+		Note:      r.Note,
+		NotBefore: s.cfg.Now().UTC(),
+		Params:    retry.Params,
+		Flow:      of.Node(retry.Node, retry.Round, uid),
+
+		Traceparent: head.Traceparent,
+	}
+	key := common.TriggerKey(trigger.Job, trigger.ID)
+	if a := retry.Step.Approval; a != nil { // it waits for an answer again
+		key = common.FlowWaitKey(head.Job, head.Run, retry.Node)
+		wait := common.NewFlowWait(&of, trigger.Flow, a, s.cfg.Now().UTC())
+		wait.Attempt = retry.Attempt
+		t.Put(key, wait)
+	} else {
+		t.Put(key, trigger)
+	}
+	t.If(etcdkit.Unchanged(common.FlowNodeKey(head.Run, retry.Node), retry.Revision), etcdkit.Absent(key))
+	if retry.Open != "" {
+		t.If(etcdkit.Unchanged(common.FlowNodeKey(head.Run, retry.Open), retry.OpenRevision))
+	}
+	for _, child := range retry.Absent {
+		t.If(etcdkit.Absent(common.FlowNodeKey(head.Run, child)))
+	}
+	for _, step := range retry.Maps {
+		t.If(etcdkit.NoneUnder(common.FlowNodeKey(head.Run, step+"@")))
+	}
+	rounds := map[string]int{retry.Node: retry.Round}
+	for node, round := range head.Rounds {
+		if node != retry.Node {
+			rounds[node] = round
+		}
+	}
+	head.Rounds = rounds
+	t.Put(common.FlowNodeKey(head.Run, retry.Node), common.Node{State: common.NodeStarted, Round: retry.Round,
+		Job: retry.Job, Fire: retry.Fire, Attempt: retry.Attempt})
+	return trigger, putHead(t, found, &head)
+}
+
+// sameJob returns the group of the job of a step. The run of the node is one more attempt of a fire of that job.
+func (s *Store) sameJob(ctx context.Context, t *etcdkit.Txn, name, uid string) (group string, err error) {
+	kv, err := etcdkit.Get(ctx, s.cfg.Client, common.JobKey(name))
+	if err != nil {
+		return "", err
+	}
+	if kv != nil {
+		if job, err := common.Decode[common.StoredJob](kv.Value); err == nil && job.UID == uid {
+			t.If(etcdkit.Same(common.JobKey(name), kv.CreateRevision))
+			return job.Group, nil
+		}
+	}
+	return "", common.Errorf(common.CodeConflict, "job %q of the step was deleted or replaced since", name).
+		WithReason("job_replaced").WithHint("wait until the flow run has ended, and re-run it then")
+}

@@ -1,0 +1,117 @@
+package check
+
+import (
+	"slices"
+	"strings"
+	"testing"
+)
+
+// flowWorld is a flow run whose step a has failed, then b runs on failure, c does not run, and d is a map after all.
+func flowWorld() *History {
+	h := &History{
+		Flows: []Flow{{Name: "f", Steps: []Step{
+			{Name: "a", RetryMax: 1},
+			{Name: "b", After: []string{"a"}, Rule: OneFailed},
+			{Name: "c", After: []string{"a"}},
+			{Name: "d", After: []string{"b", "c"}, Rule: AllDone, Items: 2},
+		}}},
+		Jobs: []Job{{Name: "f", UID: "u", Overlap: Allow, OnLost: Rerun, Silent: true}},
+		Runs: []Run{{ID: "u.t1.1", Job: "f", JobUID: "u", Fire: "u.t1", Attempt: 1, Status: "failed"}},
+	}
+	h.ran("a", "na", 1, 1, 1)
+	h.ran("a", "na", 2, 2, 1)
+	h.ran("b", "nb", 1, 3, 0)
+	h.ran("d@00000", "nd0", 1, 4, 0)
+	h.ran("d@00001", "nd1", 1, 4, 0)
+	h.Nodes = append(h.Nodes, Run{ID: "u.nc.0", Job: "f:c", Fire: "u.nc", Status: "skipped",
+		Reason: &Reason{Code: "upstream_failed"}, Flow: &NodeRef{"u.t1.1", "c"}})
+	return h
+}
+
+// ran adds an attempt of a node, which began at a second and took half of one.
+func (h *History) ran(node, fire string, attempt int, at float64, exit int64) {
+	run := Run{ID: "u." + fire + "." + itoa(attempt), Job: "f:" + node, Fire: "u." + fire, Attempt: attempt,
+		Status: "succeeded", Flow: &NodeRef{"u.t1.1", node}}
+	if exit != 0 {
+		run.Status = "failed"
+	}
+	h.Nodes = append(h.Nodes, run)
+	line := Line{What: Start, At: boot(at), Job: run.Job, Run: run.ID, Attempt: attempt, Worker: "w1"}
+	end := line
+	end.What, end.At, end.A = End, boot(at+0.5), exit
+	h.Lines = append(h.Lines, line, end)
+}
+
+// node returns the last attempt of a node.
+func (h *History) node(name string) *Run {
+	for i := range slices.Backward(h.Nodes) {
+		if h.Nodes[i].Flow.Node == name {
+			return &h.Nodes[i]
+		}
+	}
+	return nil
+}
+
+func (h *History) without(node string) {
+	h.Nodes = slices.DeleteFunc(h.Nodes, func(r Run) bool { return r.Flow.Node == node })
+}
+
+func TestFlows_BrokenPromises_AreReported(t *testing.T) {
+	if r := Check(*flowWorld()); len(r.Violations) > 0 || r.FlowRuns != 1 || r.FlowNodes != 5 {
+		t.Fatalf("the report of a correct flow run: %s", &r)
+	}
+	for name, c := range map[string]struct {
+		change func(*History)
+		want   Rule
+		text   string
+	}{
+		"a node was started twice": {func(h *History) {
+			h.Lines = append(h.Lines, h.Lines[4])
+		}, Doubled, "2 times"},
+		"a node without an entry":         {func(h *History) { h.without("d@00001") }, Silent, "not in the list"},
+		"a skipped node without an entry": {func(h *History) { h.without("c") }, Flows, "no entry"},
+		"a node ran against its rule": {func(h *History) {
+			h.without("c")
+			h.ran("c", "nc", 1, 3, 0)
+		}, Flows, `want the reason "upstream_failed"`},
+		"a node was skipped against its rule": {func(h *History) {
+			h.without("b")
+			h.Lines = append(h.Lines[:4:4], h.Lines[6:]...)
+			h.Nodes = append(h.Nodes, Run{ID: "u.nb.0", Job: "f:b", Fire: "u.nb", Status: "skipped",
+				Reason: &Reason{Code: "rule_unmet"}, Flow: &NodeRef{"u.t1.1", "b"}})
+		}, Flows, `want the reason ""`},
+		"another reason": {func(h *History) { h.node("c").Reason.Code = "rule_unmet" }, Flows, "rule_unmet"},
+		"a node began before its parent had ended": {func(h *History) {
+			h.Lines[6].At = boot(3.2)
+		}, Flows, "before the end"},
+		"a lost failure":      {func(h *History) { h.node("a").Status = "succeeded" }, Outcome, "lines"},
+		"an invented failure": {func(h *History) { h.node("b").Status = "failed" }, Outcome, "lines"},
+		"a loss without a cause": {func(h *History) {
+			h.node("b").Status = "lost"
+		}, Outcome, "nothing happened"},
+		"a node that has not ended":     {func(h *History) { h.node("b").Status = "running" }, Open, "running"},
+		"a flow run that has not ended": {func(h *History) { h.Runs[0].Status = "running" }, Open, "running"},
+		"a wrong status of the flow run": {func(h *History) {
+			h.Runs[0].Status = "succeeded"
+		}, Flows, "make it failed"},
+		"an entry twice": {func(h *History) {
+			h.Nodes = append(h.Nodes, *h.node("b"))
+		}, Listing, "twice"},
+		"an attempt too many": {func(h *History) {
+			h.ran("b", "nb", 2, 3.6, 0)
+			h.ran("b", "nb", 3, 3.7, 0)
+			h.ran("b", "nb", 4, 3.8, 0)
+		}, Attempts, "of 4"},
+		"a step that is not defined":    {func(h *History) { h.ran("x", "nx", 1, 1, 0) }, Flows, "does not have"},
+		"a flow run that is not listed": {func(h *History) { h.Runs = nil }, Flows, "not listed"},
+	} {
+		h := flowWorld()
+		c.change(h)
+		r := Check(*h)
+		if !slices.ContainsFunc(r.Violations, func(v Violation) bool {
+			return v.Rule == c.want && strings.Contains(v.Detail, c.text)
+		}) {
+			t.Errorf("%s: %s", name, &r)
+		}
+	}
+}

@@ -1,0 +1,103 @@
+package main
+
+import (
+	"fmt"
+	"path/filepath"
+	"time"
+
+	"carillon/test/chaos/check"
+)
+
+// flowSet returns flows of all shapes, and what their steps run: a chain with retries, a fan, a map, failures with
+// rules, and one flow within another.
+func flowSet(helper, dir string, from, until time.Time) []planned {
+	command := func(shortest, longest int, more ...string) []string {
+		return append([]string{helper, "-file", filepath.Join(dir, "ledger"), "-ms", fmt.Sprint(shortest),
+			fmt.Sprint(longest)}, more...)
+	}
+	usual := func(name string, after ...string) check.Step { return check.Step{Name: name, After: after} }
+	with := func(s check.Step, change func(*check.Step)) check.Step {
+		change(&s)
+		return s
+	}
+	fan := []check.Step{usual("a")}
+	for i := range 6 {
+		fan = append(fan, usual(fmt.Sprint("b", i), "a"))
+	}
+	fan = append(fan, usual("z", "b0", "b1", "b2", "b3", "b4", "b5"))
+	return finish([]planned{
+		{Body: map[string]any{"name": "flow-task", "args": command(50, 500, "-fail", "10")}, Flow: &check.Flow{}},
+		flowOf("flow-inner", 0, from, until, command, usual("in"), usual("out", "in")),
+		flowOf("flow-chain", 5, from, until, command, usual("a"),
+			with(usual("b", "a"), func(s *check.Step) { s.RetryMax = 1 }), usual("c", "b")),
+		flowOf("flow-fan", 6, from, until, command, fan...),
+		flowOf("flow-map", 7, from, until, command, usual("a"),
+			with(usual("each", "a"), func(s *check.Step) { s.Items = 6 }), usual("b", "each"),
+			with(usual("z", "each"), func(s *check.Step) { s.Rule = check.AllDone })),
+		flowOf("flow-rules", 5, from, until, command, usual("work"), usual("more", "work"),
+			with(usual("rescue", "work"), func(s *check.Step) { s.Rule = check.OneFailed }),
+			with(usual("never", "work"), func(s *check.Step) { s.Skipped = true }), usual("after_never", "never"),
+			with(usual("tolerant", "never", "more"), func(s *check.Step) { s.Rule = check.NoneFailed }),
+			with(usual("optional"), func(s *check.Step) { s.Allow = true }), usual("end", "optional"),
+			with(usual("cleanup", "more", "rescue"), func(s *check.Step) { s.Rule = check.AllDone })),
+		flowOf("flow-nested", 9, from, until, command, usual("a"),
+			with(usual("sub", "a"), func(s *check.Step) { s.Job = "flow-inner" }),
+			with(usual("task", "a"), func(s *check.Step) { s.Job = "flow-task" }),
+			with(usual("z", "sub", "task"), func(s *check.Step) { s.Rule = check.AllDone })),
+	})
+}
+
+// flowOf returns a flow that fires each few seconds; with 0, only as a step of others.
+func flowOf(name string, every int, from, until time.Time, command func(int, int, ...string) []string,
+	steps ...check.Step) planned {
+	p := planned{Flow: &check.Flow{Name: name, Steps: steps}}
+	p.Job.Spells = []check.Spell{{Anchor: from.Add(time.Second), Every: time.Duration(every) * time.Second, From: from,
+		Until: until}}
+	var bodies []map[string]any
+	for _, s := range steps {
+		body := map[string]any{"name": s.Name, "after": s.After, "rule": s.Rule, "allowFailure": s.Allow}
+		if s.Rule == "" {
+			delete(body, "rule")
+		}
+		if s.After == nil {
+			delete(body, "after")
+		}
+		if s.Job != "" {
+			body["job"] = s.Job
+		} else {
+			body["args"] = command(50, 900, "-fail", "20")
+		}
+		if s.RetryMax > 0 {
+			body["retry"] = map[string]any{"max": s.RetryMax, "backoff": "1s"}
+		}
+		if s.Skipped {
+			body["when"] = "false"
+		}
+		if s.Items > 0 {
+			body["forEach"] = map[string]any{"items": make([]string, s.Items)}
+		}
+		bodies = append(bodies, body)
+	}
+	p.Body = map[string]any{"name": name, "steps": bodies}
+	if every > 0 {
+		p.Body["cronExpr"] = fmt.Sprintf("@every %ds", every)
+		p.Body["startAt"], p.Body["endAt"] = from.Add(time.Second), until
+	}
+	return p
+}
+
+// finish completes what the checker and the API must know of all of them.
+func finish(set []planned) []planned {
+	for i := range set {
+		p := &set[i]
+		name := p.Body["name"].(string)
+		p.Job.Name, p.Flow.Name, p.Job.Silent = name, name, true
+		p.Job.Overlap, p.Job.OnLost, p.Job.LostAfter = check.Allow, check.Rerun, 20*time.Second
+		if p.Job.Spells == nil {
+			p.Job.Spells = []check.Spell{{}}
+		}
+		p.Body["overlap"], p.Body["lostAfter"], p.Body["killGrace"] = check.Allow, "20s", "2s"
+		p.Body["startDeadline"], p.Body["onLost"] = "1m", check.Rerun
+	}
+	return set
+}

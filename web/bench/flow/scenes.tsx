@@ -1,0 +1,72 @@
+import { useMemo, useState, type ReactNode } from 'react';
+import { FlowGraph } from '../../src/flow/FlowGraph.tsx';
+import { rowsOf, type GridRun } from '../../src/flow/model/grid.ts';
+import { graphOf } from '../../src/flow/model/graph.ts';
+import { stepsOf } from '../../src/flow/model/steps.ts';
+import { ApprovalsPanel } from '../../src/flow/run/Approvals.tsx';
+import { BackfillDialog } from '../../src/flow/run/BackfillDialog.tsx';
+import { FlowGrid } from '../../src/flow/run/FlowGrid.tsx';
+import { FlowTimeline } from '../../src/flow/run/FlowTimeline.tsx';
+import { NodeDrawer } from '../../src/flow/run/NodeDrawer.tsx';
+import { RerunDialog } from '../../src/flow/run/RerunDialog.tsx';
+import { halfway, layered, nightly, nightlyStates } from './flows.ts';
+
+const number = (wanted: URLSearchParams, name: string, otherwise: number) => Number(wanted.get(name) ?? otherwise);
+const now = Date.UTC(2026, 10, 24, 2, 40);
+const none = () => undefined;
+
+function useFlow(wanted: URLSearchParams) {
+  const layers = number(wanted, 'layers', 0);
+  const steps = useMemo(() => (layers > 0 ? layered(layers, number(wanted, 'width', 10), number(wanted, 'parents', 2)) : nightly), [wanted, layers]);
+  const graph = useMemo(() => graphOf(stepsOf(steps)), [steps]);
+  const states = useMemo(() => (wanted.has('plain') ? undefined : layers > 0 ? halfway(steps) : nightlyStates), [wanted, layers, steps]);
+  return { graph, states };
+}
+
+function Graph({ wanted }: { wanted: URLSearchParams }) {
+  const { graph, states } = useFlow(wanted);
+  const [selected, setSelected] = useState<string>();
+  return <div style={{ height: 'calc(100vh - 2rem)', margin: '1rem' }}><FlowGraph graph={graph} label="nightly-etl" states={states} selected={selected} onOpen={setSelected} onClose={() => setSelected(undefined)} /></div>;
+}
+
+function Grid({ wanted }: { wanted: URLSearchParams }) {
+  const { graph, states = new Map() } = useFlow(wanted);
+  const [opened, setOpened] = useState('');
+  const runs = useMemo(() => Array.from({ length: 20 }, (_, i): GridRun => ({ id: `r${i}`, plannedAt: new Date(now - (20 - i) * 86_400_000).toISOString(), status: i % 6 === 0 ? 'failed' : 'succeeded', states })), [states]);
+  return <div style={{ margin: '1rem' }}><FlowGrid label="Grid" rows={rowsOf(graph, runs)} runs={runs} onOpen={(run, step) => setOpened(`${run} ${step}`)} /><p data-opened="">{opened}</p></div>;
+}
+
+function Drawer({ wanted }: { wanted: URLSearchParams }) {
+  const { graph, states } = useFlow(wanted);
+  const step = wanted.get('step') ?? 'load';
+  return (
+    <div style={{ maxWidth: '26rem', margin: '1rem' }}>
+      <NodeDrawer
+        graph={graph} step={step} states={states} onClose={none} onItem={none} onRerun={none} onApprove={step === 'publish' ? none : undefined} onReject={step === 'publish' ? none : undefined} outputs={{ day: '2026-11-23' }}
+        attempts={[{ attempt: 1, run: 'a', status: 'failed', startedAt: '2026-11-24T02:30:00Z', endedAt: '2026-11-24T02:31:00Z' }, { attempt: 2, run: 'b', status: 'running', startedAt: '2026-11-24T02:32:00Z' }]}
+      />
+    </div>
+  );
+}
+
+function Timeline({ wanted }: { wanted: URLSearchParams }) {
+  const { states = new Map() } = useFlow(wanted);
+  return <div style={{ margin: '1rem' }}><FlowTimeline label="Timeline" states={states} now={now} onOpen={none} /></div>;
+}
+
+const scenes: Record<string, (wanted: URLSearchParams) => ReactNode> = {
+  graph: (wanted) => <Graph wanted={wanted} />,
+  grid: (wanted) => <Grid wanted={wanted} />,
+  drawer: (wanted) => <Drawer wanted={wanted} />,
+  timeline: (wanted) => <Timeline wanted={wanted} />,
+  rerun: () => <RerunDialog flow="nightly-etl" steps={['extract', 'load', 'report']} busy={false} error={null} preview={async ({ scope }) => ({ run: scope === 'all' ? ['extract', 'load', 'report'] : ['load@00003', 'load@00007', 'report'], kept: ['extract'] })} onSubmit={none} onClose={none} />,
+  backfill: () => (
+    <BackfillDialog
+      job="nightly-etl" params={{ DAY: { default: 'yesterday', pattern: 'yesterday|today' } }} busy={false} error={null} onSubmit={none} onClose={none}
+      preview={async ({ from }) => ({ items: Array.from({ length: 30 }, (_, i) => ({ plannedAt: new Date(Date.parse(from) + i * 86_400_000).toISOString(), attempt: 1 + (i % 2) })), total: 30, live: [from] })}
+    />
+  ),
+  approvals: () => <div style={{ margin: '1rem' }}><ApprovalsPanel approvals={[{ flow: 'nightly-etl', run: 'x', step: 'publish', text: 'Publish the report?', since: new Date(Date.now() - 600_000).toISOString(), until: new Date(Date.now() + 3_600_000).toISOString(), mine: true }, { flow: 'etl', run: 'y', step: 'go', text: 'Go?', since: new Date().toISOString(), mine: false }]} onDecide={none} /></div>,
+};
+
+export const scene = (wanted: URLSearchParams) => scenes[wanted.get('part') ?? 'graph']?.(wanted);

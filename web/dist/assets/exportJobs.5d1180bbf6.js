@@ -1,2 +1,0 @@
-import{an as e,bt as t,on as n}from"./parts.963ac3d1bc.js";import{i as r}from"./yaml.4a53c000c1.js";var i=200;async function a({filter:a,only:o,signal:s,onProgress:c}){let l=[],u=0,d=0,f=0,p=o&&o.size<=i?n([...o].sort(),s):e(a,s);for await(let{items:e,total:n}of p){for(let n of e)(!o||o.has(n.name))&&(d++,n.meta.hidden?u++:l.push(r(t(n))));f+=e.length,c(f,n)}return{text:l.join(`---
-`),jobs:l.length,hidden:u,gone:o?o.size-d:0}}export{a as exportJobs};

@@ -1,0 +1,73 @@
+// Backfills: past dates of a job, previewed, run, and cancelled.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { assertAccessible, assertFits, shoot } from './browser.mjs';
+import { until } from './server.mjs';
+import { leave, stage } from './stage.mjs';
+
+const { server, visit } = await stage();
+
+const day = 86_400_000;
+/** A time as the field shows it, at midnight of some days ago. */
+const daysAgo = (days) => new Date(Date.now() - days * day).toISOString().slice(0, 10) + ' 00:00';
+
+async function ask(page, from, to) {
+  await page.getByRole('button', { name: 'New backfill…' }).click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByLabel('From').fill(from);
+  await dialog.getByLabel('Before', { exact: true }).fill(to);
+  return dialog;
+}
+
+test('missed dates are shown before they can be run, and are run', async () => {
+  await server.api('POST', '/jobs', { name: 'report', cronExpr: '30 2 * * *', timezone: 'UTC', command: 'echo "$CARILLON_PLANNED_AT"' });
+  const tab = await visit('/jobs/report', { timezoneId: 'UTC' });
+  const { page } = tab;
+  await page.getByRole('tab', { name: 'Backfills' }).click();
+  await page.getByText('No backfills yet.').waitFor();
+  const dialog = await ask(page, daysAgo(5), daysAgo(2));
+  assert.ok(await dialog.getByRole('button', { name: 'Backfill', exact: true }).isDisabled(), 'not before the preview is loaded');
+  await dialog.getByText('3 dates would run:').waitFor();
+  assert.equal(await dialog.getByRole('list', { name: '3 dates would run:' }).getByRole('listitem').count(), 3);
+  await shoot(page, 'backfill-dialog');
+  await assertAccessible(page, 'the dialog of a backfill', { strict: true });
+  await dialog.getByRole('button', { name: 'Run 3 dates' }).click();
+  await dialog.waitFor({ state: 'detached' });
+  await page.locator('[data-backfill=ended]').getByText('Succeeded', { exact: true }).waitFor();
+  await page.getByText('3 dates: 3 Succeeded').waitFor();
+  const { items } = await server.api('GET', '/jobs/report/fires?status=succeeded');
+  assert.equal(items.length, 3);
+  await shoot(page, 'backfills');
+  await assertAccessible(page, 'backfills', { strict: true });
+  await assertFits(page, 'backfills');
+
+  // The same dates have run: nothing is left.
+  const again = await ask(page, daysAgo(5), daysAgo(2));
+  await again.getByText('No date would run.').waitFor();
+  await again.getByLabel('Which dates').selectOption('all');
+  await again.getByText('3 dates would run:').waitFor();
+  await again.getByText('(attempt 2)').first().waitFor();
+  await page.keyboard.press('Escape');
+  await leave(tab);
+});
+
+test('a running backfill is paused, and cancelled with its runs', async () => {
+  await server.api('POST', '/jobs', { name: 'slow', cronExpr: '0 1 * * *', timezone: 'UTC', command: 'sleep 600', killGrace: '1s' });
+  const tab = await visit('/jobs/slow?tab=backfills', { timezoneId: 'UTC' });
+  const { page } = tab;
+  const dialog = await ask(page, daysAgo(4), daysAgo(1));
+  await dialog.getByRole('button', { name: 'Run 3 dates' }).click();
+  const entry = page.locator('[data-backfill]');
+  await entry.getByText('1 Running').waitFor();
+  await page.locator('[data-going]').getByText(/^Backfill of .*01:00/).waitFor();
+  assert.ok(await page.getByRole('button', { name: 'New backfill…' }).isDisabled(), 'one at a time');
+  await entry.getByRole('button', { name: 'Pause' }).click();
+  await page.locator('[data-backfill=paused]').waitFor();
+  await entry.getByRole('button', { name: 'Cancel…' }).click();
+  await page.getByLabel('Also kill the runs of dates that have started').check();
+  await page.getByRole('button', { name: 'Cancel the backfill' }).click();
+  await page.locator('[data-backfill=ended]').waitFor();
+  await until('its run is killed', async () => (await server.api('GET', '/runs?job=slow&status=running')).items.length === 0);
+  await leave(tab);
+});

@@ -1,0 +1,45 @@
+// Backfills: past fires of a job that are run on request.
+
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { client } from './client.ts';
+import { keys } from './keys.ts';
+import { unlessLive } from './live.ts';
+import { dataOf } from './problem.ts';
+import type { components } from './schema.gen.ts';
+
+export type Backfill = components['schemas']['Backfill'];
+export type BackfillOrder = components['schemas']['BackfillCreateRequest'];
+export type BackfillAct = 'pause' | 'resume' | 'cancel';
+
+/** The backfills of a job, the newest first. */
+export function useBackfills(job: string) {
+  return useQuery({
+    queryKey: keys.backfills(job),
+    queryFn: ({ signal }) => dataOf(client.GET('/api/v1/backfills', { params: { query: { job } }, signal })),
+    refetchInterval: unlessLive(2000),
+  });
+}
+
+/** Returns which fires a backfill would run; runs none. */
+export function previewBackfill(job: string, order: BackfillOrder): Promise<Backfill> {
+  return dataOf(client.POST('/api/v1/jobs/{name}/backfills', { params: { path: { name: job } }, body: { ...order, dryRun: true } }));
+}
+
+function useChange<Order>(send: (order: Order) => Promise<Backfill>) {
+  const queries = useQueryClient();
+  return useMutation({ mutationFn: send, onSettled: () => Promise.all([queries.invalidateQueries({ queryKey: keys.runs }), queries.invalidateQueries({ queryKey: keys.fires })]) });
+}
+
+export function useStartBackfill(job: string) {
+  return useChange((order: BackfillOrder) => dataOf(client.POST('/api/v1/jobs/{name}/backfills', { params: { path: { name: job } }, body: order })));
+}
+
+/** Pauses, resumes or cancels a backfill; kill also ends the fires that run. */
+export function useBackfillAct() {
+  return useChange(({ id, act, kill = false }: { id: string; act: BackfillAct; kill?: boolean }) => {
+    const params = { path: { id } };
+    if (act === 'pause') return dataOf(client.POST('/api/v1/backfills/{id}/pause', { params }));
+    if (act === 'resume') return dataOf(client.POST('/api/v1/backfills/{id}/resume', { params }));
+    return dataOf(client.POST('/api/v1/backfills/{id}/cancel', { params, body: { kill } }));
+  });
+}

@@ -1,0 +1,59 @@
+import { describe, expect, it } from 'vitest';
+import { cellFor, gridRunsOf, rowsOf, type GridRun } from './grid.ts';
+import { graphOf } from './graph.ts';
+import { countsOf, failedOf, ranked, summaryOf, type NodeState } from './state.ts';
+import { stepsOf } from './steps.ts';
+import { barsOf, extentOf, marksOf } from './timeline.ts';
+
+describe('the grid', () => {
+  it('has the steps of the definition, then those of earlier runs', () => {
+    const run = (id: string, ...steps: string[]): GridRun => ({ id, plannedAt: '', status: 'succeeded', states: new Map(steps.map((step) => [step, { status: 'succeeded' }])) });
+    const graph = graphOf(stepsOf([{ name: 'b', title: 'Second' }, { name: 'a' }, {}]));
+    expect(rowsOf(graph, [run('1', 'old', 'a'), run('2', 'a', 'b', 'older')])).toEqual([
+      { step: 'b', title: 'Second', gone: false }, { step: 'a', title: undefined, gone: false }, { step: 'old', gone: true }, { step: 'older', gone: true },
+    ]);
+  });
+  it('has the runs of the server, the oldest first, with the steps that they had', () => {
+    const runs = gridRunsOf([{ name: 'a' }, { name: 'b' }], [{ id: 'new', plannedAt: '2', status: 'running', statuses: ['succeeded', 'pending'], kept: [0] }, { id: 'old', plannedAt: '1', status: 'failed', statuses: ['failed', ''] }]);
+    expect(runs.map(({ id, states }) => [id, [...states].map(([step, { status, kept }]) => `${step} ${status}${kept ? ' kept' : ''}`)])).toEqual([['old', ['a failed']], ['new', ['a succeeded kept', 'b pending']]]);
+  });
+  it.each([
+    ['ArrowRight', false, [4, 3]], ['ArrowUp', false, [3, 2]], ['PageDown', false, [9, 2]], ['Home', false, [4, 0]], ['End', false, [4, 19]], ['Home', true, [0, 0]], ['End', true, [9, 19]],
+  ])('%s (ctrl %s) leads to %j', (key, ctrl, [row, column]) => expect(cellFor(key, ctrl, { row: 4, column: 2 }, 10, 20)).toEqual({ row, column }));
+  it('stays within its edges, and leaves other keys alone', () => {
+    expect(cellFor('ArrowLeft', false, { row: 0, column: 0 }, 10, 20)).toEqual({ row: 0, column: 0 });
+    expect(cellFor('a', false, { row: 0, column: 0 }, 10, 20)).toBeUndefined();
+  });
+});
+
+describe('states', () => {
+  const counts = countsOf([{ status: 'succeeded' }, { status: 'running' }, undefined, { status: 'lost' }, { status: 'succeeded' }]);
+  it('are counted, trouble first', () => expect(ranked(counts)).toEqual([['lost', 1], ['running', 1], ['succeeded', 2]]));
+  it('have one that stands for all', () => {
+    expect(summaryOf(counts)).toBe('lost');
+    expect(summaryOf(countsOf([{ status: 'succeeded' }, { status: 'pending' }]))).toBe('pending');
+    expect(summaryOf({})).toBeUndefined();
+  });
+  it('of which some are failures', () => expect(failedOf(countsOf([{ status: 'refused' }, { status: 'killed' }, { status: 'skipped' }]))).toBe(2));
+});
+
+describe('the timeline', () => {
+  const at = (seconds: number) => new Date(Date.UTC(2026, 0, 1) + seconds * 1000).toISOString();
+  const now = Date.UTC(2026, 0, 1, 0, 1);
+  const states = new Map<string, NodeState>([
+    ['late', { status: 'running', startedAt: at(30) }], ['early', { status: 'succeeded', startedAt: at(0), endedAt: at(10) }], ['never', { status: 'pending' }], ['kept', { status: 'succeeded', kept: true, startedAt: at(-900), endedAt: at(-800) }], ['odd', { status: 'succeeded', startedAt: at(40), endedAt: at(39) }],
+  ]);
+  const bars = barsOf(states, now);
+  it('has the nodes that began, in this order; one that runs ends now', () => {
+    expect(bars.map(({ step, from, to }) => [step, (from - Date.parse(at(0))) / 1000, (to - Date.parse(at(0))) / 1000])).toEqual([['early', 0, 10], ['late', 30, 60], ['odd', 40, 40]]);
+  });
+  it('extends over all of them', () => {
+    expect(extentOf(bars)).toEqual({ from: Date.parse(at(0)), to: now });
+    expect(extentOf([])).toEqual({ from: 0, to: 0 });
+  });
+  it.each([[60, [0, 10, 20, 30, 40, 50, 60]], [3600 * 5, [0, 3600, 7200, 10800, 14400, 18000]], [4, [0, 1, 2, 3, 4]], [86_400 * 100, undefined]])('of %d s has few round marks', (seconds, marks) => {
+    const found = marksOf({ from: 0, to: seconds * 1000 });
+    expect(found.length).toBeLessThanOrEqual(8);
+    if (marks) expect(found).toEqual(marks);
+  });
+});

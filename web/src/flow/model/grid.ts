@@ -1,0 +1,68 @@
+// The grid of a flow: its steps as rows, its last runs as columns.
+
+import type { FlowGraph } from './graph.ts';
+import type { NodeStates, NodeStatus } from './state.ts';
+
+export interface GridRun {
+  id: string;
+  plannedAt: string;
+  status: NodeStatus;
+  states: NodeStates;
+}
+
+export interface GridRow {
+  step: string;
+  title?: string | undefined;
+  /** A step of earlier runs, which the definition no longer has. */
+  gone: boolean;
+}
+
+/** Returns the steps of the definition in its order, then those that only earlier runs had. */
+export function rowsOf(graph: FlowGraph, runs: readonly GridRun[]): GridRow[] {
+  const rows = graph.steps.filter(({ name }) => name !== '').map(({ name, title }): GridRow => ({ step: name, title, gone: false }));
+  const known = new Set(rows.map(({ step }) => step));
+  for (const { states } of runs) {
+    for (const step of states.keys()) {
+      if (known.has(step)) continue;
+      known.add(step);
+      rows.push({ step, gone: true });
+    }
+  }
+  return rows;
+}
+
+interface ListedRun {
+  id: string;
+  plannedAt: string;
+  status: NodeStatus;
+  /** Of each listed step; empty if the run did not have it. */
+  statuses: readonly (NodeStatus | '')[];
+  /** Indexes of those that were kept from an earlier flow run. */
+  kept?: readonly number[] | undefined;
+}
+
+/** Returns runs as the server lists them, the newest first, as columns: the oldest first. */
+export function gridRunsOf(steps: readonly { name: string }[], runs: readonly ListedRun[]): GridRun[] {
+  return runs.toReversed().map(({ id, plannedAt, status, statuses, kept }) => {
+    const old = new Set(kept);
+    return { id, plannedAt, status, states: new Map(steps.flatMap(({ name }, i) => (statuses[i] ? [[name, { status: statuses[i], kept: old.has(i) || undefined }] as const] : []))) };
+  });
+}
+
+export interface Cell {
+  row: number;
+  column: number;
+}
+
+const moves: Record<string, readonly [rows: number, columns: number]> = {
+  ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1], PageUp: [-20, 0], PageDown: [20, 0], Home: [0, -Infinity], End: [0, Infinity],
+};
+
+/** Returns the cell that a key leads to; undefined if the key moves nothing. With ctrl, Home and End lead to the corners. */
+export function cellFor(key: string, ctrl: boolean, { row, column }: Cell, rows: number, columns: number): Cell | undefined {
+  const move = moves[key];
+  if (!move) return undefined;
+  const clamp = (value: number, count: number) => Math.min(Math.max(value, 0), Math.max(0, count - 1));
+  const down = ctrl && (key === 'Home' || key === 'End') ? move[1] : move[0];
+  return { row: clamp(row + down, rows), column: clamp(column + move[1], columns) };
+}

@@ -1,0 +1,57 @@
+// The nodes of a flow run as the server lists them: the steps, each map followed by its items.
+
+import type { Reason } from '../../api/types.ts';
+import type { NodeState, NodeStates, NodeStatus } from './state.ts';
+
+export interface RunNode {
+  node: string;
+  step: string;
+  /** Index of the item of a map; undefined for a step. */
+  item?: number | undefined;
+  status: NodeStatus;
+  reason?: Reason | undefined;
+  kept?: boolean | undefined;
+  /** Of a kept one: the flow run in which it ran. */
+  keptFrom?: string | undefined;
+  run?: string | undefined;
+  attempt?: number | undefined;
+  /** Ids of the attempts, the first one first. */
+  attempts?: readonly string[] | undefined;
+  startedAt?: string | undefined;
+  endedAt?: string | undefined;
+  exitCode?: number | undefined;
+  outputs?: Readonly<Record<string, string>> | undefined;
+  /** How its end counts for later steps. */
+  class?: 'success' | 'failure' | 'skipped' | undefined;
+  hidden?: boolean | undefined;
+  /** Name of the worker. */
+  worker?: string | undefined;
+}
+
+/** Returns the states of the steps, with the statuses of their items; say puts a reason into words. */
+export function statesOf(nodes: readonly RunNode[], say: (reason: Reason) => string): NodeStates {
+  const states = new Map<string, NodeState & { items?: NodeStatus[] }>();
+  for (const { step, item, status, reason, kept, attempt, startedAt, endedAt, exitCode } of nodes) {
+    const known = states.get(step);
+    if (item !== undefined && known) (known.items ??= [])[item] = status;
+    else if (item === undefined) states.set(step, { status, reason: reason && say(reason), code: reason?.code, kept, attempt, startedAt, endedAt, exitCode });
+  }
+  return states;
+}
+
+/** Returns the numbers of attempts with the ids of their runs, the first one first. */
+export function attemptsOf({ attempts = [], run, attempt }: RunNode): { attempt: number; run: string }[] {
+  return attempts.map((id, i) => ({ attempt: id === run && attempt !== undefined ? attempt : i + 1, run: id }));
+}
+
+/** Returns the states of the nodes of a run on several workers by the names of these, and the runs that a worker has claimed. Of two workers with one name, the second is shown with the number of its node. */
+export function workersOf(nodes: readonly RunNode[], say: (reason: Reason) => string): { states: NodeStates; runs: ReadonlyMap<string, string> } {
+  const states = new Map<string, NodeState>();
+  const runs = new Map<string, string>();
+  for (const { item = 0, worker = '', status, reason, kept, attempt, startedAt, endedAt, exitCode, run } of nodes) {
+    const name = worker === '' || states.has(worker) ? `${worker} #${item}`.trim() : worker;
+    states.set(name, { status, reason: reason && say(reason), code: reason?.code, kept, attempt, startedAt, endedAt, exitCode });
+    if (run !== undefined && (attempt ?? 0) > 0) runs.set(name, run);
+  }
+  return { states, runs };
+}

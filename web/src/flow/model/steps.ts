@@ -1,0 +1,92 @@
+// The steps of a definition as they are written: in the text of an editor every part may be missing or wrong.
+
+export const rules = ['all_success', 'none_failed', 'all_done', 'all_failed', 'one_success', 'one_failed', 'one_done'] as const;
+export type Rule = (typeof rules)[number];
+
+export const conditions = ['success', 'failure', 'skipped', 'not_failed', 'done'] as const;
+/** How the source of an edge must have ended. */
+export type Condition = (typeof conditions)[number];
+
+export interface Dependency {
+  step: string;
+  /** The condition of this edge alone; the rule sets it otherwise. */
+  on?: Condition | undefined;
+  exitCodes?: readonly number[] | undefined;
+}
+
+export type StepKind = 'command' | 'job' | 'approval';
+
+export interface Step {
+  /** Empty if it is missing or no text. */
+  name: string;
+  title?: string | undefined;
+  kind: StepKind;
+  /** What an inline step runs: its shell command, its program with arguments, or its type. */
+  command?: string | undefined;
+  /** The job that the step runs. */
+  job?: string | undefined;
+  after: readonly Dependency[];
+  rule: Rule;
+  when?: string | undefined;
+  allowFailure: boolean;
+  /** A map: how many items it has, unless its list is known at run time only. */
+  map?: { items?: number | undefined; list?: string | undefined } | undefined;
+  /** The question of an approval. */
+  question?: string | undefined;
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+
+const isFields = (value: unknown): value is Fields => typeof value === 'object' && value !== null && !Array.isArray(value);
+const textOf = (value: unknown): string | undefined => (typeof value === 'string' && value !== '' ? value : undefined);
+const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
+
+/** Returns a value if it is one of these. */
+function oneOf<T extends string>(values: readonly T[], value: unknown): T | undefined {
+  return values.find((one) => one === value);
+}
+
+/** Returns a dependency: a name, or an object with a condition. */
+function dependencyOf(value: unknown): Dependency {
+  if (!isFields(value)) return { step: textOf(value) ?? '' };
+  const codes = listOf(value.exitCodes).filter((code) => typeof code === 'number');
+  return { step: textOf(value.step) ?? '', on: oneOf(conditions, value.on), exitCodes: codes.length > 0 ? codes : undefined };
+}
+
+function mapOf(value: unknown): Step['map'] {
+  if (!isFields(value)) return undefined;
+  return { items: Array.isArray(value.items) ? value.items.length : undefined, list: textOf(value.list) };
+}
+
+function stepOf(value: unknown): Step {
+  const fields = isFields(value) ? value : {};
+  const approval = isFields(fields.approval) ? fields.approval : undefined;
+  const job = textOf(fields.job);
+  return {
+    name: textOf(fields.name) ?? '',
+    title: textOf(fields.title),
+    kind: approval ? 'approval' : job ? 'job' : 'command',
+    command: textOf(fields.command) ?? (Array.isArray(fields.args) ? fields.args.filter((arg) => typeof arg === 'string').join(' ') : textOf(fields.type)),
+    job,
+    after: listOf(fields.after).map(dependencyOf),
+    rule: oneOf(rules, fields.rule) ?? 'all_success',
+    when: textOf(fields.when),
+    allowFailure: fields.allowFailure === true,
+    map: mapOf(fields.forEach),
+    question: textOf(approval?.text),
+  };
+}
+
+/** Returns the steps of a definition, in its order; a step is at the same index as in the text. */
+export function stepsOf(steps: unknown): Step[] {
+  return listOf(steps).map(stepOf);
+}
+
+const ofRule: Record<Rule, Condition> = {
+  all_success: 'success', one_success: 'success', none_failed: 'not_failed', all_done: 'done', one_done: 'done', all_failed: 'failure', one_failed: 'failure',
+};
+
+/** Returns the condition of an edge into a step: its own, or that of the rule. */
+export function conditionOf(rule: Rule, { on }: Dependency): Condition {
+  return on ?? ofRule[rule];
+}

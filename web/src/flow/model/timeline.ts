@@ -1,0 +1,39 @@
+// The timeline of a flow run: when each node began and ended. Times are milliseconds.
+
+import type { NodeStates, NodeStatus } from './state.ts';
+
+export interface Bar {
+  step: string;
+  status: NodeStatus;
+  from: number;
+  /** The present for a node that still runs. */
+  to: number;
+}
+
+/** Returns the nodes that have begun, the first one first. Kept ones ran in another flow run. */
+export function barsOf(states: NodeStates, now: number): Bar[] {
+  const bars = [...states].flatMap(([step, { status, kept, startedAt, endedAt }]): Bar[] => {
+    if (kept) return [];
+    const from = Date.parse(startedAt ?? '');
+    const to = endedAt === undefined ? now : Date.parse(endedAt);
+    return Number.isNaN(from) || Number.isNaN(to) ? [] : [{ step, status, from, to: Math.max(from, to) }];
+  });
+  return bars.sort((a, b) => a.from - b.from || a.to - b.to);
+}
+
+/** Returns when the first node began and the last one ended. */
+export function extentOf(bars: readonly Bar[]): { from: number; to: number } {
+  const from = bars.reduce((least, bar) => Math.min(least, bar.from), Infinity);
+  const to = bars.reduce((most, bar) => Math.max(most, bar.to), -Infinity);
+  return bars.length === 0 ? { from: 0, to: 0 } : { from, to: Math.max(to, from + 1) };
+}
+
+const steps = [0.001, 0.01, 0.1, 1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14_400, 21_600, 43_200, 86_400, 172_800, 604_800];
+const most = 6;
+
+/** Returns round numbers of seconds since the begin of an extent, for the marks of its axis. */
+export function marksOf({ from, to }: { from: number; to: number }): number[] {
+  const length = (to - from) / 1000;
+  const step = steps.find((one) => length / one <= most) ?? Math.ceil(length / most / 86_400) * 86_400;
+  return Array.from({ length: Math.floor(length / step) + 1 }, (_, i) => i * step);
+}

@@ -1,0 +1,117 @@
+// What the dialogs of flows ask for.
+
+export const rerunScopes = ['failed', 'from', 'only', 'all'] as const;
+export type RerunScope = (typeof rerunScopes)[number];
+
+export interface RerunRequest {
+  scope: RerunScope;
+  /** The steps of the scopes from and only. */
+  from?: string[];
+  only?: string[];
+  /** With which definition: as it is now, or as it was in the earlier run. Undefined for a node of a live flow run. */
+  definition?: 'current' | 'same';
+  note?: string;
+}
+
+export interface RerunPreview {
+  /** Names of the nodes that would run: steps, and items of maps that are partly kept. */
+  run: readonly string[];
+  /** How many would run; the list may be shorter. */
+  runTotal: number;
+  kept: readonly string[];
+  keptTotal: number;
+}
+
+export interface RerunForm {
+  scope: RerunScope;
+  steps: readonly string[];
+  definition: 'current' | 'same';
+  note: string;
+}
+
+/** Returns the request of a form; undefined while it needs the names of steps. */
+export function rerunOf({ scope, steps, definition, note }: RerunForm): RerunRequest | undefined {
+  const named = scope === 'from' || scope === 'only';
+  if (named && steps.length === 0) return undefined;
+  return { scope, ...(named && { [scope]: [...steps] }), definition, ...(note.trim() !== '' && { note: note.trim() }) };
+}
+
+/** Returns the request to start a failed node of a live flow run again. */
+export const retryOf = (node: string, note: string): RerunRequest => ({ scope: 'only', only: [node], ...(note.trim() !== '' && { note: note.trim() }) });
+
+export const reprocesses = ['none', 'failed', 'all'] as const;
+export type Reprocess = (typeof reprocesses)[number];
+
+export interface BackfillRequest {
+  from: string;
+  to: string;
+  reprocess: Reprocess;
+  order: 'oldest' | 'newest';
+  concurrency: number;
+  /** No limit if undefined. */
+  maxFailures?: number;
+  params?: Record<string, string>;
+  note?: string;
+}
+
+export interface BackfillPreview {
+  /** The dates that would run, in this order. */
+  items: readonly { plannedAt: string; attempt: number }[];
+  /** How many would run; the list may be shorter. */
+  total: number;
+  /** Dates with a run that has not ended, which are left out. */
+  live: readonly string[];
+}
+
+export interface BackfillForm {
+  from: string | undefined;
+  to: string | undefined;
+  reprocess: Reprocess;
+  order: 'oldest' | 'newest';
+  concurrency: string;
+  maxFailures: string;
+  params: Record<string, string>;
+  note: string;
+}
+
+export const mostAtOnce = 50;
+
+/** Fields of the form that cannot be sent as they are. */
+export type BackfillFault = 'from' | 'to' | 'concurrency' | 'maxFailures';
+
+const isWhole = (text: string, least: number, most: number) => /^\d{1,6}$/.test(text.trim()) && Number(text) >= least && Number(text) <= most;
+
+export function faultsOf({ from, to, concurrency, maxFailures }: BackfillForm): BackfillFault[] {
+  return [
+    ...(from === undefined ? ['from' as const] : []),
+    ...(to === undefined || (from !== undefined && Date.parse(to) <= Date.parse(from)) ? ['to' as const] : []),
+    ...(isWhole(concurrency, 1, mostAtOnce) ? [] : ['concurrency' as const]),
+    ...(maxFailures.trim() === '' || isWhole(maxFailures, 0, 10_000) ? [] : ['maxFailures' as const]),
+  ];
+}
+
+/** Returns the request of a form; undefined while it has faults. Parameters are those that differ from the defaults. */
+export function backfillOf(form: BackfillForm, params: Record<string, string>): BackfillRequest | undefined {
+  const { from, to, reprocess, order, concurrency, maxFailures, note } = form;
+  if (from === undefined || to === undefined || faultsOf(form).length > 0) return undefined;
+  return {
+    from, to, reprocess, order, concurrency: Number(concurrency), ...(maxFailures.trim() !== '' && { maxFailures: Number(maxFailures) }),
+    ...(Object.keys(params).length > 0 && { params }), ...(note.trim() !== '' && { note: note.trim() }),
+  };
+}
+
+/** A step that waits for an operator. */
+export interface PendingApproval {
+  flow: string;
+  flowTitle?: string | undefined;
+  run: string;
+  step: string;
+  text: string;
+  since: string;
+  /** When it times out. */
+  until?: string | undefined;
+  /** The user may decide it. */
+  mine: boolean;
+}
+
+export type Decision = 'approve' | 'reject';

@@ -1,0 +1,64 @@
+import { Button } from '@mantine/core';
+import { useMemo, useRef, useState } from 'react';
+import { useText } from '../../i18n/useText.ts';
+import { visible } from '../../lib/visible.ts';
+import { PlainLink } from '../../parts/PlainLink.tsx';
+import { countsOf, ranked, type NodeStatus } from '../model/state.ts';
+import { NodeBadge } from '../NodeBadge.tsx';
+import { useScrollWindow } from '../useScrollWindow.ts';
+import classes from './NodeDrawer.module.css';
+
+const rowHeight = 30;
+
+interface Props {
+  items: readonly NodeStatus[];
+  /** Their values, where known. */
+  values?: readonly string[] | undefined;
+  /** Returns the id of the run of an item; undefined if it has none. */
+  runOf?: ((item: number) => string | undefined) | undefined;
+  /** Returns what starts an item again; undefined where that is not possible. */
+  onRetry?: ((item: number) => (() => void) | undefined) | undefined;
+}
+
+/** The items of a map, filtered by status. Only those in view exist. */
+export function ItemList({ items, values, runOf, onRetry }: Props) {
+  const { t } = useText();
+  const frame = useRef<HTMLDivElement>(null);
+  const [only, setOnly] = useState<NodeStatus>();
+  const counts = useMemo(() => ranked(countsOf(items.map((status) => ({ status })))), [items]);
+  const shown = useMemo(() => items.flatMap((status, item) => (only === undefined || status === only ? [{ item, status }] : [])), [items, only]);
+  const { first, end } = useScrollWindow(frame, shown.length, rowHeight);
+  return (
+    <>
+      {counts.length > 1 && (
+        <div role="group" aria-label={t('nodeDrawer.filter')} className={classes.filters}>
+          {counts.map(([status, count]) => (
+            <button key={status} type="button" className={classes.filter} aria-pressed={only === status} onClick={() => setOnly(only === status ? undefined : status)}><NodeBadge status={status} />{count}</button>
+          ))}
+        </div>
+      )}
+      <div ref={frame} className={classes.items} tabIndex={0} role="region" aria-label={t('nodeDrawer.items')}>
+        <ol className={classes.list} style={{ height: shown.length * rowHeight }}>
+          {shown.slice(first, end).map(({ item, status }, i) => (
+            <li key={item} className={classes.item} aria-setsize={shown.length} aria-posinset={first + i + 1} style={{ transform: `translateY(${(first + i) * rowHeight}px)` }}>
+              <Item run={runOf?.(item)}>{values?.[item] === undefined ? t('nodeDrawer.item', { item }) : t('nodeDrawer.itemValue', { item, value: visible(values[item]) })}</Item>
+              <span className={classes.itemState}>
+                <Retry label={t('rerun.retryItem', { item })} onRetry={onRetry?.(item)}>{t('rerun.retry')}</Retry>
+                <NodeBadge status={status} />
+              </span>
+            </li>
+          ))}
+        </ol>
+      </div>
+    </>
+  );
+}
+
+function Retry({ label, onRetry, children }: { label: string; onRetry: (() => void) | undefined; children: string }) {
+  return onRetry && <Button size="compact-xs" variant="default" aria-label={label} onClick={onRetry}>{children}</Button>;
+}
+
+/** The name of an item, with a link to its run. */
+function Item({ run, children }: { run: string | undefined; children: string }) {
+  return run === undefined ? <span className={classes.cut}>{children}</span> : <PlainLink className={classes.cut} href={`/runs/${encodeURIComponent(run)}`} title={children}>{children}</PlainLink>;
+}

@@ -1,0 +1,147 @@
+import { Button, CloseButton, Title } from '@mantine/core';
+import { useEffect, useId, useRef, type ReactNode } from 'react';
+import { useTranslation } from 'react-i18next';
+import { formatSeconds, secondsBetween } from '../../lib/duration.ts';
+import { visible } from '../../lib/visible.ts';
+import { CodeBlock } from '../../parts/CodeBlock.tsx';
+import { Facts } from '../../parts/Facts.tsx';
+import { Filled, slot } from '../../parts/Filled.tsx';
+import { PlainLink } from '../../parts/PlainLink.tsx';
+import { RelativeTime, TimeText } from '../../parts/TimeText.tsx';
+import type { FlowGraph } from '../model/graph.ts';
+import type { NodeState, NodeStates, NodeStatus } from '../model/state.ts';
+import { NodeBadge } from '../NodeBadge.tsx';
+import { dependencyText } from '../graph/words.ts';
+import { ItemList } from './ItemList.tsx';
+import classes from './NodeDrawer.module.css';
+
+/** An attempt of a node. */
+export interface NodeAttempt {
+  attempt: number;
+  /** Id of the run, which has a page of its own. */
+  run: string;
+  /** Unknown of earlier ones where only the last one was loaded. */
+  status?: NodeStatus | undefined;
+  startedAt?: string | undefined;
+  endedAt?: string | undefined;
+}
+
+export interface NodeDrawerProps {
+  graph: FlowGraph;
+  /** Name of the step. */
+  step: string;
+  states?: NodeStates | undefined;
+  attempts?: readonly NodeAttempt[] | undefined;
+  /** The question of an approval, if its definition is not at hand. */
+  question?: string | undefined;
+  /** When the approval times out. */
+  until?: string | undefined;
+  /** What an inline step runs. */
+  command?: string | undefined;
+  /** Of a kept node: the flow run in which it ran. */
+  from?: string | undefined;
+  /** Output values by name. */
+  outputs?: Readonly<Record<string, string>> | undefined;
+  /** The output of its run. */
+  log?: ReactNode;
+  onClose: () => void;
+  /** Values of the items of a map, and the ids of their runs. */
+  values?: readonly string[] | undefined;
+  runOf?: ((item: number) => string | undefined) | undefined;
+  /** Undefined where the user may not, or there is nothing to do. */
+  onRerun?: (() => void) | undefined;
+  /** Returns what starts an item of a map again; undefined where that is not possible. */
+  onRetryItem?: ((item: number) => (() => void) | undefined) | undefined;
+  onApprove?: (() => void) | undefined;
+  onReject?: (() => void) | undefined;
+}
+
+/** One node of a flow: how far it is and why, its attempts, outputs and log. It lies beside the graph. */
+export function NodeDrawer(props: NodeDrawerProps) {
+  const { graph, step: name, states, question, until, command, from, attempts = [], outputs = {}, values, runOf, log, onClose, onRerun, onRetryItem, onApprove, onReject } = props;
+  const { t, i18n } = useTranslation();
+  const title = useId();
+  const head = useRef<HTMLHeadingElement>(null);
+  const step = graph.steps[graph.index.get(name) ?? -1];
+  const state = states?.get(name);
+  // Each node that is opened takes the focus, so that its content is read.
+  useEffect(() => head.current?.focus({ preventScroll: true }), [name]);
+  return (
+    <section className={classes.drawer} aria-labelledby={title} data-drawer={name} onKeyDown={(event) => event.key === 'Escape' && (event.stopPropagation(), onClose())}>
+      <div className={classes.head}>
+        <div className="break">
+          <Title order={3} size="h5" id={title} ref={head} tabIndex={-1} className={classes.title}>{visible(step?.title ?? name)}</Title>
+          {step?.title && <span className="dim small">{name}</span>}
+        </div>
+        <CloseButton aria-label={t('common.close')} onClick={onClose} />
+      </div>
+      {state && <p className={classes.status}><NodeBadge status={state.status} />{state.kept && <span className="small"><Filled text={t('nodeDrawer.kept', { run: slot })}>{from === undefined ? t('nodeDrawer.earlierRun') : <PlainLink href={`/runs/${encodeURIComponent(from)}?step=${encodeURIComponent(name)}`}>{t('nodeDrawer.earlierRun')}</PlainLink>}</Filled></span>}</p>}
+      {state && <Why graph={graph} step={name} state={state} states={states} />}
+      {(onApprove ?? onReject ?? onRerun) && (
+        <div className={classes.acts}>
+          {onApprove && <Button size="sm" onClick={onApprove}>{t('approvals.approve')}</Button>}
+          {onReject && <Button size="sm" variant="default" onClick={onReject}>{t('approvals.reject')}</Button>}
+          {onRerun && <Button size="sm" variant="default" onClick={onRerun}>{t('rerun.open')}</Button>}
+        </div>
+      )}
+      <Facts
+        entries={[
+          // The reason of one that waits is its question.
+          [t('nodeDrawer.question'), state?.code !== 'approval' && (step?.question ?? question) && visible(step?.question ?? question ?? '')],
+          [t('nodeDrawer.timesOut'), until && <RelativeTime at={until} ahead />],
+          [t('nodeDrawer.job'), step?.job && <PlainLink href={`/jobs/${encodeURIComponent(step.job)}`}>{visible(step.job)}</PlainLink>],
+          [t('nodeDrawer.after'), step && step.after.length > 0 && <ul className={classes.plain}>{step.after.slice(0, mostListed).map((one, i) => <li key={i} className="break">{visible(dependencyText(t, step.rule, one))}</li>)}{step.after.length > mostListed && <li>{t('nodeDrawer.more', { count: step.after.length - mostListed })}</li>}</ul>],
+          [t('nodeDrawer.rule'), step && step.rule !== 'all_success' && t(`flow.ruleHelp.${step.rule}`)],
+          [t('nodeDrawer.when'), step?.when && <code className="break">{visible(step.when)}</code>],
+          [t('run.exitCode'), state?.exitCode !== undefined && String(state.exitCode)],
+          [t('run.started'), state?.startedAt && <TimeText at={state.startedAt} />],
+          [t('run.ended'), state?.endedAt && <TimeText at={state.endedAt} />],
+        ]}
+      />
+      {attempts.length > 0 && (
+        <Part title={t('run.attempts')}>
+          <ul className={classes.plain}>
+            {attempts.map(({ attempt, run, status, startedAt, endedAt }) => {
+              const took = secondsBetween(startedAt, endedAt);
+              return <li key={run} className={classes.attempt}><PlainLink href={`/runs/${encodeURIComponent(run)}`}>{t('run.attemptNumber', { n: attempt })}</PlainLink>{status && <NodeBadge status={status} />}<span className="small dim">{took !== undefined && formatSeconds(took, i18n.language)}</span></li>;
+            })}
+          </ul>
+        </Part>
+      )}
+      {log}
+      {Object.keys(outputs).length > 0 && (
+        <Part title={t('run.outputs')}><Facts entries={Object.entries(outputs).map(([key, value]) => [key, <code key={key} className={classes.value}>{visible(value)}</code>])} /></Part>
+      )}
+      {state?.items && <Part title={t('flow.items', { count: state.items.length })}><ItemList items={state.items} values={values} runOf={runOf} onRetry={onRetryItem} /></Part>}
+      {(command ?? step?.command) && <Part title={t('job.command')}><CodeBlock label={t('job.command')}>{command ?? step?.command ?? ''}</CodeBlock></Part>}
+    </section>
+  );
+}
+
+const mostListed = 50;
+
+function Part({ title, children }: { title: string; children: ReactNode }) {
+  return <div className={classes.part}><Title order={4} size="h6">{title}</Title>{children}</div>;
+}
+
+/** Why the node waits or did not run: the reason, and for a pending one the steps before it that have not ended. */
+function Why({ graph, step: name, state, states }: { graph: FlowGraph; step: string; state: NodeState; states: NodeStates | undefined }) {
+  const { t } = useTranslation();
+  const step = graph.steps[graph.index.get(name) ?? -1];
+  const open = state.status !== 'pending' ? [] : (step?.after ?? []).filter((one) => ['pending', 'waiting', 'running'].includes(states?.get(one.step)?.status ?? ''));
+  if (!state.reason && open.length === 0) return null;
+  return (
+    <div className={classes.why} data-why="">
+      {state.reason && !(state.code === 'waits_for_steps' && open.length > 0) && <p className="break">{visible(state.reason)}</p>}
+      {open.length > 0 && (
+        <>
+          <p>{t('nodeDrawer.waitsFor')}</p>
+          <ul className={classes.plain}>
+            {open.slice(0, mostListed).map((one) => <li key={one.step} className={classes.attempt}><span className="break">{visible(one.step)}</span><NodeBadge status={states?.get(one.step)?.status ?? 'pending'} /></li>)}
+            {open.length > mostListed && <li>{t('nodeDrawer.more', { count: open.length - mostListed })}</li>}
+          </ul>
+        </>
+      )}
+    </div>
+  );
+}

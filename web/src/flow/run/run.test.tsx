@@ -1,0 +1,171 @@
+// @vitest-environment happy-dom
+import { MantineProvider } from '@mantine/core';
+import { QueryClient, QueryClientProvider } from '@tanstack/react-query';
+import { createMemoryHistory, createRootRoute, createRouter, RouterContextProvider } from '@tanstack/react-router';
+import { act, type ReactNode } from 'react';
+import { createRoot, type Root } from 'react-dom/client';
+import { I18nextProvider } from 'react-i18next';
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { createTranslator, loadRest } from '../../i18n/index.ts';
+import { graphOf } from '../model/graph.ts';
+import type { NodeState } from '../model/state.ts';
+import { stepsOf } from '../model/steps.ts';
+import type { RerunPreview } from '../requests.ts';
+import { ApprovalsPanel } from './Approvals.tsx';
+import { FlowGrid } from './FlowGrid.tsx';
+import { NodeDrawer } from './NodeDrawer.tsx';
+import { RerunDialog } from './RerunDialog.tsx';
+
+let root: Root;
+
+beforeEach(() => {
+  vi.stubGlobal('IS_REACT_ACT_ENVIRONMENT', true);
+  vi.stubGlobal('ResizeObserver', class {
+    observe() {}
+    unobserve() {}
+    disconnect() {}
+  });
+  vi.stubGlobal('matchMedia', () => ({ matches: false, addEventListener() {}, removeEventListener() {} }));
+  // A text area that grows waits for the fonts.
+  Object.defineProperty(document, 'fonts', { value: new EventTarget(), configurable: true });
+  root = createRoot(document.body.appendChild(document.createElement('div')));
+});
+afterEach(async () => {
+  await act(async () => root.unmount());
+  document.body.replaceChildren();
+  vi.unstubAllGlobals();
+});
+
+async function show(part: ReactNode): Promise<void> {
+  const translator = await createTranslator();
+  await loadRest(translator);
+  const router = createRouter({ routeTree: createRootRoute(), history: createMemoryHistory() });
+  await act(async () => root.render(
+    <I18nextProvider i18n={translator}>
+      <MantineProvider env="test">
+        <QueryClientProvider client={new QueryClient()}><RouterContextProvider router={router as never}>{part}</RouterContextProvider></QueryClientProvider>
+      </MantineProvider>
+    </I18nextProvider>,
+  ));
+}
+
+const button = (name: string) => [...document.querySelectorAll('button')].find((one) => one.textContent === name || one.getAttribute('aria-label') === name);
+const text = () => document.body.textContent ?? '';
+
+it('a re-run can be confirmed only once its preview is loaded', async () => {
+  let answer: (preview: RerunPreview) => void = () => undefined;
+  const asked: unknown[] = [];
+  const sent: unknown[] = [];
+  await show(
+    <RerunDialog
+      flow="etl" steps={['extract', 'load']} busy={false} error={null} onClose={() => undefined} onSubmit={(request) => sent.push(request)}
+      preview={(request) => {
+        asked.push(request);
+        return new Promise((resolve) => (answer = resolve));
+      }}
+    />,
+  );
+  await vi.waitFor(() => expect(asked).toEqual([{ scope: 'failed', definition: 'current' }]));
+  expect(button('Re-run')?.disabled).toBe(true);
+  await act(async () => answer({ run: ['load@00003', 'report'], runTotal: 2, kept: ['extract'], keptTotal: 1 }));
+  await vi.waitFor(() => expect(button('Re-run 2 nodes')?.disabled).toBe(false));
+  expect(text()).toContain('load, item 3');
+  expect(text()).toContain('1 step is kept:');
+  const scope = document.querySelector('select') as HTMLSelectElement;
+  await act(async () => {
+    scope.value = 'all';
+    scope.dispatchEvent(new Event('change', { bubbles: true }));
+  });
+  expect(button('Re-run')?.disabled, 'the preview is that of another request').toBe(true);
+  await vi.waitFor(() => expect(asked).toHaveLength(2));
+  await act(async () => answer({ run: ['extract', 'load', 'report'], runTotal: 3, kept: [], keptTotal: 0 }));
+  await vi.waitFor(() => expect(button('Re-run 3 nodes')).toBeDefined());
+  await act(async () => button('Re-run 3 nodes')?.click());
+  expect(sent).toEqual([{ scope: 'all', definition: 'current' }]);
+});
+
+it('a failed node of a live flow run is started again, and nothing else is asked', async () => {
+  const sent: unknown[] = [];
+  await show(
+    <RerunDialog
+      flow="etl" steps={['load']} node="load" busy={false} error={null} onClose={() => undefined} onSubmit={(request) => sent.push(request)}
+      preview={async ({ only = [] }) => ({ run: only, runTotal: 1, kept: [], keptTotal: 0 })}
+    />,
+  );
+  await vi.waitFor(() => expect(button('Start again')?.disabled).toBe(false));
+  expect(document.querySelector('select')).toBeNull();
+  await act(async () => button('Start again')?.click());
+  expect(sent).toEqual([{ scope: 'only', only: ['load'] }]);
+});
+
+const graph = graphOf(stepsOf([{ name: 'a' }, { name: 'b', after: ['a', { step: 'c', on: 'done' }], rule: 'all_success', when: 'params.X == 1' }, { name: 'c' }, { name: 'd', approval: { text: 'Go?' } }]));
+const states = new Map<string, NodeState>([['a', { status: 'succeeded' }], ['b', { status: 'pending' }], ['c', { status: 'running' }], ['d', { status: 'waiting', items: ['failed', 'succeeded'] }]]);
+
+it('a pending node shows the steps that it waits for', async () => {
+  const closed = vi.fn();
+  await show(<NodeDrawer graph={graph} step="b" states={states} onClose={closed} />);
+  const why = document.querySelector('[data-why]')?.textContent ?? '';
+  expect(why).toContain('It waits for:');
+  expect(why).toContain('cRunning');
+  expect(why).not.toContain('aSucceeded');
+  expect(text()).toContain('c (any end)');
+  expect(text()).toContain('params.X == 1');
+  expect(document.activeElement?.textContent).toBe('b');
+  await act(async () => document.activeElement?.dispatchEvent(new KeyboardEvent('keydown', { key: 'Escape', bubbles: true })));
+  expect(closed).toHaveBeenCalledOnce();
+});
+
+it('a kept node shows its earlier outcome, and links the run in which it ran', async () => {
+  await show(<NodeDrawer graph={graph} step="a" from="uid.x.1" states={new Map<string, NodeState>([['a', { status: 'succeeded', kept: true }]])} onClose={() => undefined} />);
+  expect(text()).toContain('Succeeded');
+  expect(document.querySelector('a')?.getAttribute('href')).toBe('/runs/uid.x.1?step=a');
+  expect(text()).toContain('Kept from an earlier run');
+});
+
+it('a node offers what can be done, and its items by status', async () => {
+  const approve = vi.fn();
+  await show(<NodeDrawer graph={graph} step="d" states={states} onClose={() => undefined} onApprove={approve} />);
+  await act(async () => button('Approve')?.click());
+  expect(approve).toHaveBeenCalledOnce();
+  expect(button('Reject')).toBeUndefined();
+  expect(text()).toContain('2 items');
+  expect(document.querySelectorAll('li').length).toBe(2);
+  await act(async () => button('Failed1')?.click());
+  expect([...document.querySelectorAll('li')].map((item) => item.textContent)).toEqual(['Item 0Failed']);
+});
+
+it('an item that has failed is started again from the list of items', async () => {
+  const started: number[] = [];
+  await show(<NodeDrawer graph={graph} step="d" states={states} onClose={() => undefined} onRetryItem={(item) => (item === 0 ? () => started.push(item) : undefined)} />);
+  expect(button('Start again: item 1')).toBeUndefined();
+  await act(async () => button('Start again: item 0')?.click());
+  expect(started).toEqual([0]);
+});
+
+it('the grid is read by row and column, and opens a node', async () => {
+  const opened: string[] = [];
+  const runs = ['r1', 'r2'].map((id, i) => ({ id, plannedAt: '2026-01-01T00:00:00Z', status: 'succeeded' as const, states: i === 0 ? new Map() : states }));
+  await show(<FlowGrid label="Grid" rows={graph.steps.map(({ name }) => ({ step: name, gone: false }))} runs={runs} onOpen={(run, step) => opened.push(`${run} ${step}`)} />);
+  expect(document.querySelector('[role=grid]')?.getAttribute('aria-rowcount')).toBe('5');
+  const cells = [...document.querySelectorAll<HTMLElement>('[role=gridcell]')];
+  expect(cells[3]?.getAttribute('aria-label')).toMatch(/^Pending, /);
+  expect(cells[2]?.getAttribute('aria-label')).toMatch(/^Not in this run, /);
+  expect(cells.filter((cell) => cell.tabIndex === 0)).toHaveLength(1);
+  const press = async (key: string) => act(async () => void document.activeElement?.dispatchEvent(new KeyboardEvent('keydown', { key, bubbles: true })));
+  cells[1]?.focus();
+  await press('ArrowDown');
+  expect(document.activeElement?.getAttribute('data-cell')).toBe('1.1');
+  await press('Enter');
+  await press('ArrowLeft');
+  await press('Enter');
+  expect(opened).toEqual(['r2 b']);
+});
+
+it('only those who may decide get the buttons of an approval', async () => {
+  const decided = vi.fn();
+  const approval = { flow: 'etl', run: 'r', step: 'go', text: 'Go?', since: '2026-01-01T00:00:00Z', mine: true };
+  await show(<ApprovalsPanel approvals={[approval, { ...approval, step: 'other', mine: false }]} onDecide={decided} />);
+  expect(button('Approve other')).toBeUndefined();
+  await act(async () => button('Reject go')?.click());
+  expect(decided).toHaveBeenCalledWith(approval, 'reject');
+});

@@ -1,0 +1,85 @@
+import { Button } from '@mantine/core';
+import { useNavigate } from '@tanstack/react-router';
+import { useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import { previewRerun, useRerunFlow } from '../../api/flowRuns.ts';
+import { useJob } from '../../api/jobs.ts';
+import { isTerminal, useAttempts } from '../../api/runs.ts';
+import type { Job, Run } from '../../api/types.ts';
+import type { RerunPreview, RerunRequest, RerunScope } from '../../flow/requests.ts';
+import { RerunDialog } from '../../flow/run/RerunDialog.tsx';
+import { nodeOf } from '../../lib/jobPlace.ts';
+import { isTrouble } from '../../lib/troubles.ts';
+import { Icon } from '../../parts/icons.tsx';
+import { newKey } from '../../parts/runRequest.ts';
+import { showNotice } from '../../parts/showNotice.ts';
+import { useRunNow } from '../../parts/useRunNow.tsx';
+
+/** What a re-run is asked for: a scope with its steps, or a failed node of a flow run that has not ended. */
+export interface RerunAsked {
+  /** The flow as it was when asked: once a later attempt exists, it offers no re-run, but the answer still opens that one. */
+  job: Job;
+  scope?: RerunScope;
+  steps?: readonly string[];
+  node?: string;
+}
+
+/** Returns the flow of a flow run that can be re-run: it still exists, and no later attempt does. */
+export function useRerunnable(run: Run): Job | undefined {
+  const job = useJob(run.job).data?.job;
+  const last = useAttempts(run.fire, !isTerminal(run.status)).data?.at(-1);
+  return (job?.steps ?? job?.runOn) !== undefined && (last === undefined || last.attempt <= run.attempt) ? job : undefined;
+}
+
+const nothing: RerunPreview = { run: [], runTotal: 0, kept: [], keptTotal: 0 };
+
+/** Names the workers in the place of the nodes, if the run is one on several workers. */
+function onWorkers({ spread }: Run, plan: RerunPreview): RerunPreview {
+  return spread ? { ...plan, run: plan.run.map((node) => spread.workers[nodeOf(node).item ?? -1]?.name ?? node) } : plan;
+}
+
+/** The dialog of a re-run; a new flow run is opened, and a node that is started again stays in view. */
+export function RerunFlow({ run, asked, onClose }: { run: Run; asked: RerunAsked; onClose: () => void }) {
+  const { t } = useTranslation();
+  const navigate = useNavigate();
+  const again = useRerunFlow(run.id);
+  // After an error the same request is repeated.
+  const [key, setKey] = useState(newKey);
+  const submit = (order: RerunRequest) => again.mutate({ order, key }, {
+    onSuccess: (accepted) => {
+      setKey(newKey());
+      onClose();
+      showNotice(t, t('rerun.started'));
+      if (asked.node === undefined && accepted.run !== undefined) void navigate({ to: '/runs/$id', params: { id: accepted.run }, search: {} });
+    },
+  });
+  return (
+    <RerunDialog
+      flow={run.jobTitle ?? run.job} steps={(asked.job.steps ?? []).map(({ name }) => name)} ofWorkers={run.spread !== undefined} scope={asked.scope} picked={asked.steps} node={asked.node} busy={again.isPending} error={again.error}
+      preview={async (order) => onWorkers(run, (await previewRerun(run.id, order)) ?? nothing)} onSubmit={submit} onClose={onClose}
+    />
+  );
+}
+
+/** Re-runs a flow run that has ended, whole or in part, or runs its job with other parameters. Nothing if the job is gone, or a later attempt exists. */
+export function RerunButton({ run, disabled, variant = 'default' }: { run: Run; disabled: boolean; variant?: 'filled' | 'default' }) {
+  const { t } = useTranslation();
+  const job = useRerunnable(run);
+  const { ask, dialog } = useRunNow();
+  const [asking, setAsking] = useState<RerunAsked>();
+  const scope = isTrouble(run.status) || run.status === 'killed' ? 'failed' : 'all';
+  return (
+    <>
+      {job && (
+        <Button.Group>
+          <Button variant={variant} leftSection={<Icon name="play" size={16} />} disabled={disabled} onClick={() => setAsking({ job, scope })}>{t('rerun.open')}</Button>
+          <Button variant={variant} px="xs" disabled={disabled} aria-label={t('run.againWith')} title={t('run.againWith')} onClick={() => ask(job, run.params)}>
+            <Icon name="gear" size={16} />
+          </Button>
+        </Button.Group>
+      )}
+      {dialog}
+      {asking && <RerunFlow run={run} asked={asking} onClose={() => setAsking(undefined)} />}
+    </>
+  );
+}

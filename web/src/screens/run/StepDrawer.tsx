@@ -1,0 +1,58 @@
+import { useMemo } from 'react';
+import { useTranslation } from 'react-i18next';
+import { useJob } from '../../api/jobs.ts';
+import { isTerminal, useAttempts } from '../../api/runs.ts';
+import type { Run } from '../../api/types.ts';
+import type { FlowGraph } from '../../flow/model/graph.ts';
+import { itemValuesOf } from '../../flow/model/items.ts';
+import { attemptsOf, type RunNode } from '../../flow/model/runNodes.ts';
+import type { NodeStates } from '../../flow/model/state.ts';
+import { stepsOf } from '../../flow/model/steps.ts';
+import type { PendingApproval } from '../../flow/requests.ts';
+import { NodeDrawer, type NodeAttempt, type NodeDrawerProps } from '../../flow/run/NodeDrawer.tsx';
+import { fireOf } from '../../lib/jobPlace.ts';
+import { PlainLink } from '../../parts/PlainLink.tsx';
+import { NodeLog } from './NodeLog.tsx';
+import classes from './RunPage.module.css';
+
+interface Props extends Pick<NodeDrawerProps, 'onClose' | 'onApprove' | 'onReject' | 'onRerun' | 'onRetryItem'> {
+  run: Run;
+  graph: FlowGraph;
+  step: string;
+  states: NodeStates;
+  /** All nodes of the flow run. */
+  nodes: readonly RunNode[];
+  /** The approval of the step, while it waits. */
+  approval: Pick<PendingApproval, 'text' | 'until'> | undefined;
+}
+
+/** A step of a flow run: its state, attempts, items, and output. */
+export function StepDrawer({ run, graph, step, states, nodes, approval, ...acts }: Props) {
+  const node = nodes.find((one) => one.step === step && one.item === undefined);
+  const items = useMemo(() => nodes.filter((one) => one.step === step && one.item !== undefined), [nodes, step]);
+  const definition = graph.steps[graph.index.get(step) ?? -1];
+  const values = useMemo(() => itemValuesOf(definition, nodes), [definition, nodes]);
+  // The graph of an earlier definition has no commands.
+  const job = useJob(run.job).data?.job;
+  const command = useMemo(() => (job?.meta.version === run.jobVersion ? stepsOf(job?.steps).find(({ name }) => name === step)?.command : undefined), [job, run.jobVersion, step]);
+  const ran = node?.run !== undefined && (node.attempt ?? 0) > 0 && !(definition?.kind === 'approval' && approval !== undefined);
+  const known = useAttempts(fireOf(node?.run ?? ''), !isTerminal(run.status), ran).data;
+  const attempts = ran ? attemptsOf(node).map((one): NodeAttempt => {
+    const found = known?.find(({ id }) => id === one.run);
+    return { ...one, status: found?.status, startedAt: found?.startedAt, endedAt: found?.endedAt };
+  }) : [];
+  const isNested = known?.some(({ digest }) => digest !== undefined) === true;
+  return (
+    <NodeDrawer
+      {...acts} graph={graph} step={step} states={states} question={approval?.text} until={approval?.until} command={command} from={node?.keptFrom} attempts={attempts} outputs={node?.outputs}
+      values={values} runOf={(item) => items.find((one) => one.item === item && (one.attempt ?? 0) > 0)?.run}
+      log={ran && node.run !== undefined && definition?.kind !== 'approval' && !node.hidden && known !== undefined && (isNested ? <Nested run={node.run} /> : <NodeLog key={node.run} run={node.run} />)}
+    />
+  );
+}
+
+/** A step whose job is a flow has no output of its own. */
+function Nested({ run }: { run: string }) {
+  const { t } = useTranslation();
+  return <p className="small">{t('flowRun.nested')} <PlainLink className={classes.beside} href={`/runs/${encodeURIComponent(run)}`}>{t('flowRun.openNested')}</PlainLink></p>;
+}
