@@ -12,6 +12,7 @@ import (
 	"os/signal"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -19,6 +20,7 @@ import (
 	"time"
 
 	"carillon/internal/executor/proctree"
+	"carillon/test/harness"
 )
 
 // asStandalone makes the test binary the program itself.
@@ -296,6 +298,29 @@ ulimit -c; mv ` + out + `.new ` + out})
 		FindStringSubmatch(string(text))
 	if self == nil || self[1] == strconv.Itoa(h.guardian) || self[1] == strconv.Itoa(h.worker) {
 		t.Errorf("guardian %d, worker %d, and the command reads\n%s", h.guardian, h.worker, text)
+	}
+}
+
+// Commands of other users can reach each socket on which the processes listen, and an abstract name has no
+// permissions.
+func TestListensForTheAPIOnly(t *testing.T) {
+	if os.Getuid() != 0 {
+		t.Skip("the descriptors of the worker can be read by root only")
+	}
+	h := openHouse(t)
+	for _, pid := range []int{h.guardian, h.worker} {
+		found, err := harness.Listening(pid)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, address := range found {
+			if address != h.address && !strings.HasPrefix(address, "@carillon-worker-") {
+				t.Errorf("process %d (guardian %d, worker %d) listens on %s", pid, h.guardian, h.worker, address)
+			}
+		}
+		if pid == h.worker && !slices.Contains(found, h.address) {
+			t.Errorf("the worker listens on %q, want %s among them", found, h.address)
+		}
 	}
 }
 

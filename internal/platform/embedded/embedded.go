@@ -1,8 +1,7 @@
 // Package embedded runs etcd inside the standalone's process.
 //
-// No other process can reach it: it listens on no network address, only on sockets in a folder that only its
-// owner may enter, and its client connects in process. Its history is compacted automatically. etcd's own
-// goroutines end with Close.
+// No other process can reach it: it listens nowhere, neither for clients nor for peers, and its client connects in
+// process. Its history is compacted automatically. etcd's own goroutines end with Close.
 package embedded
 
 import (
@@ -51,14 +50,7 @@ func Start(ctx context.Context, dir string) (*Etcd, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("create folder for etcd: %w", err)
 	}
-	// The path of a socket is limited to 107 bytes, and data folders can be deep: the sockets are in a short
-	// folder of their own.
-	sockets, err := os.MkdirTemp("", "carillon-")
-	if err != nil {
-		return nil, fmt.Errorf("create folder for etcd's sockets: %w", err)
-	}
-	defer os.RemoveAll(sockets) // an open socket needs no name, and must not be reachable
-	server, err := embed.StartEtcd(config(dir, sockets))
+	server, err := embed.StartEtcd(config(dir))
 	if err != nil {
 		return nil, fmt.Errorf("start etcd in %s: %w", dir, err)
 	}
@@ -81,15 +73,14 @@ func Start(ctx context.Context, dir string) (*Etcd, error) {
 	}
 }
 
-func config(dir, sockets string) *embed.Config {
+func config(dir string) *embed.Config {
 	cfg := embed.NewConfig()
 	cfg.Name = "carillon"
 	cfg.Dir = filepath.Join(dir, "data")
-	socket := func(name string) []url.URL {
-		return []url.URL{{Scheme: "unix", Path: filepath.Join(sockets, name)}}
-	}
-	cfg.ListenClientUrls, cfg.AdvertiseClientUrls = socket("client"), socket("client")
-	cfg.ListenPeerUrls = socket("peer")
+	// A process that reaches a listener of etcd may write all keys, tokens of administrators among them. A socket with
+	// a path is no way out: of the URL of a peer's socket etcd uses the host alone, and listens on an abstract name,
+	// which has no permissions.
+	cfg.ListenClientUrls, cfg.AdvertiseClientUrls, cfg.ListenPeerUrls = nil, nil, nil
 	// The member's name is fixed at the creation of the keyspace; a single member connects to no other.
 	cfg.AdvertisePeerUrls = []url.URL{{Scheme: "http", Host: "localhost:2380"}}
 	cfg.InitialCluster = cfg.InitialClusterFromName(cfg.Name)

@@ -13,6 +13,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"carillon/internal/platform/embedded"
+	"carillon/test/harness"
 )
 
 func start(t *testing.T, dir string) *embedded.Etcd {
@@ -26,8 +27,8 @@ func start(t *testing.T, dir string) *embedded.Etcd {
 	return etcd
 }
 
-// What is written is there after a restart, leases and watches work in process,
-// and no port is open.
+// What is written is there after a restart, leases and watches work in process, and nothing listens: also no peer's
+// socket, of which the name would be abstract and open to all.
 func TestKeepsAndHides(t *testing.T) {
 	dir := t.TempDir()
 	etcd := start(t, dir)
@@ -48,8 +49,8 @@ func TestKeepsAndHides(t *testing.T) {
 	if _, err := etcd.Client().KeepAliveOnce(t.Context(), lease.ID); err != nil {
 		t.Fatal(err)
 	}
-	if n := listeners(t); n != 0 {
-		t.Fatalf("%d listening TCP sockets, want none", n)
+	if found, err := harness.Listening(os.Getpid()); err != nil || len(found) > 0 {
+		t.Fatalf("listens on %q (%v), want nothing", found, err)
 	}
 	if err := etcd.Close(); err != nil {
 		t.Fatal(err)
@@ -62,35 +63,6 @@ func TestKeepsAndHides(t *testing.T) {
 	if err := again.Close(); err != nil {
 		t.Fatal(err)
 	}
-}
-
-// listeners counts the TCP sockets on which this process listens.
-func listeners(t *testing.T) int {
-	t.Helper()
-	own := map[string]bool{}
-	entries, err := os.ReadDir("/proc/self/fd")
-	if err != nil {
-		t.Skipf("this machine tells nothing of descriptors: %v", err)
-	}
-	for _, e := range entries {
-		if target, err := os.Readlink("/proc/self/fd/" + e.Name()); err == nil &&
-			strings.HasPrefix(target, "socket:[") {
-			own[strings.Trim(target, "socket:[]")] = true
-		}
-	}
-	n := 0
-	for _, table := range []string{"/proc/self/net/tcp", "/proc/self/net/tcp6"} {
-		data, err := os.ReadFile(table)
-		if err != nil {
-			continue
-		}
-		for line := range strings.Lines(string(data)) {
-			if f := strings.Fields(line); len(f) > 9 && f[3] == "0A" && own[f[9]] {
-				n++
-			}
-		}
-	}
-	return n
 }
 
 // Applied entries of the Raft log do not stay in memory, and a start does not read them all again.
