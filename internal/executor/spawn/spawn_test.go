@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"math/rand/v2"
 	"os"
 	"os/signal"
 	"path/filepath"
@@ -94,39 +95,53 @@ func null(t testing.TB) *os.File {
 	return f
 }
 
-// Descriptors that other threads close meanwhile are opened next, between others: one that is not in the list belongs
-// to them.
-func TestAdjacent(t *testing.T) {
-	for _, c := range []struct {
-		fds  []int
-		want bool
-	}{
-		{nil, false},
-		{[]int{7, 8, 9, 10}, false},
-		{[]int{7, 8, 9, 10, 11}, true},
-		{[]int{3, 7, 8, 9, 10, 11}, true},
-		{[]int{7, 8, 9, 10, 12}, false},
-		{[]int{20, 12, 22, 23, 24}, false},
-		{[]int{20, 21, 23, 22, 24}, false},
-		{[]int{20, 12, 22, 23, 24, 25, 26}, true},
-	} {
-		if got := adjacent(c.fds); got != c.want {
-			t.Errorf("%v: %v", c.fds, got)
-		}
-	}
-}
-
-// Starters are made and closed at the same time: all that each of them reserves is its own.
+// What each of several threads reserves at the same time is its own, although they and others open and close
+// descriptors in any order; and what the others have opened stays theirs.
 func TestReserve_AtTheSameTime_ReservesItsOwn(t *testing.T) {
+	var limit unix.Rlimit
+	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &limit); err != nil {
+		t.Fatal(err)
+	}
 	want := rdev(t, int(null(t).Fd()))
-	var all sync.WaitGroup
+	var reserving, opening sync.WaitGroup
+	stop := make(chan struct{})
 	for range 8 {
-		all.Go(func() {
-			for range 500 {
+		opening.Go(func() {
+			for {
+				select {
+				case <-stop:
+					return
+				default:
+				}
+				var held []int
+				for range 5 {
+					fd, err := unix.Open("/dev/zero", unix.O_RDONLY|unix.O_CLOEXEC, 0)
+					if err != nil {
+						t.Error(err)
+						return
+					}
+					held = append(held, fd)
+				}
+				rand.Shuffle(len(held), func(i, j int) { held[i], held[j] = held[j], held[i] })
+				for _, fd := range held {
+					if got := rdev(t, fd); got == want {
+						t.Errorf("descriptor %d of /dev/zero is %s", fd, os.DevNull)
+					}
+					if err := unix.Close(fd); err != nil {
+						t.Error(err)
+					}
+				}
+			}
+		})
+		reserving.Go(func() {
+			for range 1000 {
 				s := &Starter{}
 				if err := s.reserve(); err != nil {
 					t.Error(err)
 					return
+				}
+				if last := s.null + kept; last > int(limit.Cur)/2 {
+					t.Errorf("reserved up to number %d of %d", last, limit.Cur)
 				}
 				for i := range 1 + kept {
 					if got := rdev(t, s.null+i); got != want {
@@ -139,7 +154,42 @@ func TestReserve_AtTheSameTime_ReservesItsOwn(t *testing.T) {
 			}
 		})
 	}
-	all.Wait()
+	reserving.Wait()
+	close(stop)
+	opening.Wait()
+}
+
+// A reservation begins behind a number that is in use, and holds no other descriptors.
+func TestReserve_NumbersInUse_AreSkipped(t *testing.T) {
+	f := null(t)
+	const base = 300
+	for _, used := range []int{base + 2, base + 6} {
+		if err := unix.Dup3(int(f.Fd()), used, unix.O_CLOEXEC); err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = unix.Close(used) })
+	}
+	var below []int // all lower numbers
+	for {
+		fd, err := unix.FcntlInt(f.Fd(), unix.F_DUPFD_CLOEXEC, streams)
+		if err != nil {
+			t.Fatal(err)
+		}
+		below = append(below, fd)
+		if fd >= base {
+			break
+		}
+	}
+	s := &Starter{}
+	if err := s.reserve(); err != nil {
+		t.Fatal(err)
+	}
+	if s.null <= base+6 {
+		t.Errorf("reserved %d to %d, of which one was in use", s.null, s.null+kept)
+	}
+	if err := errors.Join(s.Close(), closeAll(below...)); err != nil {
+		t.Fatal(err)
+	}
 }
 
 // rdev returns the device of a descriptor; 0 if it is none.

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"os"
 	"runtime"
 	"slices"
@@ -111,38 +112,37 @@ func (s *Starter) trial() error {
 	return nil
 }
 
-// reserve opens adjacent descriptors above those of standard input and output.
+// stride is how many numbers reserve skips at most when another thread has taken the next one.
+const stride = 64
+
+// reserve opens adjacent descriptors above those of standard input and output. It asks for each number and takes what
+// it gets, since other threads open and close descriptors meanwhile; if one of the numbers is theirs, it begins again
+// behind it, so that it ends. Threads that reserve at the same time skip different numbers, and do not meet again.
 func (s *Starter) reserve() error {
 	first, err := unix.Open(os.DevNull, unix.O_RDWR|unix.O_CLOEXEC, 0)
 	if err != nil {
 		return err
 	}
-	opened := []int{first}
-	for !adjacent(opened[1:]) {
-		fd, err := unix.FcntlInt(uintptr(first), unix.F_DUPFD_CLOEXEC, streams)
+	var opened []int
+	for next := streams; len(opened) < 1+kept; next++ {
+		fd, err := unix.FcntlInt(uintptr(first), unix.F_DUPFD_CLOEXEC, next)
 		if err != nil {
-			return errors.Join(err, closeAll(opened...))
+			return errors.Join(err, closeAll(append(opened, first)...))
 		}
-		opened = append(opened, fd)
-	}
-	others := len(opened) - 1 - kept
-	s.null = opened[others]
-	return closeAll(opened[:others]...)
-}
-
-// adjacent reports whether the last 1 + kept descriptors follow each other. All of them must be compared: while other
-// threads close descriptors, the next one that is opened may be any.
-func adjacent(fds []int) bool {
-	if len(fds) <= kept {
-		return false
-	}
-	last := fds[len(fds)-1-kept:]
-	for i, fd := range last {
-		if fd != last[0]+i {
-			return false
+		if opened = append(opened, fd); fd == next {
+			continue
 		}
+		if len(opened) == 1 { // the lowest free number
+			next = fd
+			continue
+		}
+		if err := closeAll(opened...); err != nil {
+			return errors.Join(err, unix.Close(first))
+		}
+		next, opened = fd+rand.IntN(stride), nil
 	}
-	return true
+	s.null = opened[0]
+	return unix.Close(first)
 }
 
 func closeAll(fds ...int) (err error) {
