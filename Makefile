@@ -47,13 +47,14 @@ $(FUNCS):
 $(ETCD35):
 	cd test/etcd35 && CGO_ENABLED=0 $(GO) build -trimpath -buildvcs=false -o $(CURDIR)/$(ETCD35) .
 
+# What a machine lacks is installed where that is possible: on Debian, as root.
 .PHONY: test
 test: test-go test-web e2e-main ## Run the tests that each change must pass, within six minutes: Go, processes, console, browser
 
+# Each part can be run alone; what fails does not hold up the others.
 .PHONY: test-full
-test-full: test-race ## Run all further tests: -race everywhere, the model, faults, all stories; about 15 minutes
-	$(MAKE) -j 2 -O test-model chaos-quick
-	$(MAKE) e2e-rest
+test-full: ## Run all further tests, about half an hour: -race everywhere, clusters, the model, all stories, faults
+	$(MAKE) -k test-race test-system test-model e2e-rest chaos-quick
 
 # The packages in which goroutines meet: their tests run with the race detector at once, and are not repeated.
 MEET    := $(addprefix ./internal/,dispatch etcdkit events executor runlog runlog/spool runlog/tail scheduler)
@@ -68,19 +69,26 @@ STORIES := ^(TestStandaloneKilled_LosesNoFire|TestGuardianKilledOneAttempt)$$
 RACE := -race -gcflags='modernc.org/...=-race=false' -gcflags='golang.org/x/crypto/...=-race=false'
 TESTBIN := CARILLON_TEST_BIN='$(CURDIR)/bin'
 
-.PHONY: test-go test-race test-model
-test-go: need-gcc bin/carillon-standalone
+.PHONY: test-go test-go-short test-go-stories test-go-meet
+test-go: test-go-short test-go-stories test-go-meet
+test-go-short:
 	$(PURE) test -vet=off -short -p 3 -parallel 8 -timeout 10m $(OTHERS)
+test-go-stories: bin/carillon-standalone
 	$(TESTBIN) $(PURE) test -timeout 5m ./test/system -run '$(STORIES)'
+test-go-meet: need-compiler
 	$(GO) test $(RACE) -vet=off -p 3 -parallel 4 -timeout 10m $(MEET)
 
 # What the tests import is compiled before the first of them runs: beside a compiler, processes under test starve.
-test-race: need-gcc $(BINARIES) $(DOUBLE) $(ETCD) $(FUNCS)
-	$(GO) build $(RACE) ./...
-	$(TESTBIN) CARILLON_MONGODOUBLE='$(CURDIR)/$(DOUBLE)' $(GO) test $(RACE) -vet=off -p 3 -parallel 4 -timeout 15m -skip '$(STORIES)' ./test/system $(OTHERS)
+.PHONY: test-race test-system test-model
+test-race: need-compiler ## Run the tests of all packages with the race detector, also those that -short leaves out
+	$(GO) build $(RACE) $(OTHERS)
+	$(GO) test $(RACE) -vet=off -p 3 -parallel 4 -timeout 15m $(OTHERS)
 
-# Virtual time leaves it half of two processors.
-test-model:
+test-system: need-compiler need-network $(BINARIES) $(DOUBLE) $(ETCD) $(FUNCS) ## Run all tests of processes and clusters
+	$(GO) test $(RACE) -vet=off -run '^$$' ./test/system
+	$(TESTBIN) CARILLON_MONGODOUBLE='$(CURDIR)/$(DOUBLE)' $(GO) test $(RACE) -vet=off -parallel 4 -timeout 15m -skip '$(STORIES)' ./test/system
+
+test-model: ## Test the protocol on simulated workers, with its mutations
 	$(PURE) test -timeout 15m ./test/model
 
 # The oldest supported etcd server: clusters, elections, backups, passwords, and rolling upgrades.
@@ -98,7 +106,7 @@ test-web: need-node web/node_modules
 # takes their pictures. A picture of a whole page resizes the window, and a busy Chromium has been seen to make it one
 # pixel wide meanwhile, so that the console shows its narrow page; therefore no test depends on pictures.
 SHOTS   ?=
-BROWSER := CHROMIUM='$(CHROMIUM)' CARILLON_BIN='$(CURDIR)/bin/carillon-standalone' CARILLON_CLUSTER_BIN='$(CURDIR)/bin' CARILLON_SHOTS='$(SHOTS)'
+BROWSER = CHROMIUM='$(CHROMIUM)' CARILLON_BIN='$(CURDIR)/bin/carillon-standalone' CARILLON_CLUSTER_BIN='$(CURDIR)/bin' CARILLON_SHOTS='$(SHOTS)'
 
 .PHONY: e2e e2e-main e2e-rest
 e2e: e2e-main e2e-rest ## Run all browser tests of the console; SHOTS=/a/folder takes pictures
@@ -184,7 +192,7 @@ PEERS ?=
 bench-peers: bench-programs ## Measure bare fork and exec, Carillon and others with the same jobs; PEERS=dkron=bench/peers/dkron
 	$(BENCHBIN)/cluster -bin $(BENCHBIN) -row peers -peers '$(PEERS)'
 
-bench-programs: need-gcc
+bench-programs: need-compiler
 	mkdir -p $(BENCHBIN)
 	for p in master standalone; do $(BUILD) -o $(BENCHBIN)/carillon-$$p ./cmd/$$p; done
 	$(BUILD) -tags clockoffset -o $(BENCHBIN)/carillon-worker ./cmd/worker
@@ -268,7 +276,7 @@ soak: chaos-programs ## Inject random faults for half an hour, under 200 jobs, w
 chaos-table:
 	@$(CHAOSBIN)/chaos -table $(RESULTS)
 
-chaos-programs: need-gcc
+chaos-programs: need-compiler need-network
 	mkdir -p $(CHAOSBIN)
 	$(BUILD) -o $(CHAOSBIN)/carillon-master ./cmd/master
 	$(BUILD) -tags clockoffset -o $(CHAOSBIN)/carillon-worker ./cmd/worker
@@ -365,10 +373,12 @@ mongodouble: $(DOUBLE) ## Build the MongoDB double that tests use
 clean: ## Remove built files
 	rm -rf bin web/node_modules
 
-.PHONY: need-gcc need-node need-chromium
-need-gcc:
-	@command -v $(firstword $(shell $(GO) env CC)) >/dev/null || { echo 'make: a C compiler is missing (go test -race needs one): install gcc' >&2; exit 1; }
+.PHONY: need-compiler need-node need-chromium need-network
+need-compiler:
+	@tools/setup.sh compiler
 need-node:
 	@command -v node >/dev/null && command -v npm >/dev/null || { echo 'make: Node is missing: install Node 20.19 or newer, with npm' >&2; exit 1; }
 need-chromium:
-	@test -x "$(CHROMIUM)" || { echo 'make: Chromium is missing (for the browser tests): install chromium, or set CHROMIUM=/path/to/it' >&2; exit 1; }
+	@CHROMIUM='$(CHROMIUM)' tools/setup.sh browser
+need-network:
+	@tools/setup.sh network
