@@ -66,7 +66,7 @@ func workInGroup() {
 		close(ended)
 	}()
 	<-other
-	got := x.Run(ctx, shell("sed -n s/^0:://p /proc/self/cgroup; "+hidden+" & sleep 0.1"), printer{})
+	got := x.Run(ctx, shell("sed -n s/^0:://p /proc/self/cgroup; "+leaveHidden), printer{})
 	fmt.Println(got.Status)
 	missing := shell("true")
 	missing.Job.Shell = "/no/such/shell"

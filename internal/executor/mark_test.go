@@ -36,7 +36,7 @@ const (
 	asLost = "lost"
 )
 
-// undumpable starts such a process.
+// undumpable starts such a process, which creates the file hidden once it has given up the output.
 const undumpable = `env -i ` + asMarked + `=` + asUndumpable + ` setsid $EXECUTOR_TEST_SELF & `
 
 // actMarked is what the test binary does as one of them.
@@ -66,11 +66,14 @@ func actMarked(part string) {
 		for fd := range 3 {
 			_ = unix.Close(fd)
 		}
+		if err := os.WriteFile("hidden", nil, 0o600); err != nil {
+			os.Exit(1)
+		}
 		select {}
 	case asOther:
 		fmt.Println(executor.Sweep(context.Background(), os.Getenv("CARILLON_WORKER"), "a newer life"))
 	case asHideous:
-		task := shell(undumpable + " sleep 0.3")
+		task := shell(undumpable + " until [ -e hidden ]; do sleep 0.01; done")
 		task.Job.Env = map[string]string{"EXECUTOR_TEST_SELF": os.Getenv("EXECUTOR_TEST_SELF")}
 		fmt.Println(mustAdopt(common.NewID()).Run(context.Background(), task, printer{}).Status)
 	case asLost:
@@ -115,9 +118,7 @@ func TestMarkedProcesses_AreKilledWithTheirRun(t *testing.T) {
 	for range 8 {
 		all.Go(func() {
 			for range 5 {
-				task :=
-					shell(
-						`mkfifo f; env -i F=$PWD/f setsid sh -c 'cd /; echo $$; echo >$F; exec sleep 300 >/dev/null 2>&1' & read x <f; sleep 0.05`)
+				task := shell(leaveHidden)
 				out := record(t, task)
 				if got := x.Run(t.Context(), task, out); got.Status != common.StatusSucceeded {
 					t.Errorf("%+v", got.Reason)
@@ -146,7 +147,7 @@ func TestRunsThatEndTogether_LeaveNoProcess(t *testing.T) {
 		all.Go(func() {
 			task := shell("true")
 			if i%10 == 0 {
-				task = shell(hidden + " & sleep 0.05")
+				task = shell(leaveHidden)
 			}
 			out := record(t, task)
 			run := x.Run(t.Context(), task, out)
@@ -170,7 +171,7 @@ func TestRunsThatEndTogether_LeaveNoProcess(t *testing.T) {
 func TestDoubtfulProcessesHoldTheEndOfARun(t *testing.T) {
 	x := newAdopter(t) // without marks
 	endOther := another(t, x)
-	job := common.Job{Command: hidden + ` & sleep 0.1`}
+	job := common.Job{Command: leaveHidden}
 	bounded := newTask(job)
 	bounded.Record.Policy.LostAfter = 500 * time.Millisecond
 	out, end := background(t, t.Context(), x, bounded)

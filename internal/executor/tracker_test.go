@@ -14,6 +14,8 @@ import (
 	"testing"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"carillon/internal/common"
 	"carillon/internal/executor"
 	"carillon/internal/executor/inside"
@@ -29,6 +31,9 @@ func newAdopter(t testing.TB) *executor.Executor {
 
 // hidden is a process that gave up all that tells whose it is. It prints its id first.
 const hidden = `env -i setsid sh -c 'cd /; echo $$; exec sleep 300 >/dev/null 2>&1'`
+
+// leaveHidden leaves such a process behind: it ends once the process has given up the output, too.
+const leaveHidden = hidden + ` & until [ "$(readlink /proc/$!/fd/1)" = /dev/null ]; do sleep 0.01; done`
 
 // waitHidden waits until such a process has given up the output as well.
 func waitHidden(t testing.TB, pid int) {
@@ -206,15 +211,19 @@ func TestProcessThatHidesLater_IsKilled(t *testing.T) {
 // The kernel lists children a page at a time.
 func TestManyZombies_HideNoProcess(t *testing.T) {
 	x := newAdopter(t)
-	task :=
-		shell(
-			`for i in $(seq 1500); do : & done; setsid sh -c 'echo $$; exec sleep 300 >/dev/null 2>&1' & exec sleep 0.5`)
-	out, wait := background(t, t.Context(), x, task)
-	expect(t, wait(), common.StatusSucceeded, "")
-	list := pids(t, out.text())
-	if len(list) != 1 {
-		t.Errorf("printed %q", out.text())
+	end := filepath.Join(t.TempDir(), "end")
+	if err := unix.Mkfifo(end, 0o600); err != nil {
+		t.Fatal(err)
 	}
+	out, wait := background(t, t.Context(), x, shell( // cat reaps no process
+		`for i in $(seq 1500); do : & done; setsid sh -c 'echo $$; exec sleep 300 >/dev/null 2>&1' & exec cat `+end))
+	out.await()
+	list := pids(t, out.text())
+	waitHidden(t, list[0])
+	if err := os.WriteFile(end, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	expect(t, wait(), common.StatusSucceeded, "")
 	wantGone(t, list)
 }
 
@@ -252,7 +261,7 @@ func TestKillAll(t *testing.T) {
 	var ends []func() common.Run
 	for range 3 {
 		out, end := background(t, t.Context(), x, newTask(common.Job{
-			Command:   hidden + ` & trap '' TERM; setsid sleep 300 & sleep 0.1; echo $!; sleep 300`,
+			Command:   leaveHidden + `; trap '' TERM; setsid sleep 300 & echo $!; sleep 300`,
 			KillGrace: "20s",
 		}))
 		waitFor(t, func() bool { return strings.Count(out.text(), "\n") == 2 })
