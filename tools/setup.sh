@@ -16,7 +16,8 @@ lack() {
 
 for part; do
 	case $part in
-	compiler) # for go test -race and small C programs
+	compiler) # go test -race and small C programs need one
+		lack make make
 		lack gcc "$(go env CC | cut -d ' ' -f 1)"
 		[ -e /usr/include/stdio.h ] || missing+=(libc6-dev)
 		;;
