@@ -52,7 +52,7 @@ type ReplicaConfig struct {
 }
 
 // ReplicaKeeper keeps the replicas of daemon jobs: the worker that is first in the order of placement.SettleRank
-// compares those that etcd holds with the definition of the job, creates what is missing, and removes what is not
+// compares those that etcd holds with the definition of the job, creates missing ones, and removes those that are not
 // wanted any more. Each worker also ends its own replicas that are not wanted, and hands them over. Create it with
 // NewReplicaKeeper and call Run once; Jobs and Conditions are safe for concurrent use.
 type ReplicaKeeper struct {

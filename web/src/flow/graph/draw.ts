@@ -47,7 +47,7 @@ export function nodesOf({ graph, visible, input }: Content, layout: Layout, look
     const { type, data } = dataOf(shown, graph, looks);
     const old = before.get(shown.id);
     if (old && old.type === type && old.position.x === position.x && old.position.y === position.y && old.width === width && old.height === height) {
-      // Counts are computed anew each time.
+      // Counts are computed each time.
       if (type === 'group' ? JSON.stringify({ ...data, group: 0 }) === JSON.stringify({ ...old.data, group: 0 }) && sameData({ group: data.group }, { group: old.data.group }) : sameData(data, old.data)) return old;
     }
     return { id: shown.id, type, data, position, width, height, measured: { width, height }, domAttributes: silent } as unknown as DrawnNode;
