@@ -57,14 +57,6 @@ func keepCapabilities() error {
 	return unix.Capset(&header, &sets[0])
 }
 
-// credential returns the kernel's form of an account; nil for this process's own.
-func credential(a *runas.Account) *syscall.Credential {
-	if a == nil {
-		return nil
-	}
-	return &syscall.Credential{Uid: a.UID, Gid: a.GID, Groups: a.Groups}
-}
-
 // borrowed is the name prefix of the private folders of runs as other users. They are in the folder for temporary
 // files, since the worker's data folder is closed to other users.
 const borrowed = "carillon-run-"

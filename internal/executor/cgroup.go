@@ -10,10 +10,7 @@ import (
 	"strconv"
 	"strings"
 	"sync/atomic"
-	"syscall"
 	"time"
-
-	"golang.org/x/sys/unix"
 
 	"carillon/internal/executor/proctree"
 )
@@ -25,7 +22,6 @@ import (
 type cgroups struct {
 	path        string
 	controllers []string // the enabled ones of memory and pids
-	cloned      bool     // commands can be started in their group; else they are moved there when they are executed
 	log         *slog.Logger
 	made        atomic.Uint64
 	off         atomic.Bool
@@ -61,9 +57,6 @@ func findCgroups(log *slog.Logger) (*cgroups, error) {
 	c := &cgroups{path: path, log: log}
 	mine := []int{os.Getpid(), os.Getppid()}
 	if err := c.try(mine...); err != nil {
-		return nil, err
-	}
-	if c.cloned, err = c.trial(); err != nil {
 		return nil, err
 	}
 	if err := c.control(mine); err != nil {
@@ -174,44 +167,6 @@ func (c *cgroups) try(mine ...int) error {
 	return kill.Close()
 }
 
-// trial reports whether a process can be started in a group: a sandbox may forbid clone3(2), as RestrictNamespaces= of
-// a systemd unit does. It starts a program that does not exist.
-func (c *cgroups) trial() (cloned bool, err error) {
-	l, err := c.make()
-	if err != nil {
-		return false, err
-	}
-	defer l.remove()
-	_, err = syscall.ForkExec(filepath.Join(l.path, "none"), []string{"none"},
-		&syscall.ProcAttr{Sys: &syscall.SysProcAttr{UseCgroupFD: true, CgroupFD: int(l.dir.Fd())}})
-	return errors.Is(err, os.ErrNotExist), nil
-}
-
-// prepare makes a command start in the group, or else stop when it is executed, unless it can move itself.
-func (c *cgroups) prepare(l *leaf, sys *syscall.SysProcAttr) {
-	if c.cloned {
-		sys.UseCgroupFD, sys.CgroupFD = true, int(l.dir.Fd())
-	} else {
-		sys.Ptrace = true
-	}
-}
-
-// release moves a stopped command into its group and continues it. It must be called on the thread that started it.
-func (c *cgroups) release(l *leaf, pid int) error {
-	for { // until it has stopped, or was killed
-		var info unix.Siginfo
-		err := unix.Waitid(unix.P_PID, pid, &info, unix.WSTOPPED|unix.WEXITED|unix.WNOWAIT, nil)
-		if !errors.Is(err, unix.EINTR) {
-			break
-		}
-	}
-	err := os.WriteFile(filepath.Join(l.path, "cgroup.procs"), []byte(strconv.Itoa(pid)), 0)
-	if gone := unix.PtraceDetach(pid); gone != nil && !errors.Is(gone, unix.ESRCH) {
-		err = errors.Join(err, gone)
-	}
-	return err
-}
-
 // leaf is the group of a run. A nil leaf is valid: the run has no group.
 type leaf struct {
 	path string
@@ -230,9 +185,12 @@ func (c *cgroups) make() (*leaf, error) {
 	return l, nil
 }
 
-// procs opens the file by which a process moves itself into the group.
-func (l *leaf) procs() (int, error) {
-	return unix.Openat(int(l.dir.Fd()), "cgroup.procs", unix.O_WRONLY|unix.O_CLOEXEC, 0)
+// descriptor returns the descriptor of the group's folder; 0 if there is none.
+func (l *leaf) descriptor() int {
+	if l == nil {
+		return 0
+	}
+	return int(l.dir.Fd())
 }
 
 // leaf creates the group of a run. It returns an error for a temporary shortage of resources; after any other failure

@@ -126,8 +126,8 @@ func tryCgroup(t *testing.T, withoutClone string) {
 	}
 	wantGone(t, pids(t, lines[1]))
 	name := "/" + filepath.Base(group) + "/run-"
-	if !strings.HasSuffix(lines[0], name+"4") || lines[2] != "succeeded" || lines[3] != "shell_missing" ||
-		!strings.HasSuffix(lines[4], name+"6") || lines[5] != "left 0" {
+	if !strings.HasSuffix(lines[0], name+"3") || lines[2] != "succeeded" || lines[3] != "shell_missing" ||
+		!strings.HasSuffix(lines[4], name+"5") || lines[5] != "left 0" {
 		t.Errorf("printed %q", lines)
 	}
 }

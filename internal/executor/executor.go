@@ -108,7 +108,7 @@ type Executor struct {
 	groups  groups
 	cgroups *cgroups
 	forks   chan *forkOrder
-	opened  *unix.Rlimit  // number of descriptors of commands; nil if it could not be determined
+	opened  *unix.Rlimit  // number of descriptors of commands
 	forking sync.RWMutex  // held for reading while a command is started
 	killed  chan struct{} // closed by KillAll
 	kill    sync.Once     // closes it
@@ -158,7 +158,10 @@ func New(cfg Config) (*Executor, error) {
 		return nil, errors.Join(fmt.Errorf("open stdin of commands: %w", err), x.folders.close())
 	}
 	if x.opened, err = spawn.DescriptorLimit(); err != nil {
-		cfg.Log.Info("descriptors_copied", "error", err)
+		cfg.Log.Warn("descriptor_limit_assumed", "error", err, "limit", x.opened.Cur)
+	}
+	if err := x.tryStarts(); err != nil {
+		return nil, errors.Join(err, x.null.Close(), x.folders.close())
 	}
 	if cfg.Adopt {
 		if x.tracker, err = adopt(cfg.Worker, cfg.Life, x.marks); err != nil {

@@ -7,7 +7,6 @@ import (
 	"os"
 	"runtime"
 	"sync/atomic"
-	"syscall"
 
 	"golang.org/x/sys/unix"
 
@@ -20,10 +19,10 @@ type forkOrder struct {
 	task    *Task
 	process *process
 	spec    *spec
-	files   []uintptr
-	began   uint64       // lower bound of its start time, in ticks of the boot clock
-	thread  atomic.Int32 // id of the forking thread
-	done    chan error   // of capacity one
+	files   [3]int // stdin, stdout and stderr
+
+	starting atomic.Pointer[starting] // its start, while that is in progress
+	done     chan error               // of capacity one
 }
 
 // forker starts commands on a thread of its own until the executor is closed: no_new_privs is a property of the forking
@@ -51,18 +50,17 @@ func (x *Executor) forker(l *launcher) {
 			x.tracker.part(siblings)
 		}
 	}()
-	defer l.close()
+	defer func() { _ = l.close() }() // only /dev/null
 	for {
 		select {
 		case o := <-x.forks:
 			if failure != nil { // possibly for lack of descriptors
 				siblings, failure = x.tracker.join()
 			}
-			if err := errors.Join(err, failure); err != nil {
+			if err := errors.Join(err, failure, l.prepare()); err != nil {
 				o.done <- fmt.Errorf("prepare to start commands: %w", err)
 				continue
 			}
-			o.thread.Store(int32(unix.Gettid()))
 			o.done <- x.fork(o, siblings, l)
 		case <-x.quit:
 			return
@@ -76,57 +74,22 @@ func (x *Executor) fork(o *forkOrder, among *siblings, l *launcher) error {
 	if err := x.mayStart(o); err != nil {
 		return err
 	}
-	p, s := o.process, o.spec
-	attr := &syscall.ProcAttr{
-		Dir:   s.dir,
-		Env:   s.env,
-		Files: o.files,
-		Sys: &syscall.SysProcAttr{
-			Setpgid:    !x.terminal,
-			Setsid:     x.terminal,
-			Pdeathsig:  syscall.SIGKILL,
-			Credential: credential(s.as),
-		},
-	}
+	p := o.process
 	var err error
 	limits := limitsOf(&o.task.Job.Job)
 	if p.leaf, err = x.cgroups.leaf(limits); err != nil {
 		return unable{err}
 	}
-	switch {
-	case p.leaf != nil:
-		x.cgroups.prepare(p.leaf, attr.Sys)
-	case limits.asked:
+	if p.leaf == nil && limits.asked {
 		return errUnlimited
 	}
 	p.siblings = among
 	among.begin()
 	defer among.end() // the command is registered by then
-	pid, handle, err := l.forkExec(s, attr, p.leaf, p.number)
-	if err != nil && p.leaf != nil && !short(err) {
-		// The cgroup may be the reason: a sandbox may forbid clone3(2).
-		p.leaf.remove()
-		p.leaf, attr.Sys.UseCgroupFD, attr.Sys.Ptrace = nil, false, false
-		if first := err; !limits.asked {
-			if pid, handle, err = l.forkExec(s, attr, p.leaf, p.number); err == nil {
-				x.cgroups.turnOff(first)
-			}
-		}
-	}
-	if err == nil && p.leaf != nil && attr.Sys.Ptrace {
-		// its descendants are still identified by their mark
-		if failure := x.cgroups.release(p.leaf, pid); failure != nil {
-			x.cgroups.turnOff(failure)
-			if limits.asked {
-				_ = unix.Kill(pid, unix.SIGKILL)
-			}
-		}
-	}
+	pid, handle, err := l.inItsCgroup(o, limits.asked)
 	if err != nil {
-		if p.leaf != nil {
-			p.leaf.remove()
-		}
-		return &os.PathError{Op: "execute", Path: s.path, Err: err}
+		p.leaf.remove()
+		return &os.PathError{Op: "execute", Path: o.spec.path, Err: err}
 	}
 	p.leaf.close()
 	x.tracker.name(p, pid)

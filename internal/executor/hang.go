@@ -2,13 +2,7 @@ package executor
 
 import (
 	"context"
-	"os"
-	"strconv"
 	"time"
-
-	"golang.org/x/sys/unix"
-
-	"carillon/internal/executor/proctree"
 )
 
 const (
@@ -105,30 +99,4 @@ func (x *Executor) unhang(gate *place) {
 	if gate.given {
 		s.relief.used--
 	}
-}
-
-// killChild kills the process that was forked for the order and has not executed the command yet: the last child of the
-// forker's thread, which waits for it.
-func (o *forkOrder) killChild() {
-	thread := strconv.Itoa(int(o.thread.Load()))
-	data, err := os.ReadFile("/proc/self/task/" + thread + "/children")
-	if err != nil {
-		return
-	}
-	children := proctree.Parse(data)
-	if len(children) == 0 {
-		return
-	}
-	last, found := proctree.Look(children[len(children)-1])
-	if !found || last.Start < o.began || !sameProgram(last.PID) {
-		return
-	}
-	_ = last.Kill() // repeated every abandonEvery
-}
-
-// sameProgram reports whether a process executes the same program as this one.
-func sameProgram(pid int) bool {
-	var own, other unix.Stat_t
-	return unix.Stat("/proc/self/exe", &own) == nil && unix.Stat("/proc/"+strconv.Itoa(pid)+"/exe", &other) == nil &&
-		own.Dev == other.Dev && own.Ino == other.Ino
 }

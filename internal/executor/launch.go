@@ -1,76 +1,107 @@
 package executor
 
 import (
-	"errors"
-	"log/slog"
-	"syscall"
+	"fmt"
 
-	"golang.org/x/sys/unix"
-
+	"carillon/internal/executor/runas"
 	"carillon/internal/executor/spawn"
 )
 
 // launcher executes commands on the thread of a forker.
 type launcher struct {
-	starter *spawn.Starter // nil: each start copies the descriptors of this process
-	marks   *marker
-	log     *slog.Logger
+	x       *Executor
+	starter *spawn.Starter // nil: not made yet
 }
 
-// addForker starts a forker.
+// addForker starts a forker. The descriptors that its starts need are reserved at once, if there are enough.
 func (x *Executor) addForker() {
-	l := x.launcher()
+	l := &launcher{x: x}
+	_ = l.prepare() // repeated for each order
 	x.own.Go(func() { x.forker(l) })
 }
 
-func (x *Executor) launcher() *launcher {
-	l := &launcher{marks: x.marks, log: x.cfg.Log}
-	if x.opened == nil {
-		return l
+// prepare makes the starter. It fails for a shortage that may pass: [New] has tried a start.
+func (l *launcher) prepare() (err error) {
+	if l.starter == nil {
+		l.starter, err = spawn.New(l.x.opened, l.x.copied)
 	}
-	var err error
-	if l.starter, err = spawn.New(x.opened); err != nil {
-		l.log.Info("descriptors_copied", "error", err)
-	}
-	return l
+	return err
 }
 
-// forkExec starts a command with the mark of a run, as [syscall.ForkExec] does, and returns also a pidfd; -1 if the
-// kernel has none. A command that needs no ptrace to be moved into its cgroup has attr.Sys.Ptrace reset.
-func (l *launcher) forkExec(s *spec, attr *syscall.ProcAttr, group *leaf, run uint64) (pid, handle int, err error) {
-	if l.starter != nil && attr.Sys.Credential == nil && attr.Sys.Setpgid {
-		c := spawn.Command{Path: s.path, Dir: attr.Dir, Args: s.args, Env: attr.Env, RealTime: l.marks.limit(run)}
-		for i, fd := range attr.Files {
-			c.Files[i] = int(fd)
-		}
-		if attr.Sys.UseCgroupFD {
-			c.Cgroup = attr.Sys.CgroupFD
-		}
-		if attr.Sys.Ptrace {
-			if c.Procs, err = group.procs(); err != nil {
-				return 0, -1, err
-			}
-			defer unix.Close(c.Procs)
-		}
-		pid, handle, err = l.starter.Start(&c)
-		if _, unusable := errors.AsType[spawn.Unusable](err); !unusable {
-			attr.Sys.Ptrace = false
-			return pid, handle, err
-		}
-		l.log.Warn("descriptors_copied", "error", err)
-		l.close()
+// copied reports that starts have to copy the descriptors of this process.
+func (x *Executor) copied(why error) { x.cfg.Log.Info("descriptors_copied", "error", why) }
+
+// tryStarts returns an error if no command can be started on this machine.
+func (x *Executor) tryStarts() error {
+	starter, err := spawn.New(x.opened, func(error) {})
+	if err != nil {
+		return err
 	}
-	handle = -1
-	attr.Sys.PidFD = &handle
-	alone := l.marks.begin(run, attr.Sys.Credential != nil)
-	pid, err = syscall.ForkExec(s.path, s.args, attr)
-	l.marks.end(run, alone, pid)
+	return starter.Close()
+}
+
+// start starts the command of an order, and returns its process id and a pidfd; -1 if the kernel has none.
+func (l *launcher) start(o *forkOrder) (pid, handle int, err error) {
+	p, s := o.process, o.spec
+	c := &spawn.Command{
+		Path:     s.path,
+		Dir:      s.dir,
+		Args:     s.args,
+		Env:      s.env,
+		Files:    o.files,
+		Session:  l.x.terminal,
+		User:     userOf(s.as),
+		Cgroup:   p.leaf.descriptor(),
+		RealTime: l.x.marks.limit(p.number),
+	}
+	o.starting.Store(&starting{l.starter, c})
+	defer o.starting.Store(nil)
+	return l.starter.Start(c)
+}
+
+// userOf returns the kernel's form of an account; nil for this process's own.
+func userOf(a *runas.Account) *spawn.User {
+	if a == nil {
+		return nil
+	}
+	return &spawn.User{UID: a.UID, GID: a.GID, Groups: a.Groups}
+}
+
+// starting is a start in progress.
+type starting struct {
+	starter *spawn.Starter
+	command *spawn.Command
+}
+
+// killChild kills the child of an order that has not executed its command yet.
+func (o *forkOrder) killChild() {
+	if s := o.starting.Load(); s != nil {
+		s.starter.Kill(s.command)
+	}
+}
+
+func (l *launcher) close() error {
+	if l.starter == nil {
+		return nil
+	}
+	return l.starter.Close()
+}
+
+// inItsCgroup starts the command of an order in its cgroup, if it has one. The cgroup may be the reason of a failure: a
+// command that needs no limits is then started again without.
+func (l *launcher) inItsCgroup(o *forkOrder, limited bool) (pid, handle int, err error) {
+	pid, handle, err = l.start(o)
+	p := o.process
+	if err == nil || p.leaf == nil || short(err) {
+		return pid, handle, err
+	}
+	p.leaf.remove()
+	if p.leaf = nil; limited {
+		return 0, -1, err
+	}
+	first := err
+	if pid, handle, err = l.start(o); err == nil {
+		l.x.cgroups.turnOff(fmt.Errorf("start a command in its cgroup: %w", first))
+	}
 	return pid, handle, err
-}
-
-func (l *launcher) close() {
-	if l.starter != nil {
-		_ = l.starter.Close() // only /dev/null
-		l.starter = nil
-	}
 }

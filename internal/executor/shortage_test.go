@@ -3,6 +3,7 @@ package executor_test
 import (
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -107,41 +108,71 @@ func TestStartWithoutDescriptors_CannotStart(t *testing.T) {
 	expect(t, x.Run(t.Context(), task, record(t, task)), common.StatusSucceeded, "")
 }
 
-// A program on a file system that does not answer blocks its own start and no other; its timeout counts, and
-// the process that has not become the command is gone after it.
-func TestStartThatHangs_OthersStart(t *testing.T) {
+// heldProgram makes a program that all users may execute. Its start waits for the holder of a lease, for up to 45 s.
+func heldProgram(t *testing.T) string {
+	t.Helper()
 	program := filepath.Join(t.TempDir(), "program")
 	data, err := os.ReadFile("/bin/true")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(program, data, 0o755); err != nil {
+	if err := os.WriteFile(program, data, 0o600); err != nil {
 		t.Fatal(err)
+	}
+	for path := program; path != os.TempDir() && path != "/"; path = filepath.Dir(path) {
+		if err := os.Chmod(path, 0o755); err != nil {
+			t.Fatal(err)
+		}
 	}
 	held, err := os.OpenFile(program, os.O_RDONLY, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer func() { _ = held.Close() }() // gives the lease back
+	t.Cleanup(func() { _ = held.Close() }) // gives the lease back
 	if _, err := unix.FcntlInt(held.Fd(), unix.F_SETLEASE, unix.F_WRLCK); err != nil {
-		// opening the file waits up to 45 s for the holder of the lease
 		t.Skipf("this file system gives no leases: %v", err)
 	}
-	x := newExecutor(t, func(c *executor.Config) { c.StartGate = 1 })
-	hangs := newTask(common.Job{Args: []string{program}, Timeout: "14s"})
-	_, ended := background(t, t.Context(), x, hangs)
+	return program
+}
+
+// Programs on a file system that does not answer block their own starts and no other, and stop nothing else of the
+// worker, though there are as many as processors; their timeouts count, and the processes that have not become the
+// commands are gone after them.
+func TestStartsThatHang_OthersStart(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(2))
+	settings := []func(*executor.Config){func(c *executor.Config) { c.StartGate = 2 }}
+	users := []string{"", ""}
+	if os.Getuid() == 0 {
+		users = []string{"root", "nobody"}
+		settings = append(settings, runningAs(t, "groups: {ops: {users: [root, nobody]}}\n"))
+	}
+	x := newExecutor(t, settings...)
+	var tasks []executor.Task
+	for _, user := range users {
+		job := common.Job{Group: "ops", User: user, Args: []string{heldProgram(t)}, Timeout: "16s"}
+		tasks = append(tasks, newTask(job))
+	}
 	began := time.Now()
-	waitFor(t, func() bool { return slices.Contains(codes(x), common.ConditionStartHangs) })
-	found := x.Conditions()
-	if found[0].StopsClaims || !strings.Contains(found[0].Text, "the start of 1 command has taken more than 10s") {
+	ended := make([]func() common.Run, len(tasks))
+	for i, task := range tasks {
+		_, ended[i] = background(t, t.Context(), x, task)
+	}
+	waitFor(t, func() bool {
+		found := x.Conditions()
+		return len(found) == 1 && strings.Contains(found[0].Text, "the start of 2 commands has taken more than 10s")
+	})
+	if found := x.Conditions(); found[0].Code != common.ConditionStartHangs || found[0].StopsClaims {
 		t.Errorf("%+v", found)
 	}
-	task := shell("true")
+	runtime.GC()
+	task := newTask(common.Job{Group: "ops", User: users[0], Command: "true"})
 	expect(t, x.Run(t.Context(), task, record(t, task)), common.StatusSucceeded, "")
-	got := ended()
-	expect(t, got, common.StatusTimedOut, "timeout")
-	if took := time.Since(began); got.StartedAt != nil || took > 40*time.Second {
-		t.Errorf("after %v: %+v", took, got)
+	for _, end := range ended {
+		got := end()
+		expect(t, got, common.StatusTimedOut, "timeout")
+		if took := time.Since(began); got.StartedAt != nil || took > 40*time.Second {
+			t.Errorf("after %v: %+v", took, got)
+		}
 	}
 	waitFor(t, func() bool { return len(x.Conditions()) == 0 })
 }

@@ -15,7 +15,6 @@ import (
 
 	"carillon/internal/executor/inside"
 	"carillon/internal/executor/proctree"
-	"carillon/internal/platform/bootclock"
 )
 
 // process is a command that was started.
@@ -117,8 +116,7 @@ func (x *Executor) launch(ctx context.Context, t *Task, s *spec, p *process, gat
 		task:    t,
 		process: p,
 		spec:    s,
-		files:   []uintptr{stdin.Fd(), uintptr(ends[0]), uintptr(ends[1])},
-		began:   uint64(bootclock.Now() / clockTick),
+		files:   [3]int{int(stdin.Fd()), ends[0], ends[1]},
 		done:    make(chan error, 1),
 	}
 	x.forks <- order

@@ -58,13 +58,6 @@ func (m Mark) Set() error {
 	return setLimits(os.Getpid(), uint64(m), uint64(m))
 }
 
-// SetRun marks a process, which may be this one, with the number of its run; 0 is no run. Processes that it starts from
-// now on inherit the number. A process can change its own number.
-func (m Mark) SetRun(pid int, number uint64) error {
-	l := m.Limits(number)
-	return setLimits(pid, l.Soft, l.Hard)
-}
-
 // Limits returns the limits of a process with this mark and the number of its run; 0 is no run.
 func (m Mark) Limits(number uint64) Limits {
 	l := Limits{Soft: uint64(m), Hard: uint64(m)}

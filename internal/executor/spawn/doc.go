@@ -10,7 +10,12 @@
 // handlers of Go cannot run in the child: clone3 resets them, or, where a sandbox forbids it, the child does so while
 // all signals are blocked.
 //
-// It works for Linux on amd64 and arm64, if a trial shows that the kernel and the sandbox allow all calls.
+// Where a kernel before 5.9 or a sandbox does not allow that, each child gets a copy of the table; all else stays the
+// same. It works for Linux on amd64 and arm64.
+//
+// The thread of a start is announced to the scheduler of Go as one in a system call: it may stay there for as long as
+// the file system of the program does not answer. [syscall.ForkExec] does not do that, so that the next garbage
+// collection would stop the whole process.
 package spawn
 
 import "golang.org/x/sys/unix"
@@ -20,10 +25,17 @@ import "golang.org/x/sys/unix"
 type Command struct {
 	Path, Dir string
 	Args, Env []string
-	Files     [streams]int // stdin, stdout and stderr; they stay open in this process
-	Cgroup    int          // descriptor of the cgroup to start in, if [Starter.IntoCgroup]; 0: that of this process
-	Procs     int          // descriptor of the file cgroup.procs of the cgroup to move to; 0: none
+	Files     [streams]int // stdin, stdout and stderr, none of them below [streams]; they stay open in this process
+	Session   bool         // it gets a session of its own
+	User      *User        // the user that it runs as; nil: that of this process
+	Cgroup    int          // descriptor of the folder of the cgroup to start in; 0: that of this process
 	RealTime  *unix.Rlimit // its RLIMIT_RTTIME; nil: that of this process
+}
+
+// User is the identity of a command.
+type User struct {
+	UID, GID uint32
+	Groups   []uint32 // supplementary groups
 }
 
 const (
@@ -33,8 +45,17 @@ const (
 	kept = streams + 1
 )
 
-// Unusable is the error of a start that must be repeated in another way.
-type Unusable struct{ error }
+// unusable is the error of a start that must be repeated in another way.
+type unusable struct{ error }
 
 // Unwrap returns the cause.
-func (u Unusable) Unwrap() error { return u.error }
+func (u unusable) Unwrap() error { return u.error }
+
+// Unmoved is the error of a start whose child could not move into its cgroup.
+type Unmoved struct{ error }
+
+// Error describes the error.
+func (u Unmoved) Error() string { return "move into the cgroup: " + u.error.Error() }
+
+// Unwrap returns the cause.
+func (u Unmoved) Unwrap() error { return u.error }

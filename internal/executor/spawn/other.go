@@ -12,12 +12,13 @@ import (
 type Starter struct{}
 
 // New returns an error.
-func New(*unix.Rlimit) (*Starter, error) { return nil, errors.ErrUnsupported }
+func New(*unix.Rlimit, func(error)) (*Starter, error) { return nil, errors.ErrUnsupported }
 
 // Start returns an error.
-func (*Starter) Start(*Command) (pid, pidfd int, err error) {
-	return 0, -1, Unusable{errors.ErrUnsupported}
-}
+func (*Starter) Start(*Command) (pid, pidfd int, err error) { return 0, -1, errors.ErrUnsupported }
+
+// Kill does nothing.
+func (*Starter) Kill(*Command) {}
 
 // Close does nothing.
 func (*Starter) Close() error { return nil }

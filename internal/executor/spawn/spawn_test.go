@@ -8,7 +8,6 @@ import (
 	"io"
 	"math/rand/v2"
 	"os"
-	"os/signal"
 	"path/filepath"
 	"runtime"
 	"strconv"
@@ -16,9 +15,17 @@ import (
 	"sync"
 	"syscall"
 	"testing"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
+
+func TestMain(m *testing.M) {
+	for fd := streams; fd < 1024; fd++ { // those that this process has inherited
+		unix.CloseOnExec(fd)
+	}
+	os.Exit(m.Run())
+}
 
 func starter(t testing.TB) *Starter {
 	t.Helper()
@@ -26,7 +33,7 @@ func starter(t testing.TB) *Starter {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := New(limit)
+	s, err := New(limit, func(why error) { t.Errorf("the descriptors are copied: %v", why) })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -38,13 +45,19 @@ func starter(t testing.TB) *Starter {
 	return s
 }
 
-// inBothModes runs a test with clone3, and with clone as where a sandbox forbids clone3.
-func inBothModes(t *testing.T, test func(t *testing.T, starter func() *Starter)) {
-	for name, old := range map[string]bool{"clone3": false, "clone": true} {
-		t.Run(name, func(t *testing.T) {
+// inAllModes runs a test with clone3, and with clone as where a sandbox forbids clone3, and with both as where a kernel
+// or a sandbox does not let a child leave a shared table.
+func inAllModes(t *testing.T, test func(t *testing.T, starter func() *Starter)) {
+	for _, m := range modes {
+		t.Run(m.String(), func(t *testing.T) {
 			test(t, func() *Starter {
 				s := starter(t)
-				s.old = old
+				s.mode.old = m.old
+				if s.mode.copies = m.copies; m.copies {
+					if err := s.release(); err != nil {
+						t.Fatal(err)
+					}
+				}
 				return s
 			})
 		})
@@ -202,7 +215,7 @@ func rdev(t *testing.T, fd int) uint64 {
 }
 
 func TestStart_CommandGetsWhatItIsGiven(t *testing.T) {
-	inBothModes(t, func(t *testing.T, starter func() *Starter) {
+	inAllModes(t, func(t *testing.T, starter func() *Starter) {
 		in, err := os.CreateTemp(t.TempDir(), "")
 		if err != nil {
 			t.Fatal(err)
@@ -224,7 +237,7 @@ func TestStart_CommandGetsWhatItIsGiven(t *testing.T) {
 }
 
 func TestStart_RealTime_IsTheLimitOfTheCommandOnly(t *testing.T) {
-	inBothModes(t, func(t *testing.T, starter func() *Starter) {
+	inAllModes(t, func(t *testing.T, starter func() *Starter) {
 		var own, after unix.Rlimit
 		if err := unix.Getrlimit(unix.RLIMIT_RTTIME, &own); err != nil {
 			t.Fatal(err)
@@ -242,39 +255,163 @@ func TestStart_RealTime_IsTheLimitOfTheCommandOnly(t *testing.T) {
 }
 
 func TestStart_ProcessStateIsOfAnOrdinaryStart(t *testing.T) {
-	inBothModes(t, func(t *testing.T, starter func() *Starter) {
-		script := `grep -e SigBlk -e SigCgt -e NoNewPrivs -e Umask /proc/self/status; ulimit -Sn; ulimit -Hn`
-		s := starter()
-		if !s.old { // which resets ignored signals as well
-			script += "; grep SigIgn /proc/self/status"
+	const identity = `; id -u; id -g; id -G; sed 's/.*) //' /proc/$$/stat | cut -d ' ' -f 3,4 | sed s/$$/own/g
+		grep -e CapEff -e CapPrm -e CapInh /proc/self/status`
+	for name, c := range map[string]struct {
+		session bool
+		user    *User
+		attr    syscall.SysProcAttr
+	}{
+		"a group":          {attr: syscall.SysProcAttr{Setpgid: true}},
+		"a session":        {session: true, attr: syscall.SysProcAttr{Setsid: true}},
+		"a user":           {user: &User{UID: 65534, GID: 65533, Groups: []uint32{65532, 65531}}},
+		"without groups":   {user: &User{UID: 65534, GID: 65533}},
+		"a user's session": {session: true, user: &User{UID: 65534, GID: 65533}},
+	} {
+		c.attr.Setpgid, c.attr.Setsid = !c.session, c.session
+		if c.user != nil {
+			c.attr.Credential = &syscall.Credential{Uid: c.user.UID, Gid: c.user.GID, Groups: c.user.Groups}
 		}
-		got, _, err := start(t, s, shell(script), null(t))
-		if err != nil {
+		t.Run(name, func(t *testing.T) {
+			if c.user != nil && os.Getuid() != 0 {
+				t.Skip("only root can change the user")
+			}
+			inAllModes(t, func(t *testing.T, starter func() *Starter) {
+				script := `grep -e SigBlk -e SigCgt -e NoNewPrivs -e Umask /proc/self/status; ulimit -Sn; ulimit -Hn`
+				s := starter()
+				if !s.mode.old { // which resets ignored signals as well
+					script += "; grep SigIgn /proc/self/status"
+				}
+				own := shell(script + identity)
+				own.Session, own.User = c.session, c.user
+				got, _, err := start(t, s, own, null(t))
+				if err != nil {
+					t.Fatal(err)
+				}
+				if want := ordinary(t, script+identity, &c.attr); got != want {
+					t.Fatalf("the command started with\n%s\nan ordinary one with\n%s", got, want)
+				}
+			})
+		})
+	}
+}
+
+// ordinary returns the output of a script that the standard library starts.
+func ordinary(t *testing.T, script string, attr *syscall.SysProcAttr) string {
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	p, err := os.StartProcess("/bin/sh", []string{"sh", "-c", script},
+		&os.ProcAttr{Env: shell("").Env, Files: []*os.File{null(t), w, w}, Sys: attr})
+	if err = errors.Join(err, w.Close()); err != nil {
+		t.Fatal(err)
+	}
+	out, err := io.ReadAll(r)
+	if _, ended := p.Wait(); errors.Join(err, ended) != nil {
+		t.Fatal(err, ended)
+	}
+	return string(out)
+}
+
+// The kernel opens the memory to processes of the same user, if the machine is set so, when a child that shares it
+// changes its user.
+func TestStart_AsAUser_MemoryStaysClosed(t *testing.T) {
+	const file = "/proc/sys/fs/suid_dumpable"
+	before, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(file, []byte("1"), 0); err != nil {
+		t.Skipf("the machine cannot be set: %v", err)
+	}
+	t.Cleanup(func() {
+		if err := os.WriteFile(file, before, 0); err != nil {
+			t.Error(err)
+		}
+	})
+	inAllModes(t, func(t *testing.T, starter func() *Starter) {
+		c := shell(":")
+		c.User = &User{UID: 65534, GID: 65534}
+		if _, _, err := start(t, starter(), c, null(t)); err != nil {
 			t.Fatal(err)
 		}
-		r, w, err := os.Pipe()
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer r.Close()
-		p, err := os.StartProcess("/bin/sh", []string{"sh", "-c", script},
-			&os.ProcAttr{Env: shell("").Env, Files: []*os.File{null(t), w, w},
-				Sys: &syscall.SysProcAttr{Setpgid: true}})
-		if err = errors.Join(err, w.Close()); err != nil {
-			t.Fatal(err)
-		}
-		want, err := io.ReadAll(r)
-		if _, ended := p.Wait(); errors.Join(err, ended) != nil {
-			t.Fatal(err, ended)
-		}
-		if got != string(want) {
-			t.Fatalf("the command started with\n%s\nan ordinary one with\n%s", got, want)
+		if open, err := unix.PrctlRetInt(unix.PR_GET_DUMPABLE, 0, 0, 0, 0); err != nil || open != 0 {
+			t.Errorf("dumpable: %d, %v", open, err)
 		}
 	})
 }
 
+// A machine that does not let a user be changed to is not asked again in another way.
+func TestStart_UserCannotBeChanged_ErrorOfTheCall(t *testing.T) {
+	inAllModes(t, func(t *testing.T, starter func() *Starter) {
+		c := shell(":")
+		c.User = &User{UID: 1<<32 - 1} // no user has this number
+		if _, _, err := start(t, starter(), c, null(t)); !errors.Is(err, syscall.EINVAL) &&
+			!errors.Is(err, syscall.EPERM) {
+			t.Errorf("got %v", err)
+		}
+	})
+}
+
+// Without enough descriptors to reserve, and when the reserved ones turn out to be of no use, those of the process are
+// copied; it is told once.
+func TestStart_NothingReserved_DescriptorsAreCopied(t *testing.T) {
+	limit, err := DescriptorLimit()
+	if err != nil {
+		t.Fatal(err)
+	}
+	told := 0
+	in := null(t)
+	var before unix.Rlimit
+	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &before); err != nil {
+		t.Fatal(err)
+	}
+	var held []int
+	for { // until no number below is free
+		fd, err := unix.FcntlInt(in.Fd(), unix.F_DUPFD_CLOEXEC, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if held = append(held, fd); fd > int(in.Fd()) {
+			break
+		}
+	}
+	few := before
+	few.Cur = uint64(held[len(held)-1]) + 4 // enough for a start
+	if err := unix.Setrlimit(unix.RLIMIT_NOFILE, &few); err != nil {
+		t.Fatal(err)
+	}
+	s, err := New(limit, func(error) { told++ })
+	if err := errors.Join(unix.Setrlimit(unix.RLIMIT_NOFILE, &before), closeAll(held...)); err != nil {
+		t.Fatal(err)
+	}
+	if err != nil || told != 1 {
+		t.Fatalf("told %d times: %v", told, err)
+	}
+	if out, _, err := start(t, s, shell("echo a"), in); err != nil || out != "a\n" {
+		t.Errorf("printed %q: %v", out, err)
+	}
+
+	s = starter(t)
+	s.copied = func(error) { told++ }
+	if err := s.release(); err != nil {
+		t.Fatal(err)
+	}
+	s.null = int(before.Max) // no descriptor has this number
+	for range 2 {
+		if out, _, err := start(t, s, shell("echo b"), in); err != nil || out != "b\n" {
+			t.Errorf("printed %q: %v", out, err)
+		}
+	}
+	if told != 2 {
+		t.Errorf("told %d times, want once for each starter", told)
+	}
+}
+
 func TestStart_CommandLeadsItsGroupAndEndsWithItsThread(t *testing.T) {
-	inBothModes(t, func(t *testing.T, starter func() *Starter) {
+	inAllModes(t, func(t *testing.T, starter func() *Starter) {
 		s, in := starter(), null(t)
 		r, w, err := os.Pipe()
 		if err != nil {
@@ -314,48 +451,127 @@ func TestStart_CommandLeadsItsGroupAndEndsWithItsThread(t *testing.T) {
 	})
 }
 
-// While a file system keeps a start waiting, Go can stop all goroutines: a garbage collection ends before the start.
-func TestStart_Hangs_StopsNoOtherGoroutine(t *testing.T) {
-	inBothModes(t, func(t *testing.T, starter func() *Starter) {
-		program := filepath.Join(t.TempDir(), "program")
-		if err := os.WriteFile(program, nil, 0o755); err != nil {
-			t.Fatal(err)
-		}
-		held, err := os.Open(program)
+// lease makes a program whose start waits until the lease is given back, or for 45 s.
+func lease(t *testing.T) (program string, held *os.File) {
+	t.Helper()
+	program = filepath.Join(t.TempDir(), "program")
+	if err := os.WriteFile(program, nil, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	held, err := os.Open(program)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { held.Close() })
+	if _, err := unix.FcntlInt(held.Fd(), unix.F_SETLEASE, unix.F_WRLCK); err != nil {
+		t.Skipf("this file system gives no leases: %v", err)
+	}
+	return program, held
+}
+
+// awaitOpen returns when a start waits for the lease.
+func awaitOpen(t *testing.T, held *os.File) {
+	t.Helper()
+	for range 30_000 {
+		kind, err := unix.FcntlInt(held.Fd(), unix.F_GETLEASE, 0)
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer held.Close()
-		broken := make(chan os.Signal, 1)
-		signal.Notify(broken, syscall.SIGIO)
-		defer signal.Stop(broken)
-		if _, err := unix.FcntlInt(held.Fd(), unix.F_SETLEASE, unix.F_WRLCK); err != nil {
-			t.Skipf("this file system gives no leases: %v", err)
+		if kind != unix.F_WRLCK { // what it is to become
+			return
 		}
-		s, in := starter(), null(t)
-		ended := make(chan error, 1)
-		go func() {
-			_, _, err := start(t, s, Command{Path: program, Args: []string{program}}, in)
-			ended <- err
-		}()
-		<-broken // the child opens the program, and waits until the lease is given back or 45 s have passed
+		time.Sleep(time.Millisecond)
+	}
+	t.Fatal("the program is not opened")
+}
+
+// While a file system keeps as many starts waiting as there are processors for Go, all goroutines can be stopped: a
+// garbage collection ends before the starts.
+func TestStart_Hangs_StopsNoOtherGoroutine(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(2))
+	inAllModes(t, func(t *testing.T, starter func() *Starter) {
+		ended := make(chan error, 2)
+		in := null(t)
+		var leases []*os.File
+		for range cap(ended) {
+			program, held := lease(t)
+			leases = append(leases, held)
+			s := starter()
+			go func() {
+				_, _, err := start(t, s, Command{Path: program, Args: []string{program}}, in)
+				ended <- err
+			}()
+			awaitOpen(t, held)
+		}
 		runtime.GC()
 		select {
 		case err := <-ended:
-			t.Fatalf("the collection lasted as long as the start: %v", err)
+			t.Fatalf("the collection lasted as long as a start: %v", err)
 		default:
 		}
-		if _, err := unix.FcntlInt(held.Fd(), unix.F_SETLEASE, unix.F_UNLCK); err != nil {
-			t.Fatal(err)
+		for _, held := range leases {
+			if _, err := unix.FcntlInt(held.Fd(), unix.F_SETLEASE, unix.F_UNLCK); err != nil {
+				t.Fatal(err)
+			}
+			if err := <-ended; !errors.Is(err, syscall.ENOEXEC) {
+				t.Errorf("an empty program: %v", err)
+			}
 		}
-		if err := <-ended; !errors.Is(err, syscall.ENOEXEC) {
-			t.Errorf("an empty program: %v", err)
+	})
+}
+
+// A start that hangs can be ended, also by a process that may not look at its child; no other start is.
+func TestKill_OfAHangingStart_EndsIt(t *testing.T) {
+	inAllModes(t, func(t *testing.T, starter func() *Starter) {
+		s, in := starter(), null(t)
+		program, held := lease(t)
+		hangs := Command{Path: program, Args: []string{program}, Files: [streams]int{int(in.Fd()), int(in.Fd()),
+			int(in.Fd())}}
+		if os.Getuid() == 0 {
+			hangs.User = &User{UID: 65534, GID: 65534}
+		}
+		for dir := filepath.Dir(program); dir != os.TempDir() && dir != "/"; dir = filepath.Dir(dir) {
+			if err := os.Chmod(dir, 0o755); err != nil {
+				t.Fatal(err)
+			}
+		}
+		s.Kill(&hangs) // not begun
+		ended := make(chan syscall.WaitStatus, 1)
+		go func() {
+			runtime.LockOSThread()
+			defer runtime.UnlockOSThread()
+			pid, pidfd, err := s.Start(&hangs)
+			if err != nil {
+				t.Error(err)
+			}
+			_ = unix.Close(pidfd)
+			var status syscall.WaitStatus
+			if _, err := syscall.Wait4(pid, &status, 0, nil); err != nil {
+				t.Error(err)
+			}
+			ended <- status
+		}()
+		awaitOpen(t, held)
+		other := hangs
+		s.Kill(&other)
+		select {
+		case status := <-ended:
+			t.Errorf("ended with %v", status)
+		default:
+		}
+		s.Kill(&hangs)
+		if status := <-ended; status.Signal() != syscall.SIGKILL {
+			t.Errorf("the child ended with %v", status)
+		}
+		s.Kill(&hangs) // ended
+		if out, _, err := start(t, s, shell("echo on"), in); err != nil || out != "on\n" {
+			t.Errorf("the next command printed %q: %v", out, err)
 		}
 	})
 }
 
 func TestStart_CommandCannotBeExecuted_ErrorOfExec(t *testing.T) {
-	inBothModes(t, func(t *testing.T, starter func() *Starter) {
+	inAllModes(t, func(t *testing.T, starter func() *Starter) {
 		s := starter()
 		file := t.TempDir() + "/text"
 		if err := os.WriteFile(file, []byte("no program"), 0o700); err != nil {
@@ -381,12 +597,13 @@ func TestStart_CommandCannotBeExecuted_ErrorOfExec(t *testing.T) {
 
 // A child whose parent has ended before it asked to be killed with it sees another parent.
 func TestStart_ParentHasEnded_NothingExecuted(t *testing.T) {
-	inBothModes(t, func(t *testing.T, starter func() *Starter) {
+	inAllModes(t, func(t *testing.T, starter func() *Starter) {
 		s := starter()
 		s.parent++
+		s.copied = func(error) {}
 		file := t.TempDir() + "/executed"
 		_, _, err := start(t, s, shell("touch "+file), null(t))
-		if _, unusable := errors.AsType[Unusable](err); !unusable {
+		if _, unusable := errors.AsType[unusable](err); !unusable {
 			t.Errorf("got %v, want that it must be started in another way", err)
 		}
 		if _, err := os.Stat(file); !errors.Is(err, os.ErrNotExist) {
@@ -396,7 +613,7 @@ func TestStart_ParentHasEnded_NothingExecuted(t *testing.T) {
 }
 
 func TestStart_ManyDescriptors_NoneChangesAndNoneIsInherited(t *testing.T) {
-	inBothModes(t, func(t *testing.T, starter func() *Starter) {
+	inAllModes(t, func(t *testing.T, starter func() *Starter) {
 		var limit unix.Rlimit
 		if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &limit); err != nil {
 			t.Fatal(err)
@@ -457,7 +674,7 @@ func descriptors(t *testing.T) int {
 
 // Locks of a process on a file end when the process closes any descriptor of the file.
 func TestStart_RecordLocksSurvive(t *testing.T) {
-	inBothModes(t, func(t *testing.T, starter func() *Starter) {
+	inAllModes(t, func(t *testing.T, starter func() *Starter) {
 		f, err := os.Create(t.TempDir() + "/locked")
 		if err != nil {
 			t.Fatal(err)
@@ -484,28 +701,40 @@ func TestStart_RecordLocksSurvive(t *testing.T) {
 	})
 }
 
-// A file that is not cgroup.procs shows what the child writes, and that it does so before the command is executed.
-func TestStart_MovesItself(t *testing.T) {
-	inBothModes(t, func(t *testing.T, starter func() *Starter) {
-		procs, err := os.Create(t.TempDir() + "/cgroup.procs")
+// A folder that is not a cgroup shows what a child writes to cgroup.procs, and that it does so before the command is
+// executed; clone3 starts a child in a real cgroup only.
+func TestStart_Cgroup_CommandBeginsInIt(t *testing.T) {
+	inAllModes(t, func(t *testing.T, starter func() *Starter) {
+		s := starter()
+		dir, err := os.Open(t.TempDir())
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer procs.Close()
-		c := shell("cat " + procs.Name())
-		c.Procs = int(procs.Fd())
-		if out, _, err := start(t, starter(), c, null(t)); err != nil || out != "0" {
+		defer dir.Close()
+		procs := filepath.Join(dir.Name(), "cgroup.procs")
+		c := shell("cat " + procs)
+		c.Cgroup = int(dir.Fd())
+		if _, _, err := start(t, s, c, null(t)); err == nil {
+			t.Error("started in a cgroup that does not exist")
+		}
+		if !s.mode.old {
+			return
+		}
+		if err := os.WriteFile(procs, nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if out, _, err := start(t, s, c, null(t)); err != nil || out != "0" {
 			t.Errorf("the command read %q, %v, want 0", out, err)
 		}
-		closed, err := os.Open(procs.Name()) // a file that cannot be written
-		if err != nil {
+		if err := os.Remove(procs); err != nil {
 			t.Fatal(err)
 		}
-		defer closed.Close()
-		c.Procs = int(closed.Fd())
-		_, _, err = start(t, starter(), c, null(t))
-		if _, unusable := errors.AsType[Unusable](err); !unusable {
-			t.Errorf("got %v, want that it must be started in another way", err)
+		if err := os.Symlink("/dev/full", procs); err != nil {
+			t.Fatal(err)
+		}
+		_, _, err = start(t, s, c, null(t))
+		if _, unmoved := errors.AsType[Unmoved](err); !unmoved || !errors.Is(err, unix.ENOSPC) {
+			t.Errorf("got %v, want that it could not be moved", err)
 		}
 	})
 }

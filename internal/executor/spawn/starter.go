@@ -11,6 +11,8 @@ import (
 	"os"
 	"runtime"
 	"slices"
+	"sync"
+	"sync/atomic"
 	"syscall"
 	"unsafe"
 
@@ -18,7 +20,7 @@ import (
 )
 
 // most is the maximum number of system calls of a child.
-const most = 16 + signals
+const most = 20 + signals
 
 // signals is the number of signals of the kernel.
 const signals = 64
@@ -60,15 +62,25 @@ func entersyscall()
 //go:linkname exitsyscall runtime.exitsyscall
 func exitsyscall()
 
+// mode is how children are started.
+type mode struct {
+	copies bool // each child gets a copy of the descriptor table
+	old    bool // clone is used, since clone3 is not allowed
+}
+
+// modes are all modes, the best ones first. A sandbox that restricts namespaces forbids clone3, since it cannot see its
+// flags.
+var modes = []mode{{}, {old: true}, {copies: true}, {copies: true, old: true}}
+
 // Starter starts commands, one at a time. A child reads its memory, so it must not be copied.
 type Starter struct {
 	limit   *unix.Rlimit
+	copied  func(error) // called when the descriptors must be copied from now on
 	time    unix.Rlimit // RLIMIT_RTTIME of the command
-	old     bool        // clone is used, since clone3 is not allowed
-	parent  int         // id of this process
-	null    int         // the first of 1 + kept adjacent descriptors, which are all /dev/null between starts
+	mode    mode
+	parent  int // id of this process
+	null    int // the first of 1 + kept adjacent descriptors, all /dev/null between starts; unused if mode.copies
 	clone   cloneArgs
-	pidfd   int32
 	blocked unix.Sigset_t // all signals
 	before  unix.Sigset_t // the signal mask of the calling thread
 	action  [4]uint64     // struct sigaction of the kernel: the default disposition
@@ -76,40 +88,71 @@ type Starter struct {
 	count   int       // number of calls
 	text    []byte    // the strings of the command
 	lists   []uintptr // addresses of its arguments, zero, addresses of its environment, zero
+	groups  []uint32  // supplementary groups of its user
 	path    uintptr   // addresses in text
 	dir     uintptr
+
+	mu    sync.Mutex
+	going *Command // the one that is being started
+	pidfd int32    // of its child, written by the kernel before the child runs; -1: none
 }
 
-// New reserves descriptors and tries a start. It returns an error if this kernel or sandbox does not allow it. limit is
-// the limit of the number of descriptors that commands get; nil: that of this process.
-func New(limit *unix.Rlimit) (*Starter, error) {
-	s := &Starter{limit: limit, parent: os.Getpid()}
+// New reserves descriptors and tries a start. It returns an error if this kernel or sandbox allows no start at all; if
+// only the descriptors have to be copied, it calls copied with the reason, as any later start may do. limit is the
+// limit of the number of descriptors that commands get; nil: that of this process.
+func New(limit *unix.Rlimit, copied func(error)) (*Starter, error) {
+	s := &Starter{limit: limit, copied: copied, parent: os.Getpid()}
 	for i := range s.blocked.Val {
 		s.blocked.Val[i] = math.MaxUint64
 	}
-	if err := s.reserve(); err != nil {
-		return nil, fmt.Errorf("reserve descriptors: %w", err)
-	}
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
-	if s.trial() == nil {
-		return s, nil
+	reserved := s.reserve()
+	failed := []error{reserved}
+	for _, s.mode = range modes {
+		if !s.mode.copies && reserved != nil {
+			continue
+		}
+		if s.mode == (mode{copies: true}) && reserved == nil {
+			failed = append(failed, s.release())
+		}
+		err := s.trial()
+		if err == nil {
+			if s.mode.copies {
+				copied(errors.Join(failed...))
+			}
+			return s, nil
+		}
+		failed = append(failed, err)
 	}
-	// A sandbox that restricts namespaces forbids clone3, since it cannot see its flags.
-	s.old = true
-	if err := s.trial(); err != nil {
-		return nil, errors.Join(fmt.Errorf("start a command that shares the descriptors: %w", err), s.Close())
-	}
-	return s, nil
+	return nil, fmt.Errorf("no command can be started: %w", errors.Join(failed...))
 }
 
 // trial starts a program that does not exist.
 func (s *Starter) trial() error {
-	none := Command{Path: os.DevNull + "/none", Dir: "/", Files: [streams]int{s.null, s.null, s.null}}
-	if _, _, err := s.Start(&none); !errors.Is(err, syscall.ENOTDIR) {
-		return fmt.Errorf("trial: %w", err)
+	null, err := os.Open(os.DevNull)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = null.Close() }() // only read
+	fd := int(null.Fd())
+	none := Command{Path: os.DevNull + "/none", Dir: "/", Files: [streams]int{fd, fd, fd}}
+	if _, _, err := s.start(&none); !errors.Is(err, syscall.ENOTDIR) {
+		return fmt.Errorf("start a command, %v: %w", s.mode, err)
 	}
 	return nil
+}
+
+// String describes a mode.
+func (m mode) String() string {
+	how, by := "sharing the descriptors", "clone3"
+	if m.copies {
+		how = "copying the descriptors"
+	}
+	if m.old {
+		by = "clone"
+	}
+	return how + " by " + by
 }
 
 // stride is how many numbers reserve skips at most when another thread has taken the next one.
@@ -121,13 +164,13 @@ const stride = 64
 func (s *Starter) reserve() error {
 	first, err := unix.Open(os.DevNull, unix.O_RDWR|unix.O_CLOEXEC, 0)
 	if err != nil {
-		return err
+		return fmt.Errorf("reserve descriptors: %w", err)
 	}
 	var opened []int
 	for next := streams; len(opened) < 1+kept; next++ {
 		fd, err := unix.FcntlInt(uintptr(first), unix.F_DUPFD_CLOEXEC, next)
 		if err != nil {
-			return errors.Join(err, closeAll(append(opened, first)...))
+			return errors.Join(fmt.Errorf("reserve descriptors: %w", err), closeAll(append(opened, first)...))
 		}
 		if opened = append(opened, fd); fd == next {
 			continue
@@ -152,31 +195,80 @@ func closeAll(fds ...int) (err error) {
 	return err
 }
 
-// Close releases the reserved descriptors.
-func (s *Starter) Close() error {
+// release closes the reserved descriptors.
+func (s *Starter) release() error {
 	return closeAll(s.null, s.null+1, s.null+2, s.null+3, s.null+4)
 }
 
-// Start starts a command, and returns its process id and a descriptor of the process (a pidfd). The caller must be
-// locked to its thread. The error of a command that cannot be executed is a [syscall.Errno], as that of
-// [syscall.ForkExec]; any other failure is an [Unusable].
+// Close releases the reserved descriptors.
+func (s *Starter) Close() error {
+	if s.mode.copies {
+		return nil
+	}
+	return s.release()
+}
+
+// Start starts a command, and returns its process id and a descriptor of the process (a pidfd); -1 if the kernel has
+// none. The caller must be locked to its thread. The error of a command that cannot be executed is a [syscall.Errno];
+// that of one that cannot be moved into its cgroup is [Unmoved].
 func (s *Starter) Start(c *Command) (pid, pidfd int, err error) {
+	pid, pidfd, err = s.start(c)
+	bad, unusable := errors.AsType[unusable](err)
+	if !unusable || s.mode.copies {
+		return pid, pidfd, err
+	}
+	s.copied(errors.Join(bad, s.release()))
+	s.mode.copies = true
+	return s.start(c)
+}
+
+// Kill kills the child of a command that is being started and has not executed its program; any other command is left
+// alone. It may be called by any thread.
+func (s *Starter) Kill(c *Command) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if fd := atomic.LoadInt32(&s.pidfd); s.going == c && fd >= 0 {
+		_ = unix.PidfdSendSignal(int(fd), unix.SIGKILL, nil, 0) // it may have ended
+	}
+}
+
+// begin makes c the command that is being started, or none if it is nil.
+func (s *Starter) begin(c *Command) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.going = c; c != nil {
+		atomic.StoreInt32(&s.pidfd, -1)
+	}
+}
+
+func (s *Starter) start(c *Command) (pid, pidfd int, err error) {
 	defer func() { clear(s.text) }() // it may contain secrets
-	if err := s.write(c); err != nil {
+	var procs int
+	if c.Cgroup != 0 && s.mode.old { // else clone3 starts the child in it
+		if procs, err = unix.Openat(c.Cgroup, "cgroup.procs", unix.O_WRONLY|unix.O_CLOEXEC, 0); err != nil {
+			return 0, -1, Unmoved{err}
+		}
+		defer func() { _ = unix.Close(procs) }() // the child has written
+	}
+	if err := s.write(c, procs); err != nil {
 		return 0, -1, err
 	}
-	for i, fd := range append(c.Files[:], c.Procs) {
-		if i == streams && c.Procs == 0 {
-			break
+	if !s.mode.copies {
+		for i, fd := range append(c.Files[:], procs) {
+			if i == streams && procs == 0 {
+				break
+			}
+			if err := unix.Dup3(fd, s.null+1+i, unix.O_CLOEXEC); err != nil {
+				return 0, -1, unusable{fmt.Errorf("duplicate a descriptor: %w", err)}
+			}
+			defer unix.Dup3(s.null, s.null+1+i, unix.O_CLOEXEC) // else the end of an output would not be noticed
 		}
-		if err := unix.Dup3(fd, s.null+1+i, unix.O_CLOEXEC); err != nil {
-			return 0, -1, Unusable{fmt.Errorf("duplicate a descriptor: %w", err)}
-		}
-		defer unix.Dup3(s.null, s.null+1+i, unix.O_CLOEXEC) // else the end of an output would not be noticed
 	}
+	s.begin(c)
+	defer s.begin(nil)
 	// Signals to this process must be handled by another thread, since this one is suspended.
 	if err := unix.PthreadSigmask(unix.SIG_SETMASK, &s.blocked, &s.before); err != nil {
-		return 0, -1, Unusable{fmt.Errorf("block signals: %w", err)}
+		return 0, -1, unusable{fmt.Errorf("block signals: %w", err)}
 	}
 	pid = s.run(c)
 	unmasked := unix.PthreadSigmask(unix.SIG_SETMASK, &s.before, nil)
@@ -184,6 +276,7 @@ func (s *Starter) Start(c *Command) (pid, pidfd int, err error) {
 	if pid < 0 {
 		return 0, -1, syscall.Errno(-pid)
 	}
+	s.begin(nil)
 	for i := range s.count {
 		if err := s.calls[i].failure(); err != nil {
 			return 0, -1, errors.Join(err, s.reap(pid))
@@ -194,12 +287,15 @@ func (s *Starter) Start(c *Command) (pid, pidfd int, err error) {
 
 // run starts the child.
 func (s *Starter) run(c *Command) (pid int) {
-	const flags = unix.CLONE_VM | unix.CLONE_VFORK | unix.CLONE_FILES | unix.CLONE_PIDFD
-	if s.old {
+	flags := uintptr(unix.CLONE_VM | unix.CLONE_VFORK | unix.CLONE_PIDFD)
+	if !s.mode.copies {
+		flags |= unix.CLONE_FILES
+	}
+	if s.mode.old {
 		return suspended(unix.SYS_CLONE, flags|uintptr(unix.SIGCHLD), 0, address(&s.pidfd), &s.calls[0])
 	}
 	s.clone = cloneArgs{
-		flags:      flags | unix.CLONE_CLEAR_SIGHAND,
+		flags:      uint64(flags) | unix.CLONE_CLEAR_SIGHAND,
 		pidfd:      uint64(address(&s.pidfd)),
 		exitSignal: uint64(unix.SIGCHLD),
 	}
@@ -211,12 +307,16 @@ func (s *Starter) run(c *Command) (pid int) {
 }
 
 // reap waits for a child that has not executed its program.
-func (s *Starter) reap(pid int) error {
+func (s *Starter) reap(pid int) (err error) {
 	for {
-		if _, err := syscall.Wait4(pid, nil, 0, nil); !errors.Is(err, syscall.EINTR) {
-			return errors.Join(err, unix.Close(int(s.pidfd)))
+		if _, err = syscall.Wait4(pid, nil, 0, nil); !errors.Is(err, syscall.EINTR) {
+			break
 		}
 	}
+	if s.pidfd >= 0 {
+		err = errors.Join(err, unix.Close(int(s.pidfd)))
+	}
+	return err
 }
 
 // failure returns the error of a call that failed, or nil.
@@ -224,31 +324,34 @@ func (c *call) failure() error {
 	switch {
 	case c.got == 0:
 		return nil
-	case c.number == unix.SYS_CHDIR, c.number == unix.SYS_EXECVE:
+	case c.number == unix.SYS_WRITE:
+		return Unmoved{syscall.Errno(-c.got)}
+	case slices.Contains(ofCommand, c.number):
 		return syscall.Errno(-c.got)
 	case c.want != 0:
-		return Unusable{fmt.Errorf("system call %d returned %d instead of %d", c.number, c.got, c.want)}
+		return unusable{fmt.Errorf("system call %d returned %d instead of %d", c.number, c.got, c.want)}
 	default:
-		return Unusable{fmt.Errorf("system call %d: %w", c.number, syscall.Errno(-c.got))}
+		return unusable{fmt.Errorf("system call %d: %w", c.number, syscall.Errno(-c.got))}
 	}
 }
 
-// write writes the calls of the child that is to execute a command.
-func (s *Starter) write(c *Command) error {
+// ofCommand are the system calls that fail because of the command.
+var ofCommand = []uintptr{unix.SYS_SETGROUPS, unix.SYS_SETGID, unix.SYS_SETUID, unix.SYS_CHDIR, unix.SYS_EXECVE}
+
+// write writes the calls of the child that is to execute a command. procs is the descriptor of the file by which it
+// moves into its cgroup; 0: none.
+func (s *Starter) write(c *Command, procs int) error {
 	if err := s.writeText(c); err != nil {
 		return err
 	}
 	s.count = 0
-	s.add(unix.SYS_CLOSE_RANGE, uintptr(s.null+1+kept), math.MaxUint32, unix.CLOSE_RANGE_UNSHARE)
-	for i := range streams { // the table is the child's own from here on
-		s.add(unix.SYS_DUP3, uintptr(s.null+1+i), uintptr(i), 0)
+	s.writeFiles(c, procs)
+	if c.Session {
+		s.add(unix.SYS_SETSID)
+	} else {
+		s.add(unix.SYS_SETPGID, 0, 0)
 	}
-	if c.Procs != 0 {
-		s.add(unix.SYS_WRITE, uintptr(s.null+1+streams), address(&self[0]), uintptr(len(self)))
-	}
-	s.add(unix.SYS_CLOSE_RANGE, streams, uintptr(s.null+kept), 0)
-	s.add(unix.SYS_SETPGID, 0, 0)
-	if s.old { // else clone3 has done it, for the signals that are not ignored
+	if s.mode.old { // else clone3 has done it, for the signals that are not ignored
 		for signal := unix.Signal(1); signal <= signals; signal++ {
 			if signal != unix.SIGKILL && signal != unix.SIGSTOP {
 				s.add(unix.SYS_RT_SIGACTION, uintptr(signal), address(&s.action[0]), 0, unsafe.Sizeof(s.before.Val[0]))
@@ -256,9 +359,6 @@ func (s *Starter) write(c *Command) error {
 		}
 	}
 	s.add(unix.SYS_RT_SIGPROCMASK, unix.SIG_SETMASK, address(&s.before), 0, unsafe.Sizeof(s.before.Val[0]))
-	if c.Dir != "" {
-		s.add(unix.SYS_CHDIR, s.dir)
-	}
 	if s.limit != nil {
 		s.add(unix.SYS_PRLIMIT64, 0, unix.RLIMIT_NOFILE, address(s.limit), 0)
 	}
@@ -266,11 +366,50 @@ func (s *Starter) write(c *Command) error {
 		s.time = *c.RealTime
 		s.add(unix.SYS_PRLIMIT64, 0, unix.RLIMIT_RTTIME, address(&s.time), 0)
 	}
-	s.add(unix.SYS_PRCTL, unix.PR_SET_PDEATHSIG, uintptr(unix.SIGKILL))
+	if c.User != nil {
+		s.writeUser(c.User)
+	}
+	if c.Dir != "" {
+		s.add(unix.SYS_CHDIR, s.dir)
+	}
+	s.add(unix.SYS_PRCTL, unix.PR_SET_PDEATHSIG, uintptr(unix.SIGKILL)) // a change of the user resets it
 	s.add(unix.SYS_GETPPID)
 	s.calls[s.count-1].want = uintptr(s.parent) // else this process has ended before the call above
 	s.add(unix.SYS_EXECVE, s.path, address(&s.lists[0]), address(&s.lists[len(c.Args)+1]))
 	return nil
+}
+
+// writeFiles writes the calls that give the child its descriptors and move it into its cgroup.
+func (s *Starter) writeFiles(c *Command, procs int) {
+	from := c.Files
+	if !s.mode.copies {
+		s.add(unix.SYS_CLOSE_RANGE, uintptr(s.null+1+kept), math.MaxUint32, unix.CLOSE_RANGE_UNSHARE)
+		for i := range from {
+			from[i] = s.null + 1 + i
+		}
+	}
+	for i, fd := range from { // the table is the child's own from here on
+		s.add(unix.SYS_DUP3, uintptr(fd), uintptr(i), 0)
+	}
+	if procs != 0 {
+		if !s.mode.copies {
+			procs = s.null + kept
+		}
+		s.add(unix.SYS_WRITE, uintptr(procs), address(&self[0]), uintptr(len(self)))
+	}
+	if !s.mode.copies {
+		s.add(unix.SYS_CLOSE_RANGE, streams, uintptr(s.null+kept), 0)
+	} // else those of this process are closed when the program is executed
+}
+
+// writeUser writes the calls that change the user. The kernel may then open the memory, which is still that of this
+// process, to processes of the same user; the last call closes it.
+func (s *Starter) writeUser(u *User) {
+	s.groups = append(append(s.groups[:0], u.Groups...), 0) // never empty, so that it has an address
+	s.add(unix.SYS_SETGROUPS, uintptr(len(u.Groups)), address(&s.groups[0]))
+	s.add(unix.SYS_SETGID, uintptr(u.GID))
+	s.add(unix.SYS_SETUID, uintptr(u.UID))
+	s.add(unix.SYS_PRCTL, unix.PR_SET_DUMPABLE, 0)
 }
 
 // self is what a process writes to cgroup.procs to move itself.
