@@ -12,11 +12,16 @@ BUILD   := $(PURE) build -ldflags '-s -w -X main.version=$(VERSION)'
 DATA    ?= ./data
 BINARIES := bin/carillon-master bin/carillon-worker bin/carillon-standalone bin/cronctl bin/carillon-type-container
 
-# Test dependencies besides Go: a server that speaks MongoDB's protocol, an etcd, and a browser.
+# Test dependencies besides Go: a server that speaks MongoDB's protocol, an etcd and its client, a program with functions,
+# programs with a clock that can be set wrong and of an earlier version, and a browser.
 DOUBLE   := bin/mongodouble
 ETCD     := bin/etcd
+ETCDCTL  := bin/etcdctl
 FUNCS    := bin/functions
+CLOCK    := bin/clockoffset/carillon-standalone
+OLDER    := bin/older/carillon-master bin/older/carillon-worker
 ETCD35   := bin/etcd35
+FAST     := bin/mongofast
 CHROMIUM ?= $(shell command -v chromium-headless-shell chromium chromium-browser google-chrome 2>/dev/null | head -1)
 
 .PHONY: help
@@ -31,7 +36,7 @@ run: bin/carillon-standalone bin/cronctl ## Start everything in one process, wit
 build: $(BINARIES) ## Build all programs into bin/
 
 # Go decides what is out of date.
-.PHONY: $(BINARIES) $(DOUBLE) $(ETCD) $(ETCD35) $(FUNCS)
+.PHONY: $(BINARIES) $(DOUBLE) $(ETCD) $(ETCDCTL) $(ETCD35) $(FUNCS) $(CLOCK) $(OLDER) $(FAST)
 bin/carillon-master bin/carillon-worker bin/carillon-standalone: bin/carillon-%:
 	$(BUILD) -o $@ ./cmd/$*
 bin/cronctl:
@@ -42,8 +47,16 @@ $(DOUBLE):
 	cd test/mongodouble && $(GO) build -trimpath -buildvcs=false -o $(CURDIR)/$(DOUBLE) .
 $(ETCD):
 	$(BUILD) -o $@ ./test/etcd
+$(ETCDCTL):
+	cd test/etcdctl && $(PURE) build -o $(CURDIR)/$(ETCDCTL) .
 $(FUNCS):
 	$(BUILD) -o $@ ./test/functions
+$(CLOCK):
+	$(BUILD) -tags clockoffset -o $@ ./cmd/standalone
+$(OLDER) &:
+	CGO_ENABLED=0 GOFLAGS='-trimpath -buildvcs=false' tools/older.sh bin/older
+$(FAST):
+	$(BUILD) -o $@ ./bench/mongofast
 $(ETCD35):
 	cd test/etcd35 && CGO_ENABLED=0 $(GO) build -trimpath -buildvcs=false -o $(CURDIR)/$(ETCD35) .
 
@@ -67,26 +80,29 @@ STORIES := ^(TestStandaloneKilled_LosesNoFire|TestGuardianKilledOneAttempt)$$
 # packages are tested under it on their own. Three packages at a time, since most tests wait for an etcd; the slowest
 # one first. "make check" vets them.
 RACE := -race -gcflags='modernc.org/...=-race=false' -gcflags='golang.org/x/crypto/...=-race=false'
-TESTBIN := CARILLON_TEST_BIN='$(CURDIR)/bin'
+
+# No test compiles a program: those that tests start are in bin, or in the folder that CARILLON_TEST_BIN names.
+.PHONY: test-programs
+test-programs: $(BINARIES) $(DOUBLE) $(ETCD) $(ETCDCTL) $(FUNCS) $(CLOCK) $(OLDER) $(FAST) ## Build the programs that tests start into bin/
 
 .PHONY: test-go test-go-short test-go-stories test-go-meet
 test-go: test-go-short test-go-stories test-go-meet
-test-go-short:
+test-go-short: $(ETCDCTL)
 	$(PURE) test -vet=off -short -p 3 -parallel 8 -timeout 10m $(OTHERS)
 test-go-stories: bin/carillon-standalone
-	$(TESTBIN) $(PURE) test -timeout 5m ./test/system -run '$(STORIES)'
+	$(PURE) test -timeout 5m ./test/system -run '$(STORIES)'
 test-go-meet: need-compiler
 	$(GO) test $(RACE) -vet=off -p 3 -parallel 4 -timeout 10m $(MEET)
 
 # What the tests import is compiled before the first of them runs: beside a compiler, processes under test starve.
 .PHONY: test-race test-system test-model
-test-race: need-compiler ## Run the tests of all packages with the race detector, also those that -short leaves out
+test-race: need-compiler $(DOUBLE) $(FAST) $(ETCDCTL) ## Run the tests of all packages with the race detector, also those that -short leaves out
 	$(GO) build $(RACE) $(OTHERS)
 	$(GO) test $(RACE) -vet=off -p 3 -parallel 4 -timeout 15m $(OTHERS)
 
-test-system: need-compiler need-network $(BINARIES) $(DOUBLE) $(ETCD) $(FUNCS) ## Run all tests of processes and clusters
+test-system: need-compiler need-network test-programs ## Run all tests of processes and clusters
 	$(GO) test $(RACE) -vet=off -run '^$$' ./test/system
-	$(TESTBIN) CARILLON_MONGODOUBLE='$(CURDIR)/$(DOUBLE)' $(GO) test $(RACE) -vet=off -parallel 4 -timeout 15m -skip '$(STORIES)' ./test/system
+	$(GO) test $(RACE) -vet=off -parallel 4 -timeout 15m -skip '$(STORIES)' ./test/system
 
 test-model: ## Test the protocol on simulated workers, with its mutations
 	$(PURE) test -timeout 15m ./test/model
@@ -95,8 +111,8 @@ test-model: ## Test the protocol on simulated workers, with its mutations
 ETCD35TESTS ?= TestCluster|TestWorkerDies_OthersTakeOver|TestEtcdTokensExpire_NothingIsLost|TestNotifications$$|TestElection_MasterKilled_AnotherIsElected|TestDrain|TestRollingRestart|TestWorker_SecondIncarnation_DoesNotStart|TestDaemons_StartWithoutTheirStores
 
 .PHONY: test-etcd35
-test-etcd35: $(DOUBLE) $(ETCD35) ## Run system tests against etcd 3.5.33, about 5 minutes
-	CARILLON_ETCD='$(CURDIR)/$(ETCD35)' CARILLON_MONGODOUBLE='$(CURDIR)/$(DOUBLE)' $(GO) test -count 1 -timeout 15m ./test/system -run '$(ETCD35TESTS)'
+test-etcd35: test-programs $(ETCD35) ## Run system tests against etcd 3.5.33, about 5 minutes
+	CARILLON_TEST_ETCD='$(CURDIR)/$(ETCD35)' $(GO) test -count 1 -timeout 15m ./test/system -run '$(ETCD35TESTS)'
 
 .PHONY: test-web
 test-web: need-node web/node_modules
@@ -144,7 +160,7 @@ fuzz: ## Fuzz decoders and the router, FUZZTIME=60s each
 		echo "== $$dir $$name"; $(GO) test ./$$dir -run '^$$' -fuzz "^$$name\$$" -fuzztime $(FUZZTIME) </dev/null || exit 1; done
 
 .PHONY: bench
-bench: $(DOUBLE) ## Run the benchmarks; compare two outputs with benchstat
+bench: test-programs ## Run the benchmarks; compare two outputs with benchstat
 	$(GO) test -run '^$$' -bench . -benchmem -count 6 ./internal/...
 	$(GO) test -run '^$$' -bench . -benchtime 1x ./test/system
 

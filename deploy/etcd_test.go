@@ -5,7 +5,6 @@ import (
 	"context"
 	"crypto/tls"
 	"errors"
-	"fmt"
 	"go/ast"
 	"go/parser"
 	"go/token"
@@ -15,7 +14,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -115,38 +113,21 @@ const (
 	programID = "cccccccccccccccc"
 )
 
-// tools is the folder of what tests have built.
-var tools string
-
-// buildEtcdctl builds etcd's own, once for all tests.
-var buildEtcdctl = sync.OnceValue(func() error {
-	build := harness.Build("-o", filepath.Join(tools, "etcdctl"), ".")
-	build.Dir = "../test/etcdctl"
-	if out, err := build.CombinedOutput(); err != nil {
-		return fmt.Errorf("build etcdctl: %w\n%s", err, out)
-	}
-	return nil
-})
-
-func TestMain(m *testing.M) {
-	var err error
-	if tools, err = os.MkdirTemp("", "carillon-deploy-"); err != nil {
-		panic(err)
-	}
-	code := m.Run()
-	_ = os.RemoveAll(tools)
-	os.Exit(code)
-}
-
 func startGuarded(t *testing.T) *guarded {
 	t.Helper()
-	if err := buildEtcdctl(); err != nil {
+	etcdctl, err := harness.Program("etcdctl")
+	if err != nil {
 		t.Fatal(err)
 	}
 	g := &guarded{Secure: etcdtest.StartSecure(t), t: t}
 	cert, key := g.Certificate("root")
-	g.environ = []string{"PATH=" + tools + ":" + os.Getenv("PATH"), "ETCDCTL_ENDPOINTS=https://" + g.Endpoint,
-		"ETCDCTL_CACERT=" + g.Authority, "ETCDCTL_CERT=" + cert, "ETCDCTL_KEY=" + key}
+	g.environ = []string{
+		"PATH=" + filepath.Dir(etcdctl) + ":" + os.Getenv("PATH"),
+		"ETCDCTL_ENDPOINTS=https://" + g.Endpoint,
+		"ETCDCTL_CACERT=" + g.Authority,
+		"ETCDCTL_CERT=" + cert,
+		"ETCDCTL_KEY=" + key,
+	}
 	return g
 }
 

@@ -2,24 +2,17 @@ package system
 
 import (
 	"net/http"
-	"path/filepath"
 	"slices"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
-
-	"carillon/test/harness"
 )
 
-// wrongClocks builds a standalone whose clock can be set wrong, and returns how to start it on a folder.
+// wrongClocks returns how to start a standalone with a wrong clock on a folder.
 func wrongClocks(t *testing.T) func(dir, offset string) (*process, *api) {
 	t.Helper()
-	path := filepath.Join(t.TempDir(), "carillon-standalone")
-	if out, err := harness.Build("-tags", "clockoffset", "-o", path,
-		"../../cmd/standalone").CombinedOutput(); err != nil {
-		t.Fatalf("build with -tags clockoffset: %v\n%s", err, out)
-	}
+	path := built(t, "clockoffset/carillon-standalone")
 	return func(dir, offset string) (*process, *api) {
 		t.Helper()
 		address := freePort(t)

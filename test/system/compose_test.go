@@ -24,7 +24,6 @@ import (
 
 	"carillon/internal/common"
 	"carillon/internal/runlog/mongolog"
-	"carillon/test/harness"
 )
 
 // topology is deploy/compose.yaml played with processes instead of containers: the same
@@ -179,11 +178,7 @@ func TestCompose(t *testing.T) {
 			t.Skipf("%s, which the image has, is not installed", tool)
 		}
 	}
-	build := harness.Build("-o", filepath.Join(bin, "etcdctl"), ".")
-	build.Dir = "../etcdctl"
-	if out, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("build etcdctl: %v\n%s", err, out)
-	}
+	built(t, "etcdctl") // scripts find it in PATH
 	p := newTopology(t)
 	makeSecrets := func() {
 		t.Helper()

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"flag"
-	"fmt"
 	"net/http"
 	"os"
 	"os/exec"
@@ -20,7 +19,7 @@ import (
 	"carillon/test/harness"
 )
 
-// bin is the folder of the binaries: the one that CARILLON_TEST_BIN names, or one that TestMain fills.
+// bin is the folder of the programs.
 var bin string
 
 // beside is how many of the tests that mostly wait do so at a time: they need no processor for it.
@@ -31,50 +30,11 @@ func TestMain(m *testing.M) {
 	if err := flag.Set("test.parallel", strconv.Itoa(beside)); err != nil {
 		panic(err)
 	}
-	code, err := buildAndRun(m)
-	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		code = 1
+	var err error
+	if bin, err = harness.Programs(); err != nil {
+		panic(err)
 	}
-	os.Exit(code)
-}
-
-func buildAndRun(m *testing.M) (int, error) {
-	if bin = os.Getenv("CARILLON_TEST_BIN"); bin != "" {
-		return m.Run(), nil
-	}
-	dir, err := os.MkdirTemp("", "carillon-system-")
-	if err != nil {
-		return 0, err
-	}
-	defer os.RemoveAll(dir)
-	bin = dir
-	programs := map[string]string{"carillon-master": "../../cmd/master", "carillon-worker": "../../cmd/worker",
-		"carillon-standalone": "../../cmd/standalone", "cronctl": "../../cmd/cronctl", "etcd": "../etcd",
-		"functions": "../functions"}
-	if other := os.Getenv("CARILLON_ETCD"); other != "" { // a server of another version
-		delete(programs, "etcd")
-		if err := os.Symlink(other, filepath.Join(dir, "etcd")); err != nil {
-			return 0, err
-		}
-	}
-	for name, pkg := range programs {
-		if out, err := harness.Build("-o", filepath.Join(dir, name), pkg).CombinedOutput(); err != nil {
-			return 0, fmt.Errorf("build %s: %w\n%s", name, err, out)
-		}
-	}
-	if double := os.Getenv("CARILLON_MONGODOUBLE"); double != "" {
-		if err := os.Symlink(double, filepath.Join(dir, "mongodouble")); err != nil {
-			return 0, err
-		}
-		return m.Run(), nil
-	}
-	build := harness.Build("-o", filepath.Join(dir, "mongodouble"), ".")
-	build.Dir = "../mongodouble"
-	if out, err := build.CombinedOutput(); err != nil {
-		return 0, fmt.Errorf("build mongodouble: %w\n%s", err, out)
-	}
-	return m.Run(), nil
+	os.Exit(m.Run())
 }
 
 // process is a program that was started. It is killed when the test ends.
@@ -85,7 +45,17 @@ type process struct {
 
 func start(t testing.TB, name string, args ...string) *process {
 	t.Helper()
-	return launch(t, name, filepath.Join(bin, name), args...)
+	return launch(t, name, built(t, name), args...)
+}
+
+// built returns the path of a program of the tests.
+func built(t testing.TB, name string) string {
+	t.Helper()
+	path, err := harness.Program(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return path
 }
 
 // launch starts any program, under a name for messages.

@@ -1,63 +1,16 @@
 package system
 
 import (
-	"encoding/json"
 	"net/http"
-	"os"
 	"path/filepath"
-	"strings"
 	"testing"
-
-	"carillon/test/harness"
 )
-
-// older builds a program as it was before workers could let a run go on that they cannot
-// vouch for: its source, without the feature and the value that asks for it.
-func older(t *testing.T, name, pkg string) string {
-	t.Helper()
-	source, err := filepath.Abs("../../internal/common/features.go")
-	if err != nil {
-		t.Fatal(err)
-	}
-	data, err := os.ReadFile(source)
-	if err != nil {
-		t.Fatal(err)
-	}
-	text := string(data)
-	for _, cut := range [][2]string{
-		{"[...]string{FeatureDetach, ", "[...]string{"},
-		{"if j.OnLost == LostDetach {", "if false {"},
-		{", string(LostDetach))", ")"},
-	} {
-		if strings.Count(text, cut[0]) != 1 {
-			t.Fatalf("features.go has %q %d times", cut[0], strings.Count(text, cut[0]))
-		}
-		text = strings.Replace(text, cut[0], cut[1], 1)
-	}
-	dir := t.TempDir()
-	cut, program, overlay := filepath.Join(dir, "features.go"), filepath.Join(dir, name),
-		filepath.Join(dir, "overlay.json")
-	replace, err := json.Marshal(map[string]any{"Replace": map[string]string{source: cut}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for file, content := range map[string]string{cut: text, overlay: string(replace)} {
-		if err := os.WriteFile(file, []byte(content), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if out, err := harness.Build("-overlay", overlay, "-o", program, pkg).CombinedOutput(); err != nil {
-		t.Fatalf("build an older %s: %v\n%s", name, err, out)
-	}
-	return program
-}
 
 // An older worker leaves alone what it does not understand, and says so; a newer one
 // beside it runs it; both run what both understand. An older master takes nothing of it away.
 func TestMixedVersions(t *testing.T) {
 	t.Parallel()
-	oldWorker, oldMaster := older(t, "carillon-worker", "../../cmd/worker"),
-		older(t, "carillon-master", "../../cmd/master")
+	oldWorker, oldMaster := built(t, "older/carillon-worker"), built(t, "older/carillon-master")
 	c := newCluster(t)
 	a := c.master()
 	a.token = c.bootstrap()

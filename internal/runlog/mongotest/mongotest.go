@@ -1,9 +1,5 @@
 // Package mongotest starts a server that speaks MongoDB's protocol for tests: the double of test/mongodouble,
 // as a separate process that ends with the test.
-//
-// The double's program is the file that CARILLON_MONGODOUBLE names; a test fails if it does not exist.
-// Without that variable it is built once and kept in the user's cache directory; if it cannot be built the
-// test is skipped with a message.
 package mongotest
 
 import (
@@ -14,9 +10,10 @@ import (
 	"net/url"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"testing"
 	"time"
+
+	"carillon/test/harness"
 )
 
 // patience is how long a double may take to start; it takes a fraction of a second.
@@ -36,22 +33,24 @@ type Server struct {
 // Start starts a double with an empty data directory on a free loopback port.
 func Start(t testing.TB) *Server {
 	t.Helper()
-	return start(t, binary(t))
+	if testing.Short() {
+		t.Skip("the double of test/mongodouble is slow")
+	}
+	return start(t, "mongodouble")
 }
 
 // StartFast starts the server of bench/mongofast instead, for measurements.
 func StartFast(t testing.TB) *Server {
 	t.Helper()
-	program := filepath.Join(t.TempDir(), "mongofast")
-	if said, err := exec.CommandContext(t.Context(), "go", "build", "-o", program,
-		"carillon/bench/mongofast").CombinedOutput(); err != nil {
-		t.Fatalf("build bench/mongofast: %v\n%s", err, said)
-	}
-	return start(t, program)
+	return start(t, "mongofast")
 }
 
-func start(t testing.TB, program string) *Server {
+func start(t testing.TB, name string) *Server {
 	t.Helper()
+	program, err := harness.Program(name)
+	if err != nil {
+		t.Fatal(err)
+	}
 	s := &Server{t: t, binary: program, dir: t.TempDir(), address: "127.0.0.1:0"}
 	t.Cleanup(s.Stop)
 	s.Start()
