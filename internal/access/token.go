@@ -108,6 +108,7 @@ type TokenRecord struct {
 	CreatedBy string    `json:"createdBy,omitempty"`
 	ExpiresAt time.Time `json:"expiresAt,omitzero"` // zero: does not expire
 	LastUse   TokenUse  `json:"-"`                  // stored under a key of its own
+	Revision  int64     `json:"-"`                  // etcd revision of its creation
 }
 
 // TokenUse holds the time of a token's last use, to the minute, and the client's address.

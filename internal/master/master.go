@@ -203,6 +203,8 @@ func New(cfg Config) (*Master, error) {
 		Definitions: cfg.Store,
 		Away:        m.probe.StoreAway,
 	}
+	unsealed := auditetcd.NewUnsealed(cfg.Etcd, wallclock.Now)
+	changes := runlog.NewChanges(unsealed, there)
 	m.windows = maintenanceetcd.NewTable(cfg.Etcd)
 	m.state = healthetcd.New(healthetcd.Config{
 		Client:       cfg.Etcd,
@@ -213,6 +215,7 @@ func New(cfg Config) (*Master, error) {
 		Elector:      m.elector,
 		Workers:      workers,
 		Missed:       missedSince(there),
+		Unaudited:    unaudited(auth, changes, there),
 		Certificates: cfg.Certificates,
 		ID:           cfg.ID,
 		Host:         m.host,
@@ -258,8 +261,7 @@ func New(cfg Config) (*Master, error) {
 		Catalog: m.catalog, Runs: runs, Changed: m.changed, Room: m.probe.Room, Limits: jobmgr.Limits(cfg.Limits),
 		Secrets: secrets.Faults, Types: types.Faults, Bodies: bodies})
 	jobs := jobSet{store, m.catalog, runs}
-	unsealed := auditetcd.NewUnsealed(cfg.Etcd, wallclock.Now)
-	changes, acks := runlog.NewChanges(unsealed, there), runlog.NewAcks(unsealed, there)
+	acks := runlog.NewAcks(unsealed, there)
 	view := runlog.NewView(runs, plan.New(m.catalog, why, m.windows.Windows), there)
 	following := tail.New(view, tail.Config{})
 	m.results = lastfires.New(lastfires.Config{Jobs: m.catalog.UIDs, History: there, Live: runs, Feed: m.feed,

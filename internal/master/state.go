@@ -2,8 +2,11 @@ package master
 
 import (
 	"context"
+	"fmt"
+	"slices"
 	"time"
 
+	"carillon/internal/access"
 	"carillon/internal/common"
 	"carillon/internal/health"
 	"carillon/internal/runlog"
@@ -27,5 +30,49 @@ func missedSince(store *runlog.Available) func(context.Context, time.Time) ([]co
 		found, err := store.Runs(ctx, runlog.Query{Statuses: []common.Status{common.StatusMissed}, From: since,
 			Limit: mostMissed})
 		return found.Runs, err
+	}
+}
+
+const (
+	auditPage  = 500
+	auditPages = 40
+)
+
+// tokenLists lists all tokens.
+type tokenLists interface {
+	Tokens(ctx context.Context) ([]access.TokenRecord, error)
+}
+
+// unaudited returns a function that lists the tokens that no entry of the audit made; not those whose entry may have
+// been deleted at the end of the retention. It returns false if too much of the audit cannot be read now.
+func unaudited(tokens tokenLists, changes *runlog.Changes,
+	store *runlog.Available) func(context.Context) (names []string, known bool) {
+	return func(ctx context.Context) (names []string, known bool) {
+		left, err := tokens.Tokens(ctx)
+		if err != nil {
+			return nil, false
+		}
+		oldest, err := store.Sealed(ctx, 0, 1)
+		if err != nil {
+			return nil, false
+		}
+		if len(oldest) > 0 && oldest[0].Link.Seq > 1 {
+			left = slices.DeleteFunc(left, func(r access.TokenRecord) bool { return r.Revision < oldest[0].Revision })
+		}
+		query := runlog.ChangeQuery{Kind: access.AuditKind, Limit: auditPage}
+		for range auditPages {
+			page, partial, err := changes.List(ctx, query)
+			if err != nil || partial {
+				return nil, false
+			}
+			if left = access.Unaudited(left, page); len(left) == 0 || len(page) < auditPage {
+				for i := range left {
+					names = append(names, fmt.Sprintf("%s (%s)", common.Excerpt(left[i].Name), left[i].ID))
+				}
+				return names, true
+			}
+			query.Before = page[len(page)-1].ID
+		}
+		return nil, false
 	}
 }

@@ -25,7 +25,7 @@ func (s *Store) Bootstrap(ctx context.Context, actor common.Actor, ttl time.Dura
 	txn.If(etcdkit.Absent(common.BootstrapKey))
 	txn.Put(common.BootstrapKey, bootstrapRecord{Token: t.ID, At: now})
 	txn.Put(common.TokenKey(t.ID), record)
-	txn.Audit(actor, "bootstrap", "token", record.Name, nil, record.Redacted())
+	txn.Audit(actor, "bootstrap", access.AuditKind, record.Name, nil, record.Redacted())
 	_, done, err := s.etcd.Commit(ctx, "the first token", txn)
 	if err == nil && !done {
 		err = &common.Error{Code: common.CodeExists, Message: "the first admin token has already been created",

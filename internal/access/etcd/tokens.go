@@ -145,7 +145,7 @@ func (s *Store) Tokens(ctx context.Context) (all []access.TokenRecord, err error
 	_, err = s.list(ctx, common.TokensPrefix, func(kv *mvccpb.KeyValue) {
 		if r, err := common.Decode[access.TokenRecord](kv.Value); err == nil &&
 			common.TokenKey(r.ID) == string(kv.Key) {
-			r.LastUse = uses[r.ID]
+			r.LastUse, r.Revision = uses[r.ID], kv.CreateRevision
 			all = append(all, r)
 		}
 	})
@@ -296,7 +296,7 @@ func (s *Store) makeToken(ctx context.Context, actor common.Actor, verb string, 
 		record = made.Record(wanted, owner, actor.Name, s.now().UTC())
 		t.If(etcdkit.Absent(common.TokenKey(made.ID)))
 		t.Put(common.TokenKey(made.ID), record, clientv3.WithLease(lease))
-		t.Audit(actor, verb, "token", record.Name, nil, record.Redacted())
+		t.Audit(actor, verb, access.AuditKind, record.Name, nil, record.Redacted())
 		return nil
 	})
 	if err != nil {
@@ -331,7 +331,7 @@ func (s *Store) RevokeToken(ctx context.Context, actor common.Actor, id string) 
 			}
 		}
 		t.Delete(key, common.TokenUseKey(id))
-		t.Audit(actor, "delete", "token", name, before, nil)
+		t.Audit(actor, "delete", access.AuditKind, name, before, nil)
 		return nil
 	})
 	return err

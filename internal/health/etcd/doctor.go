@@ -29,7 +29,7 @@ func (s *State) Examine(ctx context.Context) health.Examination {
 	ctx, cancel := context.WithTimeout(ctx, examineLimit)
 	defer cancel()
 	checks := []func(context.Context) []health.Finding{s.etcd, s.clocks, s.watch, s.logStore, s.certificatesInUse,
-		s.staff, s.versions, s.leader, s.locks, s.others}
+		s.staff, s.versions, s.leader, s.locks, s.tokens, s.others}
 	found := make([][]health.Finding, len(checks))
 	var all sync.WaitGroup
 	for i, check := range checks {
@@ -238,6 +238,14 @@ func (s *State) staff(ctx context.Context) []health.Finding {
 			"workers cannot be listed while etcd does not respond")}
 	}
 	return append(health.Workers(members), s.daemons(ctx, members)...)
+}
+
+// tokens compares the tokens with the audit.
+func (s *State) tokens(ctx context.Context) []health.Finding {
+	if s.cfg.Unaudited == nil {
+		return nil
+	}
+	return health.Tokens(s.cfg.Unaudited(ctx))
 }
 
 // missedWithin is how far back the doctor looks for missed fires.

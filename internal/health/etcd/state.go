@@ -42,7 +42,10 @@ type Config struct {
 		Workers(ctx context.Context) ([]common.Member, error)
 	}
 	// Missed returns the newest missed fires that were planned since a time, a bounded number. May be nil.
-	Missed       func(ctx context.Context, since time.Time) ([]common.Run, error)
+	Missed func(ctx context.Context, since time.Time) ([]common.Run, error)
+	// Unaudited lists the tokens that no entry of the audit made; known is false if that cannot be found out. May be
+	// nil.
+	Unaudited    func(ctx context.Context) (tokens []string, known bool)
 	Certificates *certs.Set
 	ID           string // id of this master
 	Host         string // host of this master

@@ -71,7 +71,7 @@ export const notifications = {
     passed_one: '1 check passed', passed_other: '{{count}} checks passed', advice: 'What to do:', open: 'Open {{page}}',
     status: { failing: 'Failing', warning: 'Warning', unknown: 'Unknown', ok: 'OK' },
     checks: {
-      etcd: 'etcd', etcd_version: 'etcd version', lock: 'Named locks', etcd_space: 'etcd space', clock: 'Clocks', watch: 'Watch of jobs', log_store: 'Log store', outbox: 'Outcomes waiting', changes: 'Changes waiting', certificate: 'Certificate', workers: 'Workers', worker: 'Worker', daemons: 'Daemons',
+      etcd: 'etcd', etcd_version: 'etcd version', lock: 'Named locks', etcd_space: 'etcd space', clock: 'Clocks', watch: 'Watch of jobs', log_store: 'Log store', outbox: 'Outcomes waiting', changes: 'Changes waiting', certificate: 'Certificate', workers: 'Workers', worker: 'Worker', daemons: 'Daemons', tokens: 'Tokens',
       versions: 'Versions', elected: 'Elected master', masters: 'Masters', loops: 'Background tasks', job: 'Job', jobs: 'Jobs', audit: 'Audit', notifications: 'Notifications', housekeeping: 'Housekeeping',
     },
   },

@@ -43,6 +43,7 @@ export const zhServer = {
   remedies: {
     etcd: '请检查 etcd 是否在运行、该主控节点能否连接到它：etcdctl endpoint status，并查看 etcd 的日志与告警（etcdctl alarm list）。', etcd_version: '请逐个升级 etcd 成员：旧版本给工作节点的用户多于其角色的权限。',
     etcd_space: '请压缩 etcd 的历史（--auto-compaction-retention=1h），再逐个整理成员的碎片（etcdctl defrag），或调大 --quota-backend-bytes；有告警时用 etcdctl alarm disarm 解除。', clock: '请用 NTP 同步所有机器的时钟：timedatectl set-ntp true，或 chrony。',
+    tokens: '有其他程序把这些令牌或其角色直接写入了 etcd。请查明是哪个程序，删除这些令牌（cronctl delete token ID），并只允许主控节点写入 etcd：见 docs/security.md。',
     watch: '请检查该进程在 etcd 中的权限和网络，以及日志中的 watch_interrupted；监视会自动重试。', log_store: '请检查日志存储是否在运行，并查看其日志、负载和磁盘。期间不会丢失数据：结果保存在 etcd 中，输出保存在工作节点的磁盘上。',
     job: '请查看该副本最近的运行和输出。保存命令能持续运行的定义，或恢复上一版本（cronctl rollback），其余副本随后继续更新。',
     outbox: '请检查日志存储的磁盘和负载。', changes: '请检查日志存储的磁盘和负载，以及是否有主控节点当选。', certificate: '请更换证书文件：无需重启即可生效。应由定时器负责续期（certbot、step、cert-manager）。', workers: '请启动更多工作节点，给它们更多槽位，或结束排空。',
