@@ -217,3 +217,36 @@ func TestLimitsAreFeaturesOfTheMachine(t *testing.T) {
 		t.Errorf("lacks %q", got)
 	}
 }
+
+// A group that no process can be in: a run without limits starts outside of it, and one with limits is left to other
+// workers. No further group is made.
+func TestGroupThatCannotBeEntered(t *testing.T) {
+	for name, c := range map[string]struct {
+		job  common.Job
+		want common.Status
+		why  string
+	}{
+		"no limits": {common.Job{Command: "true"}, common.StatusSucceeded, ""},
+		"limits":    {common.Job{Command: "true", TasksMax: 10}, common.StatusFailed, common.ReasonCannotStart},
+	} {
+		x, err := New(Config{BaseDir: t.TempDir()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		x.cgroups = fakeGroup(t, "", "") // the kernel lets no process start in an ordinary folder
+		x.cgroups.controllers = []string{controllerPids}
+		c.job.Name = "job"
+		record := common.Record{Job: c.job.Name, Run: "run.1", Policy: c.job.Terms().Policy}
+		run := x.Run(t.Context(), Task{Job: common.StoredJob{Job: c.job}, Record: record}, nowhere{})
+		code := ""
+		if run.Reason != nil {
+			code = run.Reason.Code
+		}
+		if run.Status != c.want || code != c.why || !x.cgroups.off.Load() {
+			t.Errorf("%s: %s %+v, groups given up: %t", name, run.Status, run.Reason, x.cgroups.off.Load())
+		}
+		if err := x.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}

@@ -160,7 +160,7 @@ func New(cfg Config) (*Executor, error) {
 	if x.opened, err = spawn.DescriptorLimit(); err != nil {
 		cfg.Log.Warn("descriptor_limit_assumed", "error", err, "limit", x.opened.Cur)
 	}
-	if err := x.tryStarts(); err != nil {
+	if err := x.tryStarts(); err != nil && !short(err) {
 		return nil, errors.Join(err, x.null.Close(), x.folders.close())
 	}
 	if cfg.Adopt {
@@ -306,6 +306,7 @@ func (x *Executor) execute(ctx context.Context, t *Task, out Output, masks *reda
 	killGroup(p.pid)
 	lived := p.leaf.kill()
 	limits := limitsOf(&t.Job.Job)
+	begun := !p.abandoned.Load() || !proctree.Forked(p.pid)
 	end, err := p.reap()
 	if cause == nil && end.status.Signaled() && end.status.Signal() == syscall.SIGKILL && closed(x.killed) {
 		cause = inside.ErrStopping // killed by KillAll
@@ -328,7 +329,7 @@ func (x *Executor) execute(ctx context.Context, t *Task, out Output, masks *reda
 	run := x.outcome(t, how)
 	run.Outputs = values
 	*run.EndedAt = run.EndedAt.Add(-yielded - p.waited)
-	if !p.abandoned.Load() {
+	if begun {
 		run.StartedAt = &p.startedAt
 	}
 	if err == nil && run.StartedAt != nil {

@@ -58,7 +58,7 @@ func (x *Executor) forker(l *launcher) {
 				siblings, failure = x.tracker.join()
 			}
 			if err := errors.Join(err, failure, l.prepare()); err != nil {
-				o.done <- fmt.Errorf("prepare to start commands: %w", err)
+				o.done <- unable{fmt.Errorf("prepare to start commands: %w", err)}
 				continue
 			}
 			o.done <- x.fork(o, siblings, l)

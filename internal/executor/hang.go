@@ -62,8 +62,9 @@ func (x *Executor) await(ctx context.Context, t *Task, o *forkOrder, gate *place
 		case <-again.C:
 		}
 		if stop == nil || kill == nil && t.KillNow != nil || killed == nil {
-			o.process.abandoned.Store(true)
-			o.killChild()
+			if o.killChild() {
+				o.process.abandoned.Store(true)
+			}
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package executor
 
 import (
+	"errors"
 	"fmt"
 
 	"carillon/internal/executor/runas"
@@ -56,7 +57,11 @@ func (l *launcher) start(o *forkOrder) (pid, handle int, err error) {
 	}
 	o.starting.Store(&starting{l.starter, c})
 	defer o.starting.Store(nil)
-	return l.starter.Start(c)
+	pid, handle, err = l.starter.Start(c)
+	if _, ours := errors.AsType[spawn.Unusable](err); ours {
+		err = unable{err}
+	}
+	return pid, handle, err
 }
 
 // userOf returns the kernel's form of an account; nil for this process's own.
@@ -73,11 +78,10 @@ type starting struct {
 	command *spawn.Command
 }
 
-// killChild kills the child of an order that has not executed its command yet.
-func (o *forkOrder) killChild() {
-	if s := o.starting.Load(); s != nil {
-		s.starter.Kill(s.command)
-	}
+// killChild kills the child of an order that has not executed its command yet, and reports whether it did.
+func (o *forkOrder) killChild() bool {
+	s := o.starting.Load()
+	return s != nil && s.starter.Kill(s.command)
 }
 
 func (l *launcher) close() error {
@@ -96,10 +100,18 @@ func (l *launcher) inItsCgroup(o *forkOrder, limited bool) (pid, handle int, err
 		return pid, handle, err
 	}
 	p.leaf.remove()
-	if p.leaf = nil; limited {
+	p.leaf = nil
+	first := err
+	if limited {
+		if _, unmoved := errors.AsType[spawn.Unmoved](err); unmoved {
+			l.x.cgroups.turnOff(err)
+			err = unable{err}
+		}
 		return 0, -1, err
 	}
-	first := err
+	if err := l.x.mayStart(o); err != nil { // the first start may have hung
+		return 0, -1, err
+	}
 	if pid, handle, err = l.start(o); err == nil {
 		l.x.cgroups.turnOff(fmt.Errorf("start a command in its cgroup: %w", first))
 	}

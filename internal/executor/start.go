@@ -38,7 +38,7 @@ type process struct {
 	noted  map[int]proctree.Process
 	ending bool // the command was reaped
 
-	abandoned atomic.Bool // its hanging start was killed before it executed the command
+	abandoned atomic.Bool // its hanging start was killed
 }
 
 // notAllowed is the error of a command that must not be started any more.

@@ -44,6 +44,24 @@ func Look(pid int) (p Process, found bool) {
 	return p, true
 }
 
+// forked is the flag of a process that has not executed a program since it was forked (PF_FORKNOEXEC of the kernel).
+const forked = 0x40
+
+// Forked reports whether a process has not executed a program since it was forked, also of one that has ended and was
+// not reaped. It returns false if /proc does not show the process.
+func Forked(pid int) bool {
+	data, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
+	if err != nil {
+		return false
+	}
+	fields := strings.Fields(string(data[bytes.LastIndexByte(data, ')')+1:]))
+	if len(fields) < 7 {
+		return false
+	}
+	flags, err := strconv.ParseUint(fields[6], 10, 64)
+	return err == nil && flags&forked != 0
+}
+
 // All returns all processes that /proc shows.
 func All() ([]Process, error) {
 	pids, err := visible()

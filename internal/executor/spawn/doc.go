@@ -18,7 +18,11 @@
 // collection would stop the whole process.
 package spawn
 
-import "golang.org/x/sys/unix"
+import (
+	"errors"
+
+	"golang.org/x/sys/unix"
+)
 
 // Command is a command to start. It gets a process group of its own, and is killed when the thread that started it
 // ends.
@@ -45,17 +49,27 @@ const (
 	kept = streams + 1
 )
 
-// unusable is the error of a start that must be repeated in another way.
-type unusable struct{ error }
+// Unusable is the error of a start that failed for a reason that is not the command's.
+type Unusable struct{ error }
 
 // Unwrap returns the cause.
-func (u unusable) Unwrap() error { return u.error }
+func (u Unusable) Unwrap() error { return u.error }
 
-// Unmoved is the error of a start whose child could not move into its cgroup.
+// passes reports that the same start may work later.
+func (u Unusable) passes() bool {
+	for _, code := range [...]error{unix.EAGAIN, unix.ENOMEM, unix.EMFILE, unix.ENFILE, unix.ENOSPC} {
+		if errors.Is(u.error, code) {
+			return true
+		}
+	}
+	return false
+}
+
+// Unmoved is the error of a start whose child could not be in its cgroup.
 type Unmoved struct{ error }
 
 // Error describes the error.
-func (u Unmoved) Error() string { return "move into the cgroup: " + u.error.Error() }
+func (u Unmoved) Error() string { return "start in the cgroup: " + u.error.Error() }
 
 // Unwrap returns the cause.
 func (u Unmoved) Unwrap() error { return u.error }

@@ -18,7 +18,7 @@ func New(*unix.Rlimit, func(error)) (*Starter, error) { return nil, errors.ErrUn
 func (*Starter) Start(*Command) (pid, pidfd int, err error) { return 0, -1, errors.ErrUnsupported }
 
 // Kill does nothing.
-func (*Starter) Kill(*Command) {}
+func (*Starter) Kill(*Command) bool { return false }
 
 // Close does nothing.
 func (*Starter) Close() error { return nil }

@@ -5,6 +5,7 @@ package spawn
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"io"
 	"math/rand/v2"
 	"os"
@@ -52,8 +53,7 @@ func inAllModes(t *testing.T, test func(t *testing.T, starter func() *Starter)) 
 		t.Run(m.String(), func(t *testing.T) {
 			test(t, func() *Starter {
 				s := starter(t)
-				s.mode.old = m.old
-				if s.mode.copies = m.copies; m.copies {
+				if s.mode = m; m.copies {
 					if err := s.release(); err != nil {
 						t.Fatal(err)
 					}
@@ -355,14 +355,8 @@ func TestStart_UserCannotBeChanged_ErrorOfTheCall(t *testing.T) {
 	})
 }
 
-// Without enough descriptors to reserve, and when the reserved ones turn out to be of no use, those of the process are
-// copied; it is told once.
-func TestStart_NothingReserved_DescriptorsAreCopied(t *testing.T) {
-	limit, err := DescriptorLimit()
-	if err != nil {
-		t.Fatal(err)
-	}
-	told := 0
+// Without enough descriptors to reserve, which may pass, there is no starter.
+func TestNew_TooFewDescriptors_Fails(t *testing.T) {
 	in := null(t)
 	var before unix.Rlimit
 	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &before); err != nil {
@@ -383,18 +377,23 @@ func TestStart_NothingReserved_DescriptorsAreCopied(t *testing.T) {
 	if err := unix.Setrlimit(unix.RLIMIT_NOFILE, &few); err != nil {
 		t.Fatal(err)
 	}
-	s, err := New(limit, func(error) { told++ })
+	_, err := New(nil, func(why error) { t.Errorf("the descriptors are copied: %v", why) })
 	if err := errors.Join(unix.Setrlimit(unix.RLIMIT_NOFILE, &before), closeAll(held...)); err != nil {
 		t.Fatal(err)
 	}
-	if err != nil || told != 1 {
-		t.Fatalf("told %d times: %v", told, err)
+	if !errors.Is(err, unix.EMFILE) {
+		t.Errorf("got %v", err)
 	}
-	if out, _, err := start(t, s, shell("echo a"), in); err != nil || out != "a\n" {
-		t.Errorf("printed %q: %v", out, err)
-	}
+}
 
-	s = starter(t)
+// When the reserved descriptors turn out to be of no use, those of the process are copied from then on.
+func TestStart_ReservedUnusable_DescriptorsAreCopied(t *testing.T) {
+	told, in := 0, null(t)
+	var before unix.Rlimit
+	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &before); err != nil {
+		t.Fatal(err)
+	}
+	s := starter(t)
 	s.copied = func(error) { told++ }
 	if err := s.release(); err != nil {
 		t.Fatal(err)
@@ -405,8 +404,22 @@ func TestStart_NothingReserved_DescriptorsAreCopied(t *testing.T) {
 			t.Errorf("printed %q: %v", out, err)
 		}
 	}
-	if told != 2 {
-		t.Errorf("told %d times, want once for each starter", told)
+	if told != 1 {
+		t.Errorf("told %d times", told)
+	}
+}
+
+// The limit of this process may have been lowered below the one that commands are to get.
+func TestStart_LimitOfTheProcessIsLower_CommandGetsIt(t *testing.T) {
+	s := starter(t)
+	s.limit = &unix.Rlimit{Cur: unix.RLIM_INFINITY, Max: unix.RLIM_INFINITY}
+	var own unix.Rlimit
+	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &own); err != nil {
+		t.Fatal(err)
+	}
+	out, _, err := start(t, s, shell("ulimit -Sn; ulimit -Hn"), null(t))
+	if want := fmt.Sprintf("%d\n%d\n", own.Max, own.Max); err != nil || out != want {
+		t.Errorf("printed %q: %v, want %q", out, err, want)
 	}
 }
 
@@ -535,7 +548,13 @@ func TestKill_OfAHangingStart_EndsIt(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		s.Kill(&hangs) // not begun
+		kill := func(c *Command, want bool, when string) {
+			t.Helper()
+			if got := s.Kill(c); got != want {
+				t.Errorf("killed a command that %s: %t", when, got)
+			}
+		}
+		kill(&hangs, false, "has not begun")
 		ended := make(chan syscall.WaitStatus, 1)
 		go func() {
 			runtime.LockOSThread()
@@ -553,17 +572,17 @@ func TestKill_OfAHangingStart_EndsIt(t *testing.T) {
 		}()
 		awaitOpen(t, held)
 		other := hangs
-		s.Kill(&other)
+		kill(&other, false, "is not being started")
 		select {
 		case status := <-ended:
 			t.Errorf("ended with %v", status)
 		default:
 		}
-		s.Kill(&hangs)
+		kill(&hangs, true, "hangs")
 		if status := <-ended; status.Signal() != syscall.SIGKILL {
 			t.Errorf("the child ended with %v", status)
 		}
-		s.Kill(&hangs) // ended
+		kill(&hangs, false, "has ended")
 		if out, _, err := start(t, s, shell("echo on"), in); err != nil || out != "on\n" {
 			t.Errorf("the next command printed %q: %v", out, err)
 		}
@@ -603,7 +622,7 @@ func TestStart_ParentHasEnded_NothingExecuted(t *testing.T) {
 		s.copied = func(error) {}
 		file := t.TempDir() + "/executed"
 		_, _, err := start(t, s, shell("touch "+file), null(t))
-		if _, unusable := errors.AsType[unusable](err); !unusable {
+		if _, unusable := errors.AsType[Unusable](err); !unusable {
 			t.Errorf("got %v, want that it must be started in another way", err)
 		}
 		if _, err := os.Stat(file); !errors.Is(err, os.ErrNotExist) {

@@ -66,20 +66,23 @@ func exitsyscall()
 type mode struct {
 	copies bool // each child gets a copy of the descriptor table
 	old    bool // clone is used, since clone3 is not allowed
+	noFD   bool // the kernel gives no descriptor of the child
 }
 
 // modes are all modes, the best ones first. A sandbox that restricts namespaces forbids clone3, since it cannot see its
 // flags.
-var modes = []mode{{}, {old: true}, {copies: true}, {copies: true, old: true}}
+var modes = []mode{{}, {old: true}, {copies: true}, {copies: true, old: true}, {copies: true, old: true, noFD: true}}
 
 // Starter starts commands, one at a time. A child reads its memory, so it must not be copied.
 type Starter struct {
 	limit   *unix.Rlimit
 	copied  func(error) // called when the descriptors must be copied from now on
+	opened  unix.Rlimit // RLIMIT_NOFILE of the command
 	time    unix.Rlimit // RLIMIT_RTTIME of the command
 	mode    mode
-	parent  int // id of this process
-	null    int // the first of 1 + kept adjacent descriptors, all /dev/null between starts; unused if mode.copies
+	closes  bool // close_range can close descriptors
+	parent  int  // id of this process
+	null    int  // the first of 1 + kept adjacent descriptors, all /dev/null between starts; unused if mode.copies
 	clone   cloneArgs
 	blocked unix.Sigset_t // all signals
 	before  unix.Sigset_t // the signal mask of the calling thread
@@ -94,39 +97,43 @@ type Starter struct {
 
 	mu    sync.Mutex
 	going *Command // the one that is being started
-	pidfd int32    // of its child, written by the kernel before the child runs; -1: none
+	child int32    // descriptor of its child, written by the kernel first; its process id if mode.noFD; -1: none yet
 }
 
-// New reserves descriptors and tries a start. It returns an error if this kernel or sandbox allows no start at all; if
-// only the descriptors have to be copied, it calls copied with the reason, as any later start may do. limit is the
-// limit of the number of descriptors that commands get; nil: that of this process.
+// New reserves descriptors and tries a start. It returns an error if there are too few descriptors, or if this kernel
+// or sandbox allows no start at all; if only the descriptors have to be copied, it calls copied with the reason, as any
+// later start may do. limit is the limit of the number of descriptors that commands get; nil: that of this process.
 func New(limit *unix.Rlimit, copied func(error)) (*Starter, error) {
 	s := &Starter{limit: limit, copied: copied, parent: os.Getpid()}
 	for i := range s.blocked.Val {
 		s.blocked.Val[i] = math.MaxUint64
 	}
+	s.closes = unix.CloseRange(math.MaxInt32, math.MaxInt32, 0) == nil // there is no such descriptor
+	if err := s.reserve(); err != nil {
+		return nil, fmt.Errorf("reserve descriptors: %w", err)
+	}
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
-	reserved := s.reserve()
-	failed := []error{reserved}
-	for _, s.mode = range modes {
-		if !s.mode.copies && reserved != nil {
-			continue
-		}
-		if s.mode == (mode{copies: true}) && reserved == nil {
+	var failed []error
+	for _, m := range modes {
+		if m.copies && !s.mode.copies {
 			failed = append(failed, s.release())
 		}
+		s.mode = m
 		err := s.trial()
 		if err == nil {
-			if s.mode.copies {
+			if m.copies {
 				copied(errors.Join(failed...))
 			}
 			return s, nil
 		}
-		failed = append(failed, err)
+		failed = append(failed, fmt.Errorf("start a command, %v: %w", m, err))
 	}
-	return nil, fmt.Errorf("no command can be started: %w", errors.Join(failed...))
+	return nil, errors.Join(failed...)
 }
+
+// errNoDescriptor is the error of a trial for which the kernel gave no descriptor of the child.
+var errNoDescriptor = errors.New("the kernel gives no descriptor of the process")
 
 // trial starts a program that does not exist.
 func (s *Starter) trial() error {
@@ -137,10 +144,17 @@ func (s *Starter) trial() error {
 	defer func() { _ = null.Close() }() // only read
 	fd := int(null.Fd())
 	none := Command{Path: os.DevNull + "/none", Dir: "/", Files: [streams]int{fd, fd, fd}}
-	if _, _, err := s.start(&none); !errors.Is(err, syscall.ENOTDIR) {
-		return fmt.Errorf("start a command, %v: %w", s.mode, err)
+	pid, _, err := s.start(&none)
+	switch {
+	case err == nil: // it was killed
+		return errors.Join(errors.New("the child ended before it could execute a program"), s.reap(pid))
+	case !errors.Is(err, syscall.ENOTDIR):
+		return err
+	case s.child < 0:
+		return errNoDescriptor
+	default:
+		return nil
 	}
-	return nil
 }
 
 // String describes a mode.
@@ -151,6 +165,9 @@ func (m mode) String() string {
 	}
 	if m.old {
 		by = "clone"
+	}
+	if m.noFD {
+		by += " without a descriptor of the child"
 	}
 	return how + " by " + by
 }
@@ -164,13 +181,16 @@ const stride = 64
 func (s *Starter) reserve() error {
 	first, err := unix.Open(os.DevNull, unix.O_RDWR|unix.O_CLOEXEC, 0)
 	if err != nil {
-		return fmt.Errorf("reserve descriptors: %w", err)
+		return err
 	}
 	var opened []int
 	for next := streams; len(opened) < 1+kept; next++ {
 		fd, err := unix.FcntlInt(uintptr(first), unix.F_DUPFD_CLOEXEC, next)
+		if errors.Is(err, unix.EINVAL) { // the number is above the limit
+			err = unix.EMFILE
+		}
 		if err != nil {
-			return errors.Join(fmt.Errorf("reserve descriptors: %w", err), closeAll(append(opened, first)...))
+			return errors.Join(err, closeAll(append(opened, first)...))
 		}
 		if opened = append(opened, fd); fd == next {
 			continue
@@ -210,11 +230,11 @@ func (s *Starter) Close() error {
 
 // Start starts a command, and returns its process id and a descriptor of the process (a pidfd); -1 if the kernel has
 // none. The caller must be locked to its thread. The error of a command that cannot be executed is a [syscall.Errno];
-// that of one that cannot be moved into its cgroup is [Unmoved].
+// that of one that cannot be moved into its cgroup is [Unmoved]; any other failure is [Unusable].
 func (s *Starter) Start(c *Command) (pid, pidfd int, err error) {
 	pid, pidfd, err = s.start(c)
-	bad, unusable := errors.AsType[unusable](err)
-	if !unusable || s.mode.copies {
+	bad, unusable := errors.AsType[Unusable](err)
+	if !unusable || s.mode.copies || bad.passes() {
 		return pid, pidfd, err
 	}
 	s.copied(errors.Join(bad, s.release()))
@@ -222,13 +242,19 @@ func (s *Starter) Start(c *Command) (pid, pidfd int, err error) {
 	return s.start(c)
 }
 
-// Kill kills the child of a command that is being started and has not executed its program; any other command is left
-// alone. It may be called by any thread.
-func (s *Starter) Kill(c *Command) {
+// Kill kills the child of a command that is being started, and reports whether it did. The child may have executed its
+// program just before. Any other command is left alone. Kill may be called by any thread.
+func (s *Starter) Kill(c *Command) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if fd := atomic.LoadInt32(&s.pidfd); s.going == c && fd >= 0 {
-		_ = unix.PidfdSendSignal(int(fd), unix.SIGKILL, nil, 0) // it may have ended
+	child := int(atomic.LoadInt32(&s.child))
+	switch {
+	case s.going != c || child < 0:
+		return false
+	case s.mode.noFD: // it is not reaped as long as it is going
+		return unix.Kill(child, unix.SIGKILL) == nil
+	default:
+		return unix.PidfdSendSignal(child, unix.SIGKILL, nil, 0) == nil
 	}
 }
 
@@ -237,7 +263,7 @@ func (s *Starter) begin(c *Command) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.going = c; c != nil {
-		atomic.StoreInt32(&s.pidfd, -1)
+		atomic.StoreInt32(&s.child, -1)
 	}
 }
 
@@ -259,7 +285,7 @@ func (s *Starter) start(c *Command) (pid, pidfd int, err error) {
 				break
 			}
 			if err := unix.Dup3(fd, s.null+1+i, unix.O_CLOEXEC); err != nil {
-				return 0, -1, unusable{fmt.Errorf("duplicate a descriptor: %w", err)}
+				return 0, -1, Unusable{fmt.Errorf("duplicate a descriptor: %w", err)}
 			}
 			defer unix.Dup3(s.null, s.null+1+i, unix.O_CLOEXEC) // else the end of an output would not be noticed
 		}
@@ -268,35 +294,54 @@ func (s *Starter) start(c *Command) (pid, pidfd int, err error) {
 	defer s.begin(nil)
 	// Signals to this process must be handled by another thread, since this one is suspended.
 	if err := unix.PthreadSigmask(unix.SIG_SETMASK, &s.blocked, &s.before); err != nil {
-		return 0, -1, unusable{fmt.Errorf("block signals: %w", err)}
+		return 0, -1, Unusable{fmt.Errorf("block signals: %w", err)}
 	}
 	pid = s.run(c)
 	unmasked := unix.PthreadSigmask(unix.SIG_SETMASK, &s.before, nil)
 	runtime.KeepAlive(s)
-	if pid < 0 {
-		return 0, -1, syscall.Errno(-pid)
-	}
 	s.begin(nil)
+	if c.User != nil { // the child may have ended before it did so
+		_ = unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0) // it cannot fail
+	}
+	switch {
+	case pid < 0 && c.Cgroup != 0 && !s.mode.old:
+		return 0, -1, Unmoved{syscall.Errno(-pid)}
+	case pid < 0:
+		return 0, -1, Unusable{syscall.Errno(-pid)}
+	}
 	for i := range s.count {
 		if err := s.calls[i].failure(); err != nil {
 			return 0, -1, errors.Join(err, s.reap(pid))
 		}
 	}
-	return pid, int(s.pidfd), unmasked
+	return pid, s.descriptor(), unmasked
+}
+
+// descriptor returns the descriptor of the last child; -1 if there is none.
+func (s *Starter) descriptor() int {
+	if s.mode.noFD {
+		return -1
+	}
+	return int(s.child)
 }
 
 // run starts the child.
 func (s *Starter) run(c *Command) (pid int) {
-	flags := uintptr(unix.CLONE_VM | unix.CLONE_VFORK | unix.CLONE_PIDFD)
+	flags := uintptr(unix.CLONE_VM | unix.CLONE_VFORK)
 	if !s.mode.copies {
 		flags |= unix.CLONE_FILES
 	}
+	if s.mode.noFD {
+		flags |= unix.CLONE_PARENT_SETTID
+	} else {
+		flags |= unix.CLONE_PIDFD
+	}
 	if s.mode.old {
-		return suspended(unix.SYS_CLONE, flags|uintptr(unix.SIGCHLD), 0, address(&s.pidfd), &s.calls[0])
+		return suspended(unix.SYS_CLONE, flags|uintptr(unix.SIGCHLD), 0, address(&s.child), &s.calls[0])
 	}
 	s.clone = cloneArgs{
 		flags:      uint64(flags) | unix.CLONE_CLEAR_SIGHAND,
-		pidfd:      uint64(address(&s.pidfd)),
+		pidfd:      uint64(address(&s.child)),
 		exitSignal: uint64(unix.SIGCHLD),
 	}
 	if c.Cgroup != 0 {
@@ -313,8 +358,8 @@ func (s *Starter) reap(pid int) (err error) {
 			break
 		}
 	}
-	if s.pidfd >= 0 {
-		err = errors.Join(err, unix.Close(int(s.pidfd)))
+	if fd := s.descriptor(); fd >= 0 {
+		err = errors.Join(err, unix.Close(fd))
 	}
 	return err
 }
@@ -329,9 +374,9 @@ func (c *call) failure() error {
 	case slices.Contains(ofCommand, c.number):
 		return syscall.Errno(-c.got)
 	case c.want != 0:
-		return unusable{fmt.Errorf("system call %d returned %d instead of %d", c.number, c.got, c.want)}
+		return Unusable{fmt.Errorf("system call %d returned %d instead of %d", c.number, c.got, c.want)}
 	default:
-		return unusable{fmt.Errorf("system call %d: %w", c.number, syscall.Errno(-c.got))}
+		return Unusable{fmt.Errorf("system call %d: %w", c.number, syscall.Errno(-c.got))}
 	}
 }
 
@@ -358,9 +403,9 @@ func (s *Starter) write(c *Command, procs int) error {
 			}
 		}
 	}
-	s.add(unix.SYS_RT_SIGPROCMASK, unix.SIG_SETMASK, address(&s.before), 0, unsafe.Sizeof(s.before.Val[0]))
-	if s.limit != nil {
-		s.add(unix.SYS_PRLIMIT64, 0, unix.RLIMIT_NOFILE, address(s.limit), 0)
+	if s.limit != nil && unix.Getrlimit(unix.RLIMIT_NOFILE, &s.opened) == nil {
+		s.opened.Cur = min(s.limit.Cur, s.opened.Max)
+		s.add(unix.SYS_PRLIMIT64, 0, unix.RLIMIT_NOFILE, address(&s.opened), 0)
 	}
 	if c.RealTime != nil {
 		s.time = *c.RealTime
@@ -369,6 +414,8 @@ func (s *Starter) write(c *Command, procs int) error {
 	if c.User != nil {
 		s.writeUser(c.User)
 	}
+	// Not before: the new user may send signals, and one that dumps core ends all processes that share the memory.
+	s.add(unix.SYS_RT_SIGPROCMASK, unix.SIG_SETMASK, address(&s.before), 0, unsafe.Sizeof(s.before.Val[0]))
 	if c.Dir != "" {
 		s.add(unix.SYS_CHDIR, s.dir)
 	}
@@ -397,9 +444,12 @@ func (s *Starter) writeFiles(c *Command, procs int) {
 		}
 		s.add(unix.SYS_WRITE, uintptr(procs), address(&self[0]), uintptr(len(self)))
 	}
-	if !s.mode.copies {
+	switch { // those that are not closed here are closed when the program is executed
+	case !s.mode.copies:
 		s.add(unix.SYS_CLOSE_RANGE, streams, uintptr(s.null+kept), 0)
-	} // else those of this process are closed when the program is executed
+	case s.closes:
+		s.add(unix.SYS_CLOSE_RANGE, streams, math.MaxUint32, 0)
+	}
 }
 
 // writeUser writes the calls that change the user. The kernel may then open the memory, which is still that of this
