@@ -97,7 +97,7 @@ test-go-meet: need-compiler
 # What the tests import is compiled before the first of them runs: beside a compiler, processes under test starve.
 .PHONY: test-race test-system test-model
 test-race: need-compiler $(DOUBLE) $(FAST) $(ETCDCTL) ## Run the tests of all packages with the race detector, also those that -short leaves out
-	$(GO) build $(RACE) $(OTHERS)
+	$(GO) build $(RACE) $$($(GO) list -f '{{if .GoFiles}}{{.ImportPath}}{{end}}' ./...)
 	$(GO) test $(RACE) -vet=off -p 3 -parallel 4 -timeout 15m $(OTHERS)
 
 test-system: need-compiler need-network test-programs ## Run all tests of processes and clusters
