@@ -87,7 +87,7 @@ test-programs: $(BINARIES) $(DOUBLE) $(ETCD) $(ETCDCTL) $(FUNCS) $(CLOCK) $(OLDE
 
 .PHONY: test-go test-go-short test-go-stories test-go-meet
 test-go: test-go-short test-go-stories test-go-meet
-test-go-short: $(ETCDCTL)
+test-go-short: $(ETCDCTL) $(FAST)
 	$(PURE) test -vet=off -short -p 3 -parallel 8 -timeout 10m $(OTHERS)
 test-go-stories: bin/carillon-standalone
 	$(PURE) test -timeout 5m ./test/system -run '$(STORIES)'
