@@ -449,6 +449,30 @@ func TestLook(t *testing.T) {
 	}
 }
 
+// A member of etcd that has not caught up after its restart does not know a trigger that another one has announced. If
+// the trigger counted as taken, the worker would forget it: forever, where no other worker may claim it.
+func TestReadFires_MemberLagsBehindTheTrigger_IsAnError(t *testing.T) {
+	t.Parallel()
+	s := ownStory(t)
+	s.put("a", t0)
+	resp, err := s.client.Get(t.Context(), "x")
+	if err != nil {
+		t.Fatal(err)
+	}
+	now := resp.Header.Revision
+	got := s.claimer.ReadFires(t.Context(), []common.FireQuery{
+		{Job: "a", Trigger: "ahead", Revision: now + 1},
+		{Job: "a", Trigger: "gone", Revision: now},
+		{Job: "a"},
+	})
+	if got[0].Err == nil || got[0].Taken {
+		t.Errorf("a trigger that is newer than the answer: %+v", got[0])
+	}
+	if got[1].Err != nil || !got[1].Taken || got[2].Err != nil || !got[2].Cursor.Equal(t0) {
+		t.Errorf("what the answer knows: %+v", got[1:])
+	}
+}
+
 // However many are looked at, etcd takes it.
 func TestLookAtMany(t *testing.T) {
 	t.Parallel()

@@ -241,6 +241,9 @@ func (r *Replicas) Successor(ctx context.Context, m common.Move, uid string, rev
 	if err != nil {
 		return "", 0, false, fmt.Errorf("read the successor of %s: %w", m.Run, err)
 	}
+	if resp.Header.Revision < revision {
+		return "", 0, false, fmt.Errorf("read the successor of %s: %w", m.Run, lagging(revision, resp.Header.Revision))
+	}
 	if kv := first(resp.Responses[0]); kv != nil {
 		run, claimed = strings.TrimPrefix(string(kv.Key), common.RecordsOf(m.Job)), kv.CreateRevision
 	}

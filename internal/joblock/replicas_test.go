@@ -251,6 +251,9 @@ func TestReplicas_OneHandoverOfAJobAtATime(t *testing.T) {
 	if err := b.Release(t.Context(), common.Move{Job: "j", Worker: "b"}, revision+1); err != nil {
 		t.Fatal(err)
 	}
+	if _, _, held, err := a.Successor(t.Context(), move, "u", revision+1000); held || err == nil {
+		t.Errorf("a member of etcd that does not know the handover yet: held %t, %v", held, err)
+	}
 	if run, _, held, err := a.Successor(t.Context(), move, "u", revision); run != "" || !held || err != nil {
 		t.Fatal(run, held, err)
 	}

@@ -69,5 +69,15 @@ func (c *Claimer) readFires(ctx context.Context, queries []common.FireQuery) []c
 	for i, read := range decode {
 		read(first(resp.Responses[i]))
 	}
+	for i, q := range queries {
+		if q.Revision > resp.Header.Revision { // its trigger is newer, so it may be there
+			states[i] = common.FireState{Err: lagging(q.Revision, resp.Header.Revision)}
+		}
+	}
 	return states
+}
+
+// lagging is the error of a read from a member of etcd that has not applied a revision yet, as after its restart.
+func lagging(want, have int64) error {
+	return fmt.Errorf("the member of etcd that answered is at revision %d, and not at %d yet", have, want)
 }
