@@ -33,8 +33,8 @@ func Prepare() error {
 }
 
 // catchIgnored catches and drops the signals that this process was started with as ignored, as by nohup(1). Commands
-// would inherit ignored signals, and a shell cannot trap signals that were ignored at its start. After a fork, Go
-// resets caught signals to their defaults, so this costs nothing per start.
+// would inherit ignored signals, and a shell cannot trap signals that were ignored at its start. Each start resets
+// caught signals to their defaults anyway, so this costs nothing per start.
 func catchIgnored() error {
 	status, err := os.ReadFile("/proc/self/status")
 	if err != nil {

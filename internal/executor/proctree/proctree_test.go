@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"syscall"
 	"testing"
+
+	"golang.org/x/sys/unix"
 )
 
 // family starts a shell with a child and a grandchild of its own session.
@@ -164,4 +166,32 @@ func TestLook_ParsesNamesWithParentheses(t *testing.T) {
 		t.Errorf("%v", got)
 	}
 	_ = cmd.Wait() // it was killed
+}
+
+// A process that executes a program, such as this one, is more than the copy of another.
+func TestForked(t *testing.T) {
+	if Forked(os.Getpid()) {
+		t.Error("this process has executed no program")
+	}
+	if Forked(1 << 30) {
+		t.Error("a process that does not exist")
+	}
+	pid, _, errno := syscall.RawSyscall6(syscall.SYS_CLONE, uintptr(syscall.SIGCHLD), 0, 0, 0, 0, 0)
+	if errno != 0 {
+		t.Fatal(errno)
+	}
+	if pid == 0 { // nothing but system calls from here on
+		for {
+			_, _, _ = syscall.RawSyscall(syscall.SYS_EXIT, 0, 0, 0)
+		}
+	}
+	var info unix.Siginfo
+	for unix.Waitid(unix.P_PID, int(pid), &info, unix.WEXITED|unix.WNOWAIT, nil) == unix.EINTR {
+	}
+	if !Forked(int(pid)) {
+		t.Error("a copy of this process, which has ended")
+	}
+	if _, err := syscall.Wait4(int(pid), nil, 0, nil); err != nil {
+		t.Error(err)
+	}
 }

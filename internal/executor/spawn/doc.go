@@ -55,10 +55,10 @@ type Unusable struct{ error }
 // Unwrap returns the cause.
 func (u Unusable) Unwrap() error { return u.error }
 
-// passes reports that the same start may work later.
-func (u Unusable) passes() bool {
+// passes reports whether an error is that of a shortage, so that the same start may work later.
+func passes(err error) bool {
 	for _, code := range [...]error{unix.EAGAIN, unix.ENOMEM, unix.EMFILE, unix.ENFILE, unix.ENOSPC} {
-		if errors.Is(u.error, code) {
+		if errors.Is(err, code) {
 			return true
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -315,30 +316,30 @@ func ordinary(t *testing.T, script string, attr *syscall.SysProcAttr) string {
 	return string(out)
 }
 
-// The kernel opens the memory to processes of the same user, if the machine is set so, when a child that shares it
-// changes its user.
-func TestStart_AsAUser_MemoryStaysClosed(t *testing.T) {
-	const file = "/proc/sys/fs/suid_dumpable"
-	before, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(file, []byte("1"), 0); err != nil {
-		t.Skipf("the machine cannot be set: %v", err)
-	}
-	t.Cleanup(func() {
-		if err := os.WriteFile(file, before, 0); err != nil {
-			t.Error(err)
-		}
-	})
+// Once the child is another user's, it must not get signals, and its memory, which is that of this process, must not be
+// read or dumped, before it is closed.
+func TestWrite_User_MemoryIsClosedBeforeSignalsArrive(t *testing.T) {
 	inAllModes(t, func(t *testing.T, starter func() *Starter) {
+		s := starter()
 		c := shell(":")
-		c.User = &User{UID: 65534, GID: 65534}
-		if _, _, err := start(t, starter(), c, null(t)); err != nil {
+		c.Dir, c.User = "/", &User{UID: 1, GID: 2, Groups: []uint32{3}}
+		if err := s.write(&c, 0); err != nil {
 			t.Fatal(err)
 		}
-		if open, err := unix.PrctlRetInt(unix.PR_GET_DUMPABLE, 0, 0, 0, 0); err != nil || open != 0 {
-			t.Errorf("dumpable: %d, %v", open, err)
+		var got []uintptr
+		for i := range s.count {
+			switch call := &s.calls[i]; call.number {
+			case unix.SYS_SETGROUPS, unix.SYS_SETGID, unix.SYS_SETUID, unix.SYS_RT_SIGPROCMASK, unix.SYS_CHDIR,
+				unix.SYS_EXECVE:
+				got = append(got, call.number)
+			case unix.SYS_PRCTL:
+				got = append(got, call.number, call.args[0])
+			}
+		}
+		want := []uintptr{unix.SYS_SETGROUPS, unix.SYS_SETGID, unix.SYS_SETUID, unix.SYS_PRCTL, unix.PR_SET_DUMPABLE,
+			unix.SYS_RT_SIGPROCMASK, unix.SYS_CHDIR, unix.SYS_PRCTL, unix.PR_SET_PDEATHSIG, unix.SYS_EXECVE}
+		if !slices.Equal(got, want) {
+			t.Errorf("system calls %v, want %v", got, want)
 		}
 	})
 }
