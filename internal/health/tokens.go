@@ -10,7 +10,7 @@ func Tokens(unaudited []string, known bool) []Finding {
 	switch {
 	case !known:
 		return []Finding{Fault(FindingUnknown, "tokens", "", "",
-			"tokens cannot be compared with the audit while etcd or the log store does not respond")}
+			"tokens cannot be compared with the audit: it is empty, or etcd or the log store does not respond in time")}
 	case len(unaudited) == 0:
 		return []Finding{OK("tokens", "", "each token was made by a request that the audit contains")}
 	}

@@ -33,10 +33,8 @@ func missedSince(store *runlog.Available) func(context.Context, time.Time) ([]co
 	}
 }
 
-const (
-	auditPage  = 500
-	auditPages = 40
-)
+// auditPage is how many changes of tokens are read at a time.
+const auditPage = 500
 
 // tokenLists lists all tokens.
 type tokenLists interface {
@@ -44,7 +42,7 @@ type tokenLists interface {
 }
 
 // unaudited returns a function that lists the tokens that no entry of the audit made; not those whose entry may have
-// been deleted at the end of the retention. It returns false if too much of the audit cannot be read now.
+// been deleted at the end of the retention. It returns false if the audit cannot be read as a whole now, or is empty.
 func unaudited(tokens tokenLists, changes *runlog.Changes,
 	store *runlog.Available) func(context.Context) (names []string, known bool) {
 	return func(ctx context.Context) (names []string, known bool) {
@@ -53,26 +51,26 @@ func unaudited(tokens tokenLists, changes *runlog.Changes,
 			return nil, false
 		}
 		oldest, err := store.Sealed(ctx, 0, 1)
-		if err != nil {
+		if err != nil || len(oldest) == 0 {
 			return nil, false
 		}
-		if len(oldest) > 0 && oldest[0].Link.Seq > 1 {
+		if oldest[0].Link.Seq > 1 {
 			left = slices.DeleteFunc(left, func(r access.TokenRecord) bool { return r.Revision < oldest[0].Revision })
 		}
 		query := runlog.ChangeQuery{Kind: access.AuditKind, Limit: auditPage}
-		for range auditPages {
+		for len(left) > 0 {
 			page, partial, err := changes.List(ctx, query)
 			if err != nil || partial {
 				return nil, false
 			}
-			if left = access.Unaudited(left, page); len(left) == 0 || len(page) < auditPage {
-				for i := range left {
-					names = append(names, fmt.Sprintf("%s (%s)", common.Excerpt(left[i].Name), left[i].ID))
-				}
-				return names, true
+			if left = access.Unaudited(left, page); len(page) < auditPage {
+				break
 			}
 			query.Before = page[len(page)-1].ID
 		}
-		return nil, false
+		for i := range left {
+			names = append(names, fmt.Sprintf("%s (%s)", common.Excerpt(left[i].Name), left[i].ID))
+		}
+		return names, true
 	}
 }

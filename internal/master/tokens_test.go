@@ -14,8 +14,7 @@ import (
 	"carillon/internal/platform/config"
 )
 
-// The doctor names tokens that were written to etcd past the API, and only these: whether or not the audit has been
-// delivered to the log store.
+// The doctor names tokens that were written to etcd past the API, and only these.
 func TestDoctor_TokenWrittenToEtcd_IsNamed(t *testing.T) {
 	t.Parallel()
 	client, store := shared.Start(t), looptest.Store(t)
@@ -25,7 +24,7 @@ func TestDoctor_TokenWrittenToEtcd_IsNamed(t *testing.T) {
 	}
 	m := newScraped(t, client, store, token)
 	m.call(t, http.MethodPost, "/api/v1/tokens", `{"name":"ci","role":"viewer"}`)
-	// examine waits until the check has the status: the log store may not have answered yet.
+	// examine waits until the check has the status: the audit may not have been delivered yet.
 	examine := func(status string) string {
 		t.Helper()
 		for deadline := time.Now().Add(time.Minute); ; time.Sleep(10 * time.Millisecond) {

@@ -1,6 +1,7 @@
 package harness
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -21,7 +22,7 @@ func Programs() (string, error) {
 			return filepath.Join(dir, "bin"), nil
 		}
 		if up == dir {
-			return "", fmt.Errorf("no checkout above the folder of the test; set CARILLON_TEST_BIN")
+			return "", errors.New("no checkout above the folder of the test; set CARILLON_TEST_BIN")
 		}
 	}
 }
