@@ -2,6 +2,7 @@ package watchdog
 
 import (
 	"errors"
+	"regexp"
 	"strconv"
 	"strings"
 	"testing"
@@ -81,7 +82,8 @@ func TestManyWithoutEntry(t *testing.T) {
 			len(w.missing.found) > 7 {
 			t.Errorf("%d are missed, in %d lines; %d are remembered", w.missed, lines, len(w.missing.found))
 		}
-		if !strings.Contains(w.log.String(), "fires=75 last_planned_at=2000-01-01T00:") {
+		// The cursor moves at the same moments as the check looks: before it or after it.
+		if !regexp.MustCompile(`fires=7[45] last_planned_at=2000-01-01T00:`).MatchString(w.log.String()) {
 			t.Errorf("the log says:\n%.1000s", w.log.String())
 		}
 	})
