@@ -61,10 +61,11 @@ func (s *stage) failedRun(t *testing.T, job string) string {
 func TestAck_PrintsTheResultForEachFire(t *testing.T) {
 	s := newStage(t)
 	id := s.failedRun(t, "hello")
-	s.run("ack", id, "none", "--note", "known").want(t, exitNotFound, "acknowledged "+id+" of hello")
+	s.run("ack", id, "none.f1", "--note", "known").want(t, exitNotFound, "acknowledged "+id+" of hello")
 	if s.acked["hello.f1"].Note != "known" {
 		t.Errorf("%+v", s.acked)
 	}
+	s.run("ack", id, "none").want(t, exitUsage, "fires[1]: is not the id of a fire or run")
 	s.run("ack", id, "--undo").want(t, exitOK, "no longer acknowledged: "+id)
 	if len(s.acked) > 0 {
 		t.Errorf("%+v", s.acked)

@@ -3,9 +3,12 @@ package main
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"fmt"
+	"maps"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -133,20 +136,40 @@ func (c *cli) sayDone(item *apiclient.BulkItem, done string) {
 	}
 }
 
-// sure asks for confirmation before an operation on all jobs that a filter matches.
-func (c *cli) sure(yes bool, what string) error {
-	if yes {
-		return nil
+// deletes returns how many jobs match the filter that selects what is deleted, once the user has confirmed that.
+func (c *cli) deletes(ctx context.Context, api *apiclient.API, f *choice, yes bool) (int, error) {
+	query := maps.Clone(f.query)
+	query.Set("total", "true")
+	query.Set("limit", strconv.Itoa(mostShown))
+	raw, err := apiclient.Decode[json.RawMessage](some((*client).ListJobs)(ctx, api, "", query))
+	if err != nil {
+		return 0, err
+	}
+	page, err := decode[struct {
+		Items []struct{ Name string }
+		Total int
+	}](raw)
+	if err != nil || yes || page.Total == 0 {
+		return page.Total, err
 	}
 	if !c.interactive() {
-		return invalid("this would change all jobs that match", "confirm with --yes, or name the jobs")
+		return 0, invalid("this would delete "+common.Count(page.Total, "job", "jobs"),
+			"confirm with --yes, or name the jobs")
 	}
-	answer, err := c.ask(what + " all that match? [y/N] ")
+	names := make([]string, len(page.Items))
+	for i := range page.Items {
+		names[i] = page.Items[i].Name
+	}
+	if page.Total > len(names) {
+		names = append(names, "…")
+	}
+	answer, err := c.ask(oneLine(fmt.Sprintf("Delete %s: %s? [y/N] ", common.Count(page.Total, "job", "jobs"),
+		strings.Join(names, ", "))))
 	if err != nil {
-		return err
+		return 0, err
 	}
 	if a := strings.ToLower(answer); a != "y" && a != "yes" {
-		return common.Errorf(common.CodeInvalid, "cancelled, nothing was changed")
+		return 0, common.Errorf(common.CodeInvalid, "cancelled, nothing was changed")
 	}
-	return nil
+	return page.Total, nil
 }

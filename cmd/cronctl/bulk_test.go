@@ -1,6 +1,7 @@
 package main
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -51,4 +52,35 @@ func TestBulkCommands_BySelector(t *testing.T) {
 	if _, there := s.jobs["other"]; !there || len(s.jobs) != 1 {
 		t.Errorf("left are %v", s.jobs)
 	}
+}
+
+// What a script names by a variable that is not set is not everything.
+func TestEmptyArgumentsAndFlags_AreRefused(t *testing.T) {
+	s := newStage(t)
+	s.run("create", "job", "a", "--group", "g", "--", "printf", "").want(t, exitOK)
+	for _, args := range [][]string{
+		{"rerun", ""}, {"rerun", "a.f1.1", " "}, {"ack", ""}, {"kill", ""}, {"run", ""}, {"logs", ""},
+		{"delete", "jobs", ""}, {"delete", "jobs", "-l", ""}, {"delete", "jobs", "-l", " ", "--yes"},
+		{"pause", "-l", " ", "--note", "x"}, {"pause", "--group", "", "-q", "a", "--note", "x"},
+		{"resume", "-l", "\u00a0"}, {"get", "jobs", "-l", ""}, {"get", "runs", "--job", ""},
+		{"rerun", "a.f1.1", "--only", ""}, {"apply", "-f", "x.yaml", "--prune", ""},
+		{"get", "jobs", "--server", ""}, {"get", "jobs", "--context", " "}, {"get", "jobs", "--token", ""},
+		{"create", "secret", "x", "--group", "", "--value-file", "-"}, {"run", "a", "--worker", ""},
+		{"run", "a", "--idempotency-key", ""}, {"maintenance", "start", "m", "--for", "1h", "--selector", " "},
+	} {
+		if !slices.Contains(args, "--server") {
+			args = append(args, "--server", "http://127.0.0.1:1") // a request would fail with another code
+		}
+		s.run(args...).want(t, exitUsage)
+	}
+	s.run("run", "a", "--note", "").want(t, exitOK)
+}
+
+func TestDeleteByFilter_SaysHowMany(t *testing.T) {
+	s := newStage(t)
+	for _, name := range []string{"a", "b", "c"} {
+		s.run("create", "job", name, "--group", "g", "--", "true").want(t, exitOK)
+	}
+	s.run("delete", "jobs", "--group", "g").want(t, exitUsage, "this would delete 3 jobs", "--yes")
+	s.run("delete", "jobs", "--group", "g", "--yes").want(t, exitOK, "deleted a", "deleted c")
 }

@@ -178,15 +178,17 @@ func (c *cli) deleteJobs() *cobra.Command {
   cronctl delete jobs --selector app=shop --yes`,
 		Args: f.take,
 		RunE: c.online(func(ctx context.Context, api *apiclient.API, _ []string) error {
-			if f.filtered() {
-				if err := c.sure(yes, "Delete"); err != nil {
-					return err
-				}
-			}
 			request := apiclient.BulkRequest{
 				Action: apiclient.BulkRequestActionDelete,
 				Kill:   set(kill),
 				Force:  set(force),
+			}
+			if f.filtered() {
+				n, err := c.deletes(ctx, api, &f, yes)
+				if err != nil {
+					return err
+				}
+				request.Expect = new(int64(n))
 			}
 			return c.bulk(ctx, api, &f, request, "", "deleted")
 		}),

@@ -109,10 +109,10 @@ func (c *cli) root() (*cobra.Command, error) {
 	f.StringVar(&c.key, "key-file", "", "key of the client certificate (CARILLON_KEY_FILE)")
 	f.BoolVar(&c.insecure, "insecure-http", false, "allow sending the token over plain HTTP to another machine")
 	f.StringVarP(&c.format, "output", "o", "table", "output format: table, wide, json or yaml")
-	root.PersistentPreRunE = func(*cobra.Command, []string) error {
+	root.PersistentPreRunE = func(cmd *cobra.Command, args []string) error {
 		switch c.format {
 		case "table", "wide", "json", "yaml":
-			return nil
+			return refuseBlank(cmd, args)
 		}
 		return invalid(fmt.Sprintf("unknown output format %q", common.Excerpt(c.format)),
 			"use table, wide, json or yaml")

@@ -87,7 +87,7 @@ func TestSearch(t *testing.T) {
 		t.Errorf("%+v, %v", all, err)
 	}
 	s.run("search", "(", "-E").want(t, exitUsage, "query.q", "regular expression")
-	s.run("search", "").want(t, exitUsage, "must not be empty")
+	s.run("search", "").want(t, exitUsage, "is empty")
 	s.run("search").want(t, exitUsage)
 }
 
@@ -115,7 +115,7 @@ func TestLogsGrep(t *testing.T) {
 	s.run("logs", id, "--grep", "TWO", "--case", "-o", "wide").want(t, exitOK, "4 stdout ", ": TWO")
 	s.run("logs", "--job", "hello", "--grep", "^o.e$", "-E").want(t, exitOK, "one")
 	s.run("logs", id, "--grep", "three").want(t, exitOK, "no match")
-	s.run("logs", id, "--grep", "").want(t, exitUsage, "must not be empty")
+	s.run("logs", id, "--grep", "").want(t, exitUsage, "is empty")
 	s.run("logs", id, "--grep", "x", "-f").want(t, exitUsage, "cannot follow")
 	var all list
 	if err := json.Unmarshal([]byte(s.run("logs", id, "--grep", "two", "-o", "json").want(t, exitOK).out),

@@ -3851,6 +3851,9 @@ type BulkRequest struct {
 	// Below Jobs of this group and its subgroups: groups whose names continue with a dot or a dash.
 	Below *string `json:"below,omitempty"`
 
+	// Expect The action is refused if the filter matches another number of jobs. Required for delete by a filter; total of GET /jobs returns the number.
+	Expect *int64 `json:"expect,omitempty"`
+
 	// Force For delete: also jobs that others, which are not among them, name in after.
 	Force *bool `json:"force,omitempty"`
 

@@ -11,6 +11,8 @@ type TriggerRequest struct {
 	Note   string
 	Params map[string]string
 	Worker string // only this worker, by name or id; any if empty
+	// JobUID, if set, is the job that is meant: one of the same name that was created since is not run.
+	JobUID string `json:",omitempty"`
 	// Key is the idempotency key: a request that is repeated with it by the same actor within a day is executed once.
 	// Empty for none.
 	Key string

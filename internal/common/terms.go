@@ -70,7 +70,8 @@ func (j *Job) Terms() Terms {
 			or(c.Max, DefaultCatchUpMax)
 	}
 	if p := j.Placement; p != nil {
-		t.Strategy, t.Selector, t.Workers = or(p.Strategy, StrategyHash), p.Selector, strings.Join(p.Workers, ",")
+		t.Strategy, t.Selector, t.Workers = or(p.Strategy, StrategyHash), strings.TrimSpace(p.Selector),
+			strings.Join(p.Workers, ",")
 	}
 	return t
 }

@@ -70,6 +70,9 @@ func (s *Store) newTrigger(actor common.Actor, r *common.TriggerRequest, was val
 	if err := was.check(r.Job, r.Pre); err != nil {
 		return common.Trigger{}, err
 	}
+	if r.JobUID != "" && r.JobUID != state.UID {
+		return common.Trigger{}, common.JobReplaced(r.Job)
+	}
 	if state.Daemon != nil {
 		return common.Trigger{}, common.Errorf(common.CodeConflict, "job %q is a daemon: it runs all the time", r.Job).
 			WithReason("daemon").WithHint("restart it with cronctl restart, or resume it if it is paused")

@@ -74,7 +74,11 @@ func TestJobsOfOtherGroups_CannotBeMoved(t *testing.T) {
 	for _, action := range []string{`"run"`, `"pause","note":"n"`, `"resume"`, `"delete"`, `"kill"`} {
 		for _, which := range []string{`"jobs":["job-theirs"]`, `"group":"theirs"`, `"q":"job-theirs"`} {
 			var many struct{ Done, Refused int }
-			a := s.want(http.StatusOK, editor, http.MethodPost, "/api/v1/jobs/bulk", `{"action":`+action+`,`+which+`}`)
+			body := `{"action":` + action + `,` + which
+			if action == `"delete"` && !strings.HasPrefix(which, `"jobs"`) {
+				body += `,"expect":1`
+			}
+			a := s.want(http.StatusOK, editor, http.MethodPost, "/api/v1/jobs/bulk", body+`}`)
 			if err := json.Unmarshal(a.body, &many); err != nil || many.Done != 0 || many.Refused != 1 {
 				t.Errorf("bulk %s of %s: %s", action, which, a.body)
 			}

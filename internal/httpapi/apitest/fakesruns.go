@@ -20,6 +20,9 @@ func (f *Fakes) Trigger(ctx context.Context, _ common.Actor, r common.TriggerReq
 	if err := r.Pre.Check(r.Job, j.Version); err != nil {
 		return common.Trigger{}, err
 	}
+	if r.JobUID != "" && r.JobUID != j.UID {
+		return common.Trigger{}, common.JobReplaced(r.Job)
+	}
 	r.Pre = common.Precondition{} // checked
 	trigger := common.Trigger{Job: r.Job, Group: j.Group, Fire: common.TriggeredFire(j.UID, common.NewID()), Attempt: 1}
 	if r.Again != nil {

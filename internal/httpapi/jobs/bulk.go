@@ -3,6 +3,7 @@ package jobs
 import (
 	"context"
 	"fmt"
+	"strings"
 	"time"
 
 	"carillon/internal/access"
@@ -16,16 +17,19 @@ import (
 type BulkRequest struct {
 	Action    string     `json:"action" enum:"run,pause,resume,delete,kill" doc:"kill: end the runs of the jobs."`
 	Jobs      []string   `json:"jobs,omitempty" nullable:"false" maxItems:"5000" doc:"Names of jobs. Cannot be combined with a filter."`
-	Selector  string     `json:"selector,omitempty" maxLength:"1024" doc:"Jobs whose labels match." example:"team=data"`
-	Group     string     `json:"group,omitempty" pattern:"^([a-z0-9]([a-z0-9._-]{0,126}[a-z0-9])?)?$" doc:"Jobs of this group."`
-	Below     string     `json:"below,omitempty" pattern:"^([a-z0-9]([a-z0-9._-]{0,126}[a-z0-9])?)?$" doc:"Jobs of this group and its subgroups: groups whose names continue with a dot or a dash."`
+	Selector  string     `json:"selector,omitempty" minLength:"1" maxLength:"1024" doc:"Jobs whose labels match." example:"team=data"`
+	Group     string     `json:"group,omitempty" pattern:"^[a-z0-9]([a-z0-9._-]{0,126}[a-z0-9])?$" doc:"Jobs of this group."`
+	Below     string     `json:"below,omitempty" pattern:"^[a-z0-9]([a-z0-9._-]{0,126}[a-z0-9])?$" doc:"Jobs of this group and its subgroups: groups whose names continue with a dot or a dash."`
 	Ungrouped bool       `json:"ungrouped,omitempty" doc:"Jobs without a group."`
-	Q         string     `json:"q,omitempty" maxLength:"200" doc:"Jobs with this text in the name or title."`
+	Q         string     `json:"q,omitempty" minLength:"1" maxLength:"200" doc:"Jobs with this text in the name or title."`
 	State     string     `json:"state,omitempty" enum:"active,paused,done,manual" doc:"Jobs in this state; requires another filter."`
 	Note      string     `json:"note,omitempty" maxLength:"500" doc:"Reason; required for pause."`
 	Until     *time.Time `json:"until,omitempty" doc:"For pause: when the jobs resume automatically."`
 	Kill      bool       `json:"kill,omitempty" doc:"For delete: also kill current runs."`
 	Force     bool       `json:"force,omitempty" doc:"For delete: also jobs that others, which are not among them, name in after."`
+
+	// Expect is required where a filter selects what is deleted.
+	Expect *int `json:"expect,omitempty" minimum:"0" doc:"The action is refused if the filter matches another number of jobs. Required for delete by a filter; total of GET /jobs returns the number."`
 
 	Signal common.Signal `json:"signal,omitempty" enum:"TERM,INT,QUIT,HUP,USR1,USR2,KILL" doc:"For kill: the signal to send first; default TERM. KILL ends the runs at once."`
 }
@@ -71,6 +75,12 @@ func (b *BulkRequest) check() error {
 			faults.Add(fmt.Sprintf("jobs[%d]", i), "name", nil, "is not a valid job name")
 		}
 	}
+	switch {
+	case b.Expect == nil && b.Action == "delete" && filtered:
+		faults.Add("expect", "required", nil, "is required: how many jobs the filter matches")
+	case b.Expect != nil && !filtered:
+		faults.Add("expect", "exclusive", nil, "is only valid with a filter")
+	}
 	if b.Until != nil && b.Action != "pause" {
 		faults.Add("until", "exclusive", nil, "is only valid with pause")
 	}
@@ -82,6 +92,9 @@ func (b *BulkRequest) check() error {
 	}
 	if b.Signal != "" && b.Action != "kill" {
 		faults.Add("signal", "exclusive", nil, "is only valid with kill")
+	}
+	if b.Q != "" && strings.TrimSpace(b.Q) == "" {
+		faults.Add("q", "required", nil, "must not be blank")
 	}
 	if fault := core.CheckSelector("selector", b.Selector); fault != nil {
 		faults.Add("selector", "selector", nil, "is not a label selector")
@@ -112,6 +125,9 @@ func (s *manyResource) bulk(ctx context.Context, in *bulkInput) (*core.Body[Bulk
 		until = core.TimeFilter(*b.Until)
 	}
 	kill := fmt.Sprint(b.Kill)
+	if b.Expect != nil {
+		kill += fmt.Sprintf(" of %d", *b.Expect)
+	}
 	if b.Force {
 		kill += " force"
 	}
@@ -178,6 +194,11 @@ func (s *manyResource) named(ctx context.Context, b *BulkRequest) (names []strin
 	if next != "" {
 		return nil, nil, common.Errorf(common.CodeTooLarge, "the filter matches more than %d jobs", maxBulk).
 			WithReason("too_many_jobs").With("most", maxBulk).WithHint("narrow the filter, for example by group")
+	}
+	if b.Expect != nil && *b.Expect != len(page) {
+		return nil, nil, common.Errorf(common.CodeConflict, "the filter matches %s, not %d",
+			common.Count(len(page), "job", "jobs"), *b.Expect).WithReason("other_number").
+			With("count", len(page), "expected", *b.Expect).WithHint("list the jobs that it matches, and try again")
 	}
 	versions = make(map[string]int64, len(page))
 	for i := range page {

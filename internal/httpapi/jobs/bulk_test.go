@@ -2,8 +2,11 @@ package jobs_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"net/http"
+	"net/url"
 	"slices"
 	"strings"
 	"testing"
@@ -84,7 +87,7 @@ func TestBulkDelete_JobChangedSince_IsKept(t *testing.T) {
 		h.Want(201, apitest.As("editor", "POST", "/api/v1/jobs", job))
 	}
 	h.Behind = true
-	if answer := inBulk(h, "editor", `{"action":"delete","selector":"team=x"}`); answer.Refused != 2 ||
+	if answer := inBulk(h, "editor", `{"action":"delete","selector":"team=x","expect":2}`); answer.Refused != 2 ||
 		len(h.Jobs) != 2 ||
 		answer.Items[0].Refusal.Code != common.CodeStale {
 		t.Errorf("%+v", answer)
@@ -93,7 +96,7 @@ func TestBulkDelete_JobChangedSince_IsKept(t *testing.T) {
 		t.Errorf("%+v", answer)
 	}
 	h.Behind = false
-	if answer := inBulk(h, "editor", `{"action":"delete","selector":"team=x"}`); answer.Done != 1 || len(h.Jobs) != 0 {
+	if answer := inBulk(h, "editor", `{"action":"delete","selector":"team=x","expect":1}`); answer.Done != 1 || len(h.Jobs) != 0 {
 		t.Errorf("%+v", answer)
 	}
 }
@@ -410,5 +413,64 @@ func TestPauseNoteIsHidden(t *testing.T) {
 				t.Errorf("role %q, %s: the reason is gone: %s", role, target, w.Body)
 			}
 		}
+	}
+}
+
+// A blank filter, as a variable that is not set makes one, selects nothing instead of everything.
+func TestBulk_BlankFilters_AreRefused(t *testing.T) {
+	h := apitest.NewHarness(t)
+	h.Want(201, apitest.As("editor", "POST", "/api/v1/jobs", `{"name":"a","title":"a b","command":"true","group":"g"}`))
+	for _, blank := range []string{``, ` `, `\t`, `\u00a0`, `\u2003`, `,`} {
+		for _, filter := range []string{"selector", "q", "group", "below"} {
+			if filter == "q" && blank == "," {
+				continue // a text to find
+			}
+			for _, and := range []string{``, `"group":"g",`} {
+				if and != "" && filter == "group" {
+					continue
+				}
+				for _, action := range []string{"pause", "delete", "run", "kill"} {
+					h.Want(422, apitest.As("editor", "POST", "/api/v1/jobs/bulk", fmt.Sprintf(
+						`{"action":%q,%s%q:"%s","note":"x","expect":1}`, action, and, filter, blank)))
+				}
+			}
+		}
+		h.Want(422, apitest.As("editor", "POST", "/api/v1/jobs/bulk", fmt.Sprintf(
+			`{"action":"delete","jobs":["%s"]}`, blank)))
+		if blank != "" { // an empty parameter is an absent one: nothing is pruned
+			h.Want(422, apitest.As("editor", "POST", "/api/v1/jobs/apply?prune="+url.QueryEscape(unquote(t, blank)),
+				`{"jobs":[{"name":"b","command":"true"}]}`))
+		}
+	}
+	if len(h.Jobs) != 1 || h.Jobs["a"].Paused || len(h.Triggers) > 0 {
+		t.Errorf("jobs %v, triggers %v", h.Jobs, h.Triggers)
+	}
+}
+
+func unquote(t *testing.T, text string) (plain string) {
+	if err := json.Unmarshal([]byte(`"`+text+`"`), &plain); err != nil {
+		t.Fatal(err)
+	}
+	return plain
+}
+
+func TestBulkDelete_ByFilter_NeedsTheNumberOfJobs(t *testing.T) {
+	h := apitest.NewHarness(t)
+	for _, name := range []string{"a", "b"} {
+		h.Want(201, apitest.As("editor", "POST", "/api/v1/jobs", `{"name":"`+name+`","command":"true","group":"g"}`))
+	}
+	remove := func(rest string) *http.Request {
+		return apitest.As("editor", "POST", "/api/v1/jobs/bulk", `{"action":"delete",`+rest+`}`)
+	}
+	h.Want(422, remove(`"group":"g"`))
+	h.Want(422, remove(`"jobs":["a"],"expect":1`))
+	if p := h.Problem(409, "conflict", "", remove(`"group":"g","expect":1`)); p.Reason != "other_number" {
+		t.Errorf("%+v", p)
+	}
+	if len(h.Jobs) != 2 {
+		t.Errorf("left %v", h.Jobs)
+	}
+	if answer := inBulk(h, "editor", `{"action":"delete","group":"g","expect":2}`); answer.Done != 2 {
+		t.Errorf("%+v", answer)
 	}
 }

@@ -161,6 +161,7 @@ func (s *Resource) nextAttempt(last *common.Run, asked *RunRerunRequest) (*attem
 	}
 	r := &attempt{TriggerRequest: common.TriggerRequest{Job: last.Job, Params: last.Params, Note: asked.Note}}
 	if last.Gap != nil {
+		r.JobUID = last.JobUID
 		return r, nil
 	}
 	fire := last.Fire

@@ -5,7 +5,8 @@ import (
 	"errors"
 	"slices"
 	"strings"
-	"sync"
+
+	"golang.org/x/sync/errgroup"
 
 	"carillon/internal/access"
 	"carillon/internal/common"
@@ -27,15 +28,15 @@ const (
 
 // AckRequest names fires, with a note.
 type AckRequest struct {
-	Fires []string `json:"fires" nullable:"false" minItems:"1" maxItems:"500" doc:"Ids of fires, or of their runs."`
-	Note  string   `json:"note,omitempty" maxLength:"500" doc:"Reason; shown with the fire."`
-	Undo  bool     `json:"undo,omitempty" doc:"Withdraw the acknowledgement."`
+	Fires []view.FireID `json:"fires" nullable:"false" minItems:"1" maxItems:"500" doc:"Ids of fires, or of their runs."`
+	Note  string        `json:"note,omitempty" maxLength:"500" doc:"Reason; shown with the fire."`
+	Undo  bool          `json:"undo,omitempty" doc:"Withdraw the acknowledgement."`
 }
 
 // RerunRequest names fires to run again.
 type RerunRequest struct {
-	Fires []string `json:"fires" nullable:"false" minItems:"1" maxItems:"500" doc:"Ids of fires, or of their runs."`
-	Note  string   `json:"note,omitempty" maxLength:"500" doc:"Reason; shown with the runs."`
+	Fires []view.FireID `json:"fires" nullable:"false" minItems:"1" maxItems:"500" doc:"Ids of fires, or of their runs."`
+	Note  string        `json:"note,omitempty" maxLength:"500" doc:"Reason; shown with the runs."`
 }
 
 // FireResult is the result for one fire.
@@ -85,31 +86,40 @@ func (s *Resource) registerTriage(r *core.Router) {
 }
 
 func (s *Resource) acknowledge(ctx context.Context, in *ackInput) (*core.Body[FireResults], error) {
-	return s.each(ctx, in.Body.Fires, func(ctx context.Context, item *FireResult) error {
-		fire, _, err := s.failed(ctx, item)
-		if err != nil {
+	return s.each(ctx, in.Body.Fires, func(ctx context.Context, f *failedFire, _ *FireResult) error {
+		state := runlog.AckState{Job: f.Job, Group: f.Group, Run: runlog.LastAttempt(&f.Fire), Note: in.Body.Note}
+		if changed, err := s.changes(ctx, &f.Fire, &in.Body); err != nil || !changed {
 			return err
 		}
-		state := runlog.AckState{Job: fire.Job, Group: fire.Group, Run: runlog.LastAttempt(&fire), Note: in.Body.Note}
-		return s.Jobs.Acknowledge(ctx, core.Actor(ctx), fire.ID, state, in.Body.Undo)
+		return s.Jobs.Acknowledge(ctx, core.Actor(ctx), f.ID, state, in.Body.Undo)
 	})
+}
+
+// changes reports whether a request changes the acknowledgement of a fire, as far as the history can be read.
+func (s *Resource) changes(ctx context.Context, fire *common.Fire, r *AckRequest) (bool, error) {
+	fires := []common.Fire{*fire}
+	partial, err := s.Acks.Mark(ctx, fires)
+	if err != nil || partial {
+		return true, err
+	}
+	known := fires[0].Acknowledged
+	if r.Undo {
+		return known != nil, nil
+	}
+	return known == nil || known.Note != r.Note, nil
 }
 
 func (s *Resource) rerun(ctx context.Context, in *rerunInput) (*core.Body[FireResults], error) {
 	if err := core.CheckKey(in.IdempotencyKey); err != nil {
 		return nil, err
 	}
-	return s.each(ctx, in.Body.Fires, func(ctx context.Context, item *FireResult) error {
-		_, last, err := s.failed(ctx, item)
-		if err != nil {
-			return err
-		}
-		request, err := s.nextAttempt(&last, &RunRerunRequest{Note: in.Body.Note})
+	return s.each(ctx, in.Body.Fires, func(ctx context.Context, f *failedFire, item *FireResult) error {
+		request, err := s.nextAttempt(&f.last, &RunRerunRequest{Note: in.Body.Note})
 		if err != nil {
 			return err
 		}
 		if in.IdempotencyKey != "" {
-			request.Key = in.IdempotencyKey + "\n" + last.Fire // no header holds such a key
+			request.Key = in.IdempotencyKey + "\n" + f.last.Fire // no header holds such a key
 		}
 		trigger, err := view.Trigger(ctx, s.Jobs, request.TriggerRequest)
 		if err == nil {
@@ -121,7 +131,7 @@ func (s *Resource) rerun(ctx context.Context, in *rerunInput) (*core.Body[FireRe
 
 // lastOf returns the last attempt of a fire. It must not be read from a part of the history.
 func (s *Resource) lastOf(ctx context.Context, fire string) (common.Run, error) {
-	found, err := s.Runs.Runs(ctx, runlog.Query{Fire: fire, Limit: maxAttempts})
+	found, err := s.attempts(ctx, fire)
 	switch {
 	case err != nil:
 		return common.Run{}, err
@@ -139,34 +149,48 @@ func (s *Resource) lastOf(ctx context.Context, fire string) (common.Run, error) 
 
 func byAttempt(a, b common.Run) int { return a.Attempt - b.Attempt }
 
-// failed returns a failed fire and its last attempt, if the caller may operate its job.
-func (s *Resource) failed(ctx context.Context, item *FireResult) (fire common.Fire, last common.Run, err error) {
+// failedFire is a failed fire with its last attempt.
+type failedFire struct {
+	common.Fire
+	last common.Run
+}
+
+// failed returns a failed fire, if the caller may operate its job.
+func (s *Resource) failed(ctx context.Context, item *FireResult) (*failedFire, error) {
 	id := fireOf(item.Fire)
-	found, err := s.Runs.Runs(ctx, runlog.Query{Fire: id, Limit: maxAttempts})
+	found, err := s.attempts(ctx, id)
 	// The id may be that of the entry of a missed fire.
 	if bare, cut := strings.CutSuffix(id, ".0"); err == nil && len(found.Runs) == 0 && cut {
-		found, err = s.Runs.Runs(ctx, runlog.Query{Fire: bare, Limit: maxAttempts})
+		found, err = s.attempts(ctx, bare)
 	}
 	if err != nil {
-		return fire, last, err
+		return nil, err
 	}
 	if len(found.Runs) == 0 {
 		if found.Partial {
-			return fire, last, common.Errorf(common.CodeUnavailable, "the log store is away").
+			return nil, common.Errorf(common.CodeUnavailable, "the log store is away").
 				WithReason("log_store_away").WithHint("retry when it responds")
 		}
-		return fire, last, common.Errorf(common.CodeNotFound, "fire %q not found", common.Excerpt(item.Fire))
+		return nil, common.Errorf(common.CodeNotFound, "fire %q not found", common.Excerpt(item.Fire))
 	}
-	fire, last = runlog.FireOf(found.Runs), slices.MaxFunc(found.Runs, byAttempt)
-	if err := view.AllowRun(ctx, s.Jobs, access.Operator, &last); err != nil {
-		return fire, last, err
+	f := &failedFire{Fire: runlog.FireOf(found.Runs), last: slices.MaxFunc(found.Runs, byAttempt)}
+	if err := view.AllowRun(ctx, s.Jobs, access.Operator, &f.last); err != nil {
+		return nil, err
 	}
-	item.Job = fire.Job
-	if !fire.Status.NeedsAttention() {
-		return fire, last, common.Errorf(common.CodeConflict, "fire %q has not failed", fire.ID).
+	item.Job = f.Job
+	if !f.Status.NeedsAttention() {
+		return nil, common.Errorf(common.CodeConflict, "fire %q has not failed", f.ID).
 			WithReason("not_failed").WithHint("only failed, timed out, lost, missed and refused fires can be selected")
 	}
-	return fire, last, nil
+	return f, nil
+}
+
+// attempts lists the attempts of one fire.
+func (s *Resource) attempts(ctx context.Context, fire string) (runlog.RunPage, error) {
+	if fire == "" { // which would list the runs of all fires
+		return runlog.RunPage{}, errors.New("a fire without an id")
+	}
+	return s.Runs.Runs(ctx, runlog.Query{Fire: fire, Limit: maxAttempts})
 }
 
 // fireOf returns the id of the fire of a run; the id of a fire stays.
@@ -182,46 +206,41 @@ func fireOf(id string) string {
 	return id
 }
 
-// each applies an action to fires, some at a time.
-func (s *Resource) each(ctx context.Context, ids []string,
-	do func(context.Context, *FireResult) error) (*core.Body[FireResults], error) {
+// each applies an action to failed fires, some at a time; to a fire of which several ids were sent, once.
+func (s *Resource) each(ctx context.Context, ids []view.FireID,
+	do func(context.Context, *failedFire, *FireResult) error) (*core.Body[FireResults], error) {
 	var answer FireResults
 	seen := map[string]bool{}
 	for _, id := range ids {
-		if fire := fireOf(id); !seen[fire] {
+		if fire := fireOf(string(id)); !seen[fire] {
 			seen[fire] = true
-			answer.Items = append(answer.Items, FireResult{Fire: id, Result: "done"})
+			answer.Items = append(answer.Items, FireResult{Fire: string(id), Result: "done"})
 		}
 	}
-	var going sync.WaitGroup
-	slots := make(chan struct{}, firesAtOnce)
-	for i := range answer.Items {
-		slots <- struct{}{}
-		going.Go(func() {
-			defer func() { <-slots }()
-			item := &answer.Items[i]
-			err := context.Cause(ctx)
-			if err == nil {
-				err = do(ctx, item)
-			}
-			if err != nil {
-				p := s.Problems.Of(ctx, err)
-				item.Result = "refused"
-				item.Refusal = &FireRefusal{
-					Code:   p.Code,
-					Detail: p.Detail,
-					Hint:   p.Hint,
-					Reason: p.Reason,
-					Data:   p.Data,
-					Errors: p.Errors,
-				}
-				if errors.Is(err, common.ErrUnsure) {
-					item.Result = "unknown"
-				}
-			}
-		})
+	fires := make([]*failedFire, len(answer.Items))
+	s.concurrently(ctx, answer.Items, func(i int, item *FireResult) (err error) {
+		fires[i], err = s.failed(ctx, item)
+		return err
+	})
+	clear(seen)
+	n := 0
+	for i, f := range fires {
+		if f != nil && seen[f.ID] {
+			continue
+		}
+		if f != nil {
+			seen[f.ID] = true
+		}
+		answer.Items[n], fires[n] = answer.Items[i], f
+		n++
 	}
-	going.Wait()
+	answer.Items = answer.Items[:n]
+	s.concurrently(ctx, answer.Items, func(i int, item *FireResult) error {
+		if fires[i] == nil { // refused
+			return nil
+		}
+		return do(ctx, fires[i], item)
+	})
 	for i := range answer.Items {
 		switch answer.Items[i].Result {
 		case "done":
@@ -233,6 +252,42 @@ func (s *Resource) each(ctx context.Context, ids []string,
 		}
 	}
 	return &core.Body[FireResults]{Body: answer}, context.Cause(ctx)
+}
+
+// concurrently calls do for each item, and stores the errors.
+func (s *Resource) concurrently(ctx context.Context, items []FireResult, do func(int, *FireResult) error) {
+	var group errgroup.Group
+	group.SetLimit(firesAtOnce)
+	for i := range items {
+		group.Go(func() error {
+			item := &items[i]
+			err := context.Cause(ctx)
+			if err == nil {
+				err = do(i, item)
+			}
+			if err != nil {
+				s.refuse(ctx, item, err)
+			}
+			return nil
+		})
+	}
+	_ = group.Wait() // the items have the errors
+}
+
+func (s *Resource) refuse(ctx context.Context, item *FireResult, err error) {
+	p := s.Problems.Of(ctx, err)
+	item.Result = "refused"
+	item.Refusal = &FireRefusal{
+		Code:   p.Code,
+		Detail: p.Detail,
+		Hint:   p.Hint,
+		Reason: p.Reason,
+		Data:   p.Data,
+		Errors: p.Errors,
+	}
+	if errors.Is(err, common.ErrUnsure) {
+		item.Result = "unknown"
+	}
 }
 
 // mark sets the acknowledgement of a single run: that of its fire, if it is the last attempt.

@@ -87,7 +87,7 @@ func TestRerun_RequestsTheNextAttemptWithTheParametersOfTheLast(t *testing.T) {
 func TestRerun_OfAGap_IsANewFire(t *testing.T) {
 	h := withFailures(t)
 	gap := apitest.OneAt("a", 4, time.Now(), common.StatusMissed, 0)
-	gap.ID, gap.Attempt, gap.Gap = "a.g4.0", 0, &common.Gap{Count: 3}
+	gap.ID, gap.Attempt, gap.Gap, gap.JobUID = "a.g4.0", 0, &common.Gap{Count: 3}, h.Fakes.Jobs["a"].UID
 	gap.Fire = gap.ID
 	h.RunList = append(h.RunList, gap)
 	if got := postFires(t, h, "rerun", `{"fires":["a.g4.0"]}`); got.Done != 1 || h.Triggers[0].Again != nil {
@@ -135,5 +135,60 @@ func TestFires_UnacknowledgedIsPartOfTheQuery(t *testing.T) {
 	h.Want(http.StatusOK, apitest.As("viewer", http.MethodGet, "/api/v1/fires?unacknowledged=true", ""))
 	if last := h.Asking[len(h.Asking)-1]; !last.Unacknowledged {
 		t.Errorf("%+v", last)
+	}
+}
+
+// An empty id would be a query for all fires.
+func TestTriage_IDsThatNameNothing_AreRefused(t *testing.T) {
+	h := withFailures(t)
+	for _, action := range []string{"acknowledge", "rerun"} {
+		for _, id := range []string{``, ` `, `.`, `a`, `a.f1.1.1.1`, `*`} {
+			h.Want(http.StatusUnprocessableEntity, apitest.As("operator", http.MethodPost, "/api/v1/fires/"+action,
+				`{"fires":["a.f1","`+id+`"]}`))
+		}
+	}
+	if len(h.Acked) > 0 || len(h.Triggers) > 0 {
+		t.Errorf("%v, %v", h.Acked, h.Triggers)
+	}
+}
+
+func TestRerun_SameFireByTwoIDs_RunsOnce(t *testing.T) {
+	h := withFailures(t)
+	h.RunList[3].Fire = "a.f3"
+	if got := postFires(t, h, "rerun", `{"fires":["a.f3","a.f3.0","a.f1","a.f1.2"]}`); got.Done != 2 ||
+		len(got.Items) != 2 || len(h.Triggers) != 2 {
+		t.Errorf("%+v, %+v", got, h.Triggers)
+	}
+}
+
+func TestRerun_OfAGapOfADeletedJob_IsRefused(t *testing.T) {
+	h := withFailures(t)
+	gap := apitest.OneAt("a", 4, time.Now(), common.StatusMissed, 0)
+	gap.ID, gap.Attempt, gap.Gap, gap.JobUID = "a.g4.0", 0, &common.Gap{Count: 3}, "earlier"
+	gap.Fire = gap.ID
+	h.RunList = append(h.RunList, gap)
+	if got := postFires(t, h, "rerun", `{"fires":["a.g4.0"]}`); got.Done != 0 || got.Items[0].Refusal == nil ||
+		got.Items[0].Refusal.Reason != "job_replaced" {
+		t.Errorf("%+v", got)
+	}
+}
+
+func TestAcknowledge_ThatChangesNothing_WritesNothing(t *testing.T) {
+	h := withFailures(t)
+	before := len(h.Actors)
+	for _, c := range []struct {
+		body    string
+		written int
+	}{
+		{`{"fires":["a.f1"],"undo":true}`, 0},
+		{`{"fires":["a.f1"],"note":"known"}`, 1},
+		{`{"fires":["a.f1.1"],"note":"known"}`, 1},
+		{`{"fires":["a.f1"],"note":"known, see the ticket"}`, 2},
+		{`{"fires":["a.f1"],"undo":true}`, 3},
+		{`{"fires":["a.f1"],"undo":true}`, 3},
+	} {
+		if got := postFires(t, h, "acknowledge", c.body); got.Done != 1 || len(h.Actors)-before != c.written {
+			t.Errorf("%s: %+v, written %d times, want %d", c.body, got, len(h.Actors)-before, c.written)
+		}
 	}
 }

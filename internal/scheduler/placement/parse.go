@@ -17,15 +17,15 @@ const (
 const selectorHint = "write key=value, key!=value, key in (a,b), key notin (a,b), key, or !key, separated by commas"
 
 // ParseSelector parses a selector: requirements separated by commas, all of which must be met. Spaces are allowed
-// between words and operators. The empty text matches all labels. The error is a *common.Error whose message contains
-// the position.
+// between words and operators. The empty text matches all labels; any other one has at least one requirement, so that a
+// blank text does not select everything. The error is a *common.Error whose message contains the position.
 func ParseSelector(text string) (*Selector, error) {
 	if len(text) > MaxSelector {
 		return nil, common.Errorf(common.CodeInvalid, "is longer than %d characters", MaxSelector)
 	}
 	r := &reader{text: text}
 	s := &Selector{}
-	if r.space(); r.done() {
+	if text == "" {
 		return s, nil
 	}
 	for {

@@ -17,7 +17,6 @@ func TestSelector(t *testing.T) {
 		form  string // normal form; empty: as written; "-": empty
 	}{
 		{"", true, ""},
-		{" \t\r\n", true, "-"},
 		{"zone=a", true, ""},
 		{"zone=b", false, ""},
 		{" zone = a ", true, "zone=a"},
@@ -70,6 +69,9 @@ func TestSelector(t *testing.T) {
 
 func TestSelectorErrors(t *testing.T) {
 	for text, want := range map[string]string{
+		" ":                       "character 2: expected the name of a label, found the end of the text",
+		"\t\n":                    "character 3: expected the name of a label, found the end of the text",
+		"\u00a0":                  "character 1: expected the name of a label, found '\\u00a0'",
 		"=a":                      "character 1: expected the name of a label, found '='",
 		"zone=a,":                 "character 8: expected the name of a label, found the end of the text",
 		"zone=a,,disk":            "character 8: expected the name of a label, found ','",

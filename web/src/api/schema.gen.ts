@@ -2457,6 +2457,11 @@ export interface components {
             action: "run" | "pause" | "resume" | "delete" | "kill";
             /** @description Jobs of this group and its subgroups: groups whose names continue with a dot or a dash. */
             below?: string;
+            /**
+             * Format: int64
+             * @description The action is refused if the filter matches another number of jobs. Required for delete by a filter; total of GET /jobs returns the number.
+             */
+            expect?: number;
             /** @description For delete: also jobs that others, which are not among them, name in after. */
             force?: boolean;
             /** @description Jobs of this group. */
@@ -8446,7 +8451,7 @@ export interface operations {
                  * @example {
                  *       "fires": [
                  *         "k67ab2ybzwsxr26a.01795787780000000000",
-                 *         "none"
+                 *         "none.t1"
                  *       ],
                  *       "note": "known"
                  *     }
@@ -8471,10 +8476,10 @@ export interface operations {
                      *           "result": "done"
                      *         },
                      *         {
-                     *           "fire": "none",
+                     *           "fire": "none.t1",
                      *           "refusal": {
                      *             "code": "not_found",
-                     *             "detail": "fire \"none\" not found"
+                     *             "detail": "fire \"none.t1\" not found"
                      *           },
                      *           "result": "refused"
                      *         }
@@ -8522,7 +8527,7 @@ export interface operations {
                  * @example {
                  *       "fires": [
                  *         "k67ab2ybzwsxr26a.01795787780000000000",
-                 *         "none"
+                 *         "none.t1"
                  *       ]
                  *     }
                  */
@@ -8547,10 +8552,10 @@ export interface operations {
                      *           "run": "k67ab2ybzwsxr26a.01795787780000000000.2"
                      *         },
                      *         {
-                     *           "fire": "none",
+                     *           "fire": "none.t1",
                      *           "refusal": {
                      *             "code": "not_found",
-                     *             "detail": "fire \"none\" not found"
+                     *             "detail": "fire \"none.t1\" not found"
                      *           },
                      *           "result": "refused"
                      *         }

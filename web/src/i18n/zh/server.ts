@@ -17,7 +17,7 @@ export const zhServer = {
     busy: '它正被频繁修改，请重试。', ended: '运行已经结束。', no_flow: '它不是流程的运行，没有节点。', no_flow_run: '它不是正在进行的流程运行。', ending: '流程运行正在被终止。', no_approval: '该步骤没有在等待批准。', named_alike: '有 {{count}} 个工作节点同名，请使用 ID 指明其中一个。', version_unreadable: '此版本由更新的程序写入，无法读取。', definition_missing: '此流程的步骤在 etcd 中缺失或已损坏，请用文件或较早的版本重新保存。', others_refused: '其他任务被拒绝，因此没有删除它。请修正后重新应用。',
     backfill_empty: '所选范围内没有需要运行的触发。请换一个范围，或选择重新运行失败的或全部触发。', backfill_exists: '此任务的一次补跑尚未结束。请等待它结束，或将其取消。',
     backfill_too_large: '所选范围内的触发过多，请缩小范围。', no_schedule: '此任务没有计划，因此没有过去的触发。请改为立即运行。',
-    too_many_wait: '此任务已有 {{count}} 个运行在等待。请等待它们运行，或将其取消。', too_many_jobs: '符合筛选条件的任务超过 {{most}} 个，请缩小范围，例如限定分组。', too_many_follow: '目前跟随输出的人过多，请稍后重试。', too_many_follow_events: '目前跟随事件的连接过多，请关闭不需要的连接，或稍后重试。', too_many_wait_for_runs: '目前等待运行结束的请求过多，请稍后重试，或不带 wait。', too_many_keys: '一天内使用的 Idempotency-Key 已达 {{most}} 个。',
+    too_many_wait: '此任务已有 {{count}} 个运行在等待。请等待它们运行，或将其取消。', too_many_jobs: '符合筛选条件的任务超过 {{most}} 个，请缩小范围，例如限定分组。', other_number: '符合筛选条件的任务有 {{count}} 个，不是 {{expected}} 个。请重新列出后再试。', too_many_follow: '目前跟随输出的人过多，请稍后重试。', too_many_follow_events: '目前跟随事件的连接过多，请关闭不需要的连接，或稍后重试。', too_many_wait_for_runs: '目前等待运行结束的请求过多，请稍后重试，或不带 wait。', too_many_keys: '一天内使用的 Idempotency-Key 已达 {{most}} 个。',
     jobs_limit: '任务总数最多 {{most}} 个。请删除不需要的任务，或由管理员调高 {{setting}}。', job_bytes_limit: '所有任务定义合计最多 {{most}} 字节。请删除不需要的任务，或由管理员调高 {{setting}}。',
     group_jobs_limit: '分组“{{group}}”最多 {{most}} 个任务。请删除不需要的任务，或由管理员调高 {{setting}}。', group_job_bytes_limit: '分组“{{group}}”的任务定义合计最多 {{most}} 字节。请删除不需要的任务，或由管理员调高 {{setting}}。',
     no_steps: '此任务没有步骤。',
@@ -89,7 +89,7 @@ export const zhServer = {
     placeholder: '含有“${”，其后却不是变量名和“}”；美元符号请写作“$$”。', placeholder_host: '主机名结束之前不能含有“${…}”。', pointer: '不是有效的 JSON 指针（RFC 6901），例如 /items/0/id。', too_deep: '嵌套过深。', type_reserved: '此名称已保留。', type_escapes: '此类型的工作可能在进程结束后继续：须为 abandon 或 detach。',
     schema: '与类型的模式不符。', unknown_type: '目前没有工作节点具有此类型：在此之前触发都会错过。', type_differs: '各工作节点上此类型的模式不同。', secret_misplaced: '此处不能使用密钥。', method: '须为大写的方法名，且不能是 CONNECT 或 TRACE。', url: '须为 https://api.example/v1 这样的 URL，且不含用户。', header: '不是可以设置的请求头。', status: '须为 404 这样的状态码，或 2xx 这样的类别。',
     secret: '签名密钥的格式不正确。', key: '密钥的格式不正确。', chat: '会话的格式不正确。', address: '须为不带名称的邮件地址，例如 ops@example.com。',
-    etag: '不是有效的版本标记。', cursor: '翻页位置无效，请从第一页重新开始。', query: '不是有效的查询。', run_id: '不是有效的运行 ID。',
+    etag: '不是有效的版本标记。', cursor: '翻页位置无效，请从第一页重新开始。', query: '不是有效的查询。', run_id: '不是有效的运行 ID。', fire_id: '不是有效的触发或运行 ID。',
   },
   crontab: {
     quiet: '开头的“-”（不写系统日志）已忽略。', user_name: '命令之前不是有效的用户名。', no_command: '没有命令：cron 会运行空命令，什么也不做。', other_user: '用户 {{value}} 不是工作节点的用户。', too_many: '条目过多，此行以下未读取。',
