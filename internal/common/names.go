@@ -23,6 +23,9 @@ const SeriesPattern = `^[a-z0-9]([a-z0-9._-]{0,126}[a-z0-9])?(:[a-z0-9]([a-z0-9_
 const NameRule = "must be 1 to 128 characters of a–z, 0–9, '.', '_' and '-', begin and end with a letter or digit, " +
 	"and not contain '..'"
 
+// AllGroups stands for all groups, and for jobs without a group, where a setting lists groups.
+const AllGroups = "*"
+
 // ValidName reports whether a text may name a job, a group or a worker. Such a name is safe as part of an etcd key, a
 // URL path and a file name.
 func ValidName(s string) bool {

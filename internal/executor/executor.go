@@ -39,8 +39,9 @@ type Config struct {
 	Adopt bool
 	// Mark is the result of [MarkProcess]; 0: none.
 	Mark proctree.Mark
-	// Masks, if set, returns the secrets to mask; it is called at the start of each run.
-	Masks func() *redact.Masker
+	// Masks, if set, returns the secrets to mask in a run of a group; readable: its command can read the files of this
+	// process's user. It is called at the start of each run.
+	Masks func(group string, readable bool) *redact.Masker
 	// Secrets decrypts the secrets that jobs reference in their env; nil: this worker has none.
 	Secrets Secrets
 	// RunAs decides as which user a job runs and which commands it may use; nil: all as this process's own user.
@@ -125,7 +126,7 @@ func New(cfg Config) (*Executor, error) {
 		cfg.StartGate = 2 * runtime.NumCPU()
 	}
 	if cfg.Masks == nil {
-		cfg.Masks = func() *redact.Masker { return nil }
+		cfg.Masks = func(string, bool) *redact.Masker { return nil }
 	}
 	if cfg.Now == nil {
 		cfg.Now = time.Now
@@ -232,8 +233,10 @@ func (x *Executor) KillAll() {
 // [inside.ErrStopping], [inside.ErrCutOff]; any other cause is quoted. When the task's KillNow is closed, all processes
 // of the run are killed at once; the cause is [inside.ErrCutOff] unless ctx has ended before.
 func (x *Executor) Run(ctx context.Context, t Task, out Output) common.Run {
-	masks := x.cfg.Masks()
 	as, bad := x.refuse(&t)
+	// Types run fixed programs, in which a job's author runs no command that could read a file.
+	own := bad == nil && as == nil && !t.Job.IsTyped() && !x.cfg.RunAs.Restricts(t.Job.Group)
+	masks := x.cfg.Masks(t.Job.Group, own)
 	if bad != nil {
 		return x.refused(&t, bad, masks)
 	}

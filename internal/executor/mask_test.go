@@ -1,6 +1,7 @@
 package executor_test
 
 import (
+	"context"
 	"fmt"
 	"strings"
 	"sync/atomic"
@@ -17,7 +18,7 @@ func masking(values ...string) func(*executor.Config) {
 		secrets = append(secrets, redact.Secret{Name: fmt.Sprint("s", i), Value: []byte(v)})
 	}
 	m := redact.New(secrets)
-	return func(c *executor.Config) { c.Masks = func() *redact.Masker { return m } }
+	return func(c *executor.Config) { c.Masks = func(string, bool) *redact.Masker { return m } }
 }
 
 func TestSecretsAreMasked(t *testing.T) {
@@ -103,7 +104,7 @@ func TestReasonsAreMasked(t *testing.T) {
 
 func TestEachRunAsksForItsSecrets(t *testing.T) {
 	var now atomic.Pointer[redact.Masker]
-	x := newExecutor(t, func(c *executor.Config) { c.Masks = now.Load })
+	x := newExecutor(t, func(c *executor.Config) { c.Masks = func(string, bool) *redact.Masker { return now.Load() } })
 	for _, want := range []string{"swordfish herring", "[secret:s] herring", "swordfish [secret:s]"} {
 		task := shell("printf 'swordfish herring'")
 		out := record(t, task)
@@ -138,5 +139,48 @@ func BenchmarkMaskedFlood(b *testing.B) {
 				}
 			}
 		})
+	}
+}
+
+// What is masked can be found by trying. So the files of secrets without groups are masked only in runs whose command
+// can read them.
+func TestFilesOfSecrets_AreMaskedWhereTheCommandCanReadThem(t *testing.T) {
+	secret := redact.New([]redact.Secret{{Name: "db", Value: []byte("swordfish")}})
+	x := newExecutor(t, runningAs(t, "groups: {own: {users: [root]}, other: {users: [nobody]}, web: {}, "+
+		"partner: {users: [root], commands: [echo swordfish]}}\n"), withHTTP(func(_ context.Context, _ executor.Call,
+		print func(common.Stream, []byte)) executor.Result {
+		print(common.Stdout, []byte("swordfish"))
+		return executor.Result{}
+	}), func(c *executor.Config) {
+		c.Masks = func(_ string, readable bool) *redact.Masker {
+			if readable {
+				return secret
+			}
+			return nil
+		}
+	})
+	request := common.With{"url": "http://a.example/"}
+	for name, c := range map[string]struct {
+		job      common.Job
+		readable bool
+	}{
+		"own user":                 {common.Job{Group: "own", User: "root", Command: "echo swordfish"}, true},
+		"a reason":                 {common.Job{Group: "own", User: "root", Args: []string{"swordfish"}}, true},
+		"another user":             {common.Job{Group: "other", User: "nobody", Command: "echo swordfish"}, false},
+		"a reason of another user": {common.Job{Group: "other", User: "nobody", Args: []string{"swordfish"}}, false},
+		"a refused user":           {common.Job{Group: "own", User: "swordfish", Command: "true"}, false},
+		"a listed command":         {common.Job{Group: "partner", User: "root", Command: "echo swordfish"}, false},
+		"a request":                {common.Job{Group: "web", Type: common.TypeHTTP, With: request}, false},
+	} {
+		task := newTask(c.job)
+		out := record(t, task)
+		run := x.Run(t.Context(), task, out)
+		shown := out.text()
+		if run.Reason != nil {
+			shown += run.Reason.Text
+		}
+		if strings.Contains(shown, "[secret:db]") != c.readable || strings.Contains(shown, "swordfish") == c.readable {
+			t.Errorf("%s: %q", name, shown)
+		}
 	}
 }

@@ -73,7 +73,7 @@ func OpenNode(ctx context.Context, cfg config.Node, log *slog.Logger) (n *Node, 
 		return nil, Failed(err)
 	}
 	n = &Node{Node: cfg}
-	if n.Masks, err = redact.Open(cfg.Secrets, log); err != nil {
+	if n.Masks, err = redact.Open(cfg.Secrets, cfg.SecretGroups, log); err != nil {
 		return nil, err
 	}
 	if n.RunAs, err = openRunAs(cfg.Execution.RunAs, log); err != nil {

@@ -10,6 +10,7 @@ import (
 	"maps"
 	"os"
 	"slices"
+	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -23,15 +24,27 @@ import (
 type Files struct {
 	log *slog.Logger
 
-	mu     sync.Mutex
-	files  []*file // guarded by mu
-	masker *Masker // guarded by mu; of all values
+	mu      sync.Mutex
+	files   []*file            // guarded by mu
+	maskers map[string]*Masker // guarded by mu; by the names of the files
 }
 
 type file struct {
 	name, path string
+	groups     []string // in whose runs it is masked; none: in runs that can read it
 	seen       version
 	values     [][]byte // current and earlier secrets, newest first
+}
+
+// appliesTo reports whether the file is masked in a run of a group; readable: the run can read the file.
+//
+// What is masked can be found by a command that prints guesses and watches what becomes of them. So a secret is masked
+// only where the command can read it anyway, or where the administrator trusts the group with it.
+func (f *file) appliesTo(group string, readable bool) bool {
+	if len(f.groups) == 0 {
+		return readable
+	}
+	return slices.Contains(f.groups, common.AllGroups) || group != "" && slices.Contains(f.groups, group)
 }
 
 // maxBefore is how many earlier secrets of a file are masked.
@@ -44,12 +57,13 @@ type version struct {
 	inode   uint64
 }
 
-// Open reads the files, given by secret name. The error names each faulty file.
-func Open(paths map[string]string, log *slog.Logger) (*Files, error) {
-	f := &Files{log: log}
+// Open reads the files, given by secret name, with the groups in whose runs they are masked. The error names each
+// faulty file.
+func Open(paths map[string]string, groups map[string][]string, log *slog.Logger) (*Files, error) {
+	f := &Files{log: log, maskers: map[string]*Masker{}}
 	var faults []common.Fault
 	for _, name := range slices.Sorted(maps.Keys(paths)) {
-		one := &file{name: name, path: paths[name]}
+		one := &file{name: name, path: paths[name], groups: groups[name]}
 		if _, err := one.refresh(); err != nil {
 			faults = append(faults, common.Fault{Location: "secrets." + name, Code: "file", Message: err.Error()})
 		}
@@ -58,16 +72,16 @@ func Open(paths map[string]string, log *slog.Logger) (*Files, error) {
 	if len(faults) > 0 {
 		return nil, common.Invalid("secrets cannot be masked", faults...)
 	}
-	f.masker = f.all()
 	return f, nil
 }
 
-// Masker returns a masker for the current contents of the files. An unreadable file keeps its last
-// secrets.
-func (f *Files) Masker() *Masker {
+// Masker returns a masker for a run of a group, with the current contents of the files. readable reports that the
+// run's command can read all files. An unreadable file keeps its last secrets.
+func (f *Files) Masker(group string, readable bool) *Masker {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	changed := false
+	var names strings.Builder
+	var secrets []Secret
 	for _, one := range f.files {
 		fresh, err := one.refresh()
 		if err != nil {
@@ -75,23 +89,22 @@ func (f *Files) Masker() *Masker {
 		}
 		if fresh {
 			f.log.Info("secret_read_again", "secret", one.name)
+			clear(f.maskers)
 		}
-		changed = changed || fresh
-	}
-	if changed {
-		f.masker = f.all()
-	}
-	return f.masker
-}
-
-func (f *Files) all() *Masker {
-	var secrets []Secret
-	for _, one := range f.files {
+		if !one.appliesTo(group, readable) {
+			continue
+		}
+		names.WriteString(one.name + "\n")
 		for _, value := range one.values {
 			secrets = append(secrets, Secret{one.name, value})
 		}
 	}
-	return New(secrets)
+	masker, known := f.maskers[names.String()]
+	if !known {
+		masker = New(secrets)
+		f.maskers[names.String()] = masker
+	}
+	return masker
 }
 
 // refresh reads the file if it has changed since the last call, and reports whether it contains another

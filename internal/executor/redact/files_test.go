@@ -34,19 +34,19 @@ func TestSecretFiles_Changed_AreReadAgain(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "db")
 	write(t, path, "first-secret\n", 0o600)
 	var log bytes.Buffer
-	f, err := Open(map[string]string{"db": path}, slog.New(slog.NewTextHandler(&log, nil)))
+	f, err := Open(map[string]string{"db": path}, nil, slog.New(slog.NewTextHandler(&log, nil)))
 	if err != nil {
 		t.Fatal(err)
 	}
 	expect := func(want string) {
 		t.Helper()
-		if got := f.Masker().Text("first-secret second-secret third-secret"); got != want {
+		if got := f.Masker("", true).Text("first-secret second-secret third-secret"); got != want {
 			t.Errorf("%q, want %q", got, want)
 		}
 	}
-	first := f.Masker()
+	first := f.Masker("", true)
 	expect("[secret:db] second-secret third-secret")
-	if f.Masker() != first {
+	if f.Masker("", true) != first {
 		t.Error("a new masker without a change")
 	}
 	write(t, path, "second-secret\r\n", 0o600)
@@ -77,7 +77,7 @@ func TestSecretFiles_Changed_AreReadAgain(t *testing.T) {
 func TestPreviousSecrets_StayMasked(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "db")
 	write(t, path, "the-old-secret", 0o600)
-	f, err := Open(map[string]string{"db": path}, slog.New(slog.DiscardHandler))
+	f, err := Open(map[string]string{"db": path}, nil, slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -94,7 +94,7 @@ func TestPreviousSecrets_StayMasked(t *testing.T) {
 	} {
 		write(t, path, c.holds, 0o600)
 		age(t, path, n)
-		if got := f.Masker().Text(c.text); got != c.want {
+		if got := f.Masker("", true).Text(c.text); got != c.want {
 			t.Errorf("%s: %q, want %q", c.holds, got, c.want)
 		}
 	}
@@ -118,7 +118,7 @@ func TestSecretFiles_Invalid_AreRefused(t *testing.T) {
 	} {
 		path := filepath.Join(dir, name)
 		write(t, path, c.text, c.mode)
-		_, err := Open(map[string]string{name: path}, slog.New(slog.DiscardHandler))
+		_, err := Open(map[string]string{name: path}, nil, slog.New(slog.DiscardHandler))
 		if c.want == "" && err == nil {
 			continue
 		}
@@ -132,8 +132,48 @@ func TestSecretFiles_Invalid_AreRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, path := range []string{pipe, dir, filepath.Join(dir, "missing")} {
-		if _, err := Open(map[string]string{"x": path}, slog.New(slog.DiscardHandler)); err == nil {
+		if _, err := Open(map[string]string{"x": path}, nil, slog.New(slog.DiscardHandler)); err == nil {
 			t.Errorf("%s holds a secret", path)
 		}
+	}
+}
+
+// A command that prints guesses finds a secret that is masked in its output. So a secret is masked only in runs that
+// can read its file, or in those of its groups.
+func TestSecretFiles_AreMaskedInTheirGroupsOnly(t *testing.T) {
+	dir := t.TempDir()
+	paths := map[string]string{}
+	for _, name := range []string{"own", "shop", "all"} {
+		paths[name] = filepath.Join(dir, name)
+		write(t, paths[name], "the-secret-of-"+name, 0o600)
+	}
+	groups := map[string][]string{"shop": {"shop", "billing"}, "all": {"*"}}
+	f, err := Open(paths, groups, slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		group    string
+		readable bool
+		want     string
+	}{
+		{"shop", true, "[secret:own] [secret:shop] [secret:all]"},
+		{"billing", false, "the-secret-of-own [secret:shop] [secret:all]"},
+		{"other", true, "[secret:own] the-secret-of-shop [secret:all]"},
+		{"other", false, "the-secret-of-own the-secret-of-shop [secret:all]"},
+		{"", false, "the-secret-of-own the-secret-of-shop [secret:all]"},
+		{"*", false, "the-secret-of-own the-secret-of-shop [secret:all]"},
+	} {
+		masker := f.Masker(c.group, c.readable)
+		if got := masker.Text("the-secret-of-own the-secret-of-shop the-secret-of-all"); got != c.want {
+			t.Errorf("%+v: %s", c, got)
+		}
+	}
+	if f.Masker("a", false) != f.Masker("b", false) {
+		t.Error("a masker for each group")
+	}
+	write(t, paths["shop"], "another-secret-of-shop", 0o600)
+	if got := f.Masker("shop", false).Text("another-secret-of-shop"); got != "[secret:shop]" {
+		t.Errorf("after a change: %s", got)
 	}
 }

@@ -265,6 +265,9 @@ func (f *File) Command(job *common.Job, program string) *common.Reason {
 	return why
 }
 
+// Restricts reports whether jobs of a group may run some commands only.
+func (f *File) Restricts(group string) bool { return f != nil && len(f.now().of(group).Commands) > 0 }
+
 func refusal(code string, data map[string]string, format string, args ...any) *common.Reason {
 	return &common.Reason{Code: code, Data: data, Text: fmt.Sprintf(format, args...)}
 }

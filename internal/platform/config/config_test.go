@@ -132,6 +132,29 @@ func TestInvalidSecrets_AreRejected(t *testing.T) {
 	}
 }
 
+func TestSecretGroups(t *testing.T) {
+	files := []string{"HOME=/h", "CARILLON_SECRETS=db=/a,api=/b"}
+	for text, want := range map[string]string{
+		"db":             "must be name=value",
+		"db=":            `the group ""`,
+		"db=shop+":       `the group ""`,
+		"db= ":           `the group`,
+		"db=Shop":        `the group "Shop"`,
+		"db=a,db=b":      "twice",
+		"dbx=shop":       `names "dbx", which is not one of secrets`,
+		"db=shop,api= *": "the group",
+	} {
+		_, err := LoadWorker(parse(t, WorkerFlags), append(files, "CARILLON_SECRET_GROUPS="+text))
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v, want %q", text, err, want)
+		}
+	}
+	d, err := LoadStandalone(parse(t, StandaloneFlags, "--secret-groups", "db=shop+billing,api=*"), files)
+	if err != nil || !reflect.DeepEqual(d.SecretGroups, map[string][]string{"db": {"shop", "billing"}, "api": {"*"}}) {
+		t.Errorf("%v, %v", d.SecretGroups, err)
+	}
+}
+
 func many(format string, n int, between string) string {
 	all := make([]string, n)
 	for i := range all {
@@ -159,7 +182,8 @@ func TestGoodFiles(t *testing.T) {
 		!reflect.DeepEqual(w.Secrets, map[string]string{
 			"db":         "/etc/carillon/db.password",
 			"mail-relay": "/run/credentials/carillon-worker.service/mail",
-		}) || w.Slots != 50 || w.DrainTimeout != 90*time.Second || w.SpoolMax != 512<<20 || w.OutboxMax != 1<<30 ||
+		}) || !reflect.DeepEqual(w.SecretGroups, map[string][]string{"db": {"shop", "billing"}, "mail-relay": {"*"}}) ||
+		w.Slots != 50 || w.DrainTimeout != 90*time.Second || w.SpoolMax != 512<<20 || w.OutboxMax != 1<<30 ||
 		w.MetricsListen != "" {
 		t.Errorf("worker: %+v", w)
 	}

@@ -3,6 +3,7 @@ package config
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -33,7 +34,9 @@ type Node struct {
 	DataDir string
 	Labels  map[string]string
 	Secrets map[string]string // files of secrets to mask, by name
-	Slots   int
+	// SecretGroups are the groups in whose runs a secret is masked, by its name.
+	SecretGroups map[string][]string
+	Slots        int
 	// BackgroundShare is the share of the slots, in percent, that runs of backfills may use.
 	BackgroundShare int
 	DrainTimeout    time.Duration
@@ -160,6 +163,9 @@ func (n *Node) declare(s *settings, folder, plugIns string) {
 	s.add("secrets", "files", "",
 		"files of secrets to mask in the output of commands, such as db=/etc/carillon/db.password; 8 to 4096 bytes "+
 			"each, loaded again when they change", secretsValue(&n.Secrets))
+	s.add("secretGroups", "groups", "",
+		"groups in whose runs a file of secrets is masked, such as db=shop+billing, or db=* for all; without an entry "+
+			"only in commands as the worker's own user, which could read the file", secretGroupsValue(&n.SecretGroups))
 	s.number(&n.Slots, "slots", 1000, 1, 100_000, "number of slots for concurrent runs")
 	s.number(&n.BackgroundShare, "backgroundShare", 50, 1, 100,
 		"share of the slots, in percent, that runs of backfills may use; at least one slot")
@@ -237,6 +243,34 @@ func secretsValue(to *map[string]string) func(string) error {
 	})
 }
 
+func secretGroupsValue(to *map[string][]string) func(string) error {
+	return pairsValue(func(secret, groups string) error {
+		for group := range strings.SplitSeq(groups, "+") {
+			if group != common.AllGroups && !common.ValidName(group) {
+				return fmt.Errorf("the group %q of %s %s", common.Excerpt(group), common.Excerpt(secret),
+					common.NameRule)
+			}
+		}
+		return nil
+	}, func(all map[string]string) error {
+		*to = make(map[string][]string, len(all))
+		for secret, groups := range all {
+			(*to)[secret] = strings.Split(groups, "+")
+		}
+		return nil
+	})
+}
+
+// check returns the faults of settings that depend on each other.
+func (n *Node) check() (faults common.Faults) {
+	for _, secret := range slices.Sorted(maps.Keys(n.SecretGroups)) {
+		if n.Secrets[secret] == "" {
+			faults.Add("secretGroups", "unknown", nil, "names %q, which is not one of secrets", common.Excerpt(secret))
+		}
+	}
+	return faults
+}
+
 // MasterFlags declares the flags of carillon-master.
 func MasterFlags(fs *pflag.FlagSet) { new(Master).settings().flags(fs) }
 
@@ -279,7 +313,7 @@ func LoadWorker(fs *pflag.FlagSet, environ []string) (Worker, error) {
 	s, env := w.settings(), environmentOf(environ)
 	faults := s.load(fs, env)
 	w.MongoDB.complete()
-	faults = slices.Concat(faults, w.Node.complete(env, "carillon-worker"), w.Etcd.check())
+	faults = slices.Concat(faults, w.Node.complete(env, "carillon-worker"), w.Node.check(), w.Etcd.check())
 	return w, s.refused(faults)
 }
 
@@ -299,7 +333,7 @@ func LoadStandalone(fs *pflag.FlagSet, environ []string) (Standalone, error) {
 	var d Standalone
 	s, env := d.settings(), environmentOf(environ)
 	faults := s.load(fs, env)
-	faults = slices.Concat(faults, d.Node.complete(env, "carillon"), d.API.check())
+	faults = slices.Concat(faults, d.Node.complete(env, "carillon"), d.Node.check(), d.API.check())
 	return d, s.refused(faults)
 }
 

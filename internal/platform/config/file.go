@@ -147,13 +147,13 @@ func textOf(v *value, node ast.Node) (string, error) {
 		}
 		return strings.Join(items, ","), nil
 	case *ast.MappingNode, *ast.MappingValueNode:
-		if v.kind != "labels" && v.kind != "files" {
+		if v.kind != "labels" && v.kind != "files" && v.kind != "groups" {
 			return "", fmt.Errorf("must be one value, not a mapping")
 		}
 		var items []string
 		entries, _ := entriesOf(node)
 		for _, entry := range entries {
-			text, err := textOf(&value{}, entry.Value)
+			text, err := textOfEntry(v, entry.Value)
 			if err != nil {
 				return "", err
 			}
@@ -162,6 +162,23 @@ func textOf(v *value, node ast.Node) (string, error) {
 		return strings.Join(items, ","), nil
 	}
 	return "", fmt.Errorf("must be a plain value; anchors, aliases and tags are not supported")
+}
+
+// textOfEntry returns the value of an entry of a mapping. Groups may be a list.
+func textOfEntry(v *value, node ast.Node) (string, error) {
+	list, is := node.(*ast.SequenceNode)
+	if !is || v.kind != "groups" {
+		return textOf(&value{}, node)
+	}
+	var items []string
+	for _, item := range list.Values {
+		text, err := textOf(&value{}, item)
+		if err != nil {
+			return "", err
+		}
+		items = append(items, text)
+	}
+	return strings.Join(items, "+"), nil
 }
 
 // entriesOf returns the entries of a mapping.
