@@ -3918,16 +3918,16 @@ type CatchUp struct {
 	// Max Maximum number of these fires; the latest ones are run. Default: 10.
 	Max *int64 `json:"max,omitempty"`
 
-	// Policy Which fires past their start deadline are run. Default: latest.
+	// Policy Which fires are run that were due in an outage, or are past their start deadline. none: the last one of an outage, if it is not past its deadline. Default: latest.
 	Policy *CatchUpPolicy `json:"policy,omitempty"`
 
-	// Window Maximum age of these fires, by planned time. Default: 1h.
+	// Window Maximum age of fires past their deadline, by planned time. Default: 1h.
 	//
 	// Example: 1h
 	Window *string `json:"window,omitempty"`
 }
 
-// CatchUpPolicy Which fires past their start deadline are run. Default: latest.
+// CatchUpPolicy Which fires are run that were due in an outage, or are past their start deadline. none: the last one of an outage, if it is not past its deadline. Default: latest.
 type CatchUpPolicy string
 
 // Channel defines model for Channel.

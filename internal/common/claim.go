@@ -13,6 +13,7 @@ type Claim struct {
 	Skipped Run       // outcome if an unresolved run forbids this one
 	Gap     *Run      // outcome of the fires that the cursor passes without running them
 	Patient bool      // if an unresolved run forbids this one, write nothing: Blocked
+	Behind  string    // under the overlap policy allow: the same, while the fire with this id has an unresolved run
 	Queue   *Trigger  // under the overlap policies queue and replace: the fire as a trigger
 	Earlier *Earlier  // under the overlap policy queue: attempts that go first
 

@@ -148,8 +148,8 @@ const (
 
 // CatchUp is the policy with its limits: fires no older than Window, and of these the last Max.
 type CatchUp struct {
-	Policy CatchUpPolicy `json:"policy,omitempty" enum:"none,latest,all" doc:"Which fires past their start deadline are run. Default: latest."`
-	Window Duration      `json:"window,omitempty" doc:"Maximum age of these fires, by planned time. Default: 1h." example:"1h"`
+	Policy CatchUpPolicy `json:"policy,omitempty" enum:"none,latest,all" doc:"Which fires are run that were due in an outage, or are past their start deadline. none: the last one of an outage, if it is not past its deadline. Default: latest."`
+	Window Duration      `json:"window,omitempty" doc:"Maximum age of fires past their deadline, by planned time. Default: 1h." example:"1h"`
 	Max    int           `json:"max,omitempty" minimum:"1" maximum:"1000" doc:"Maximum number of these fires; the latest ones are run. Default: 10."`
 }
 

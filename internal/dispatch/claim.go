@@ -10,6 +10,9 @@ import (
 // claimPatience is how long the answer to a claim is awaited when the worker stops: the claim may have been granted.
 const claimPatience = 10 * time.Second
 
+// longClaim is how long etcd must not have answered a claim for that to count as an outage.
+const longClaim = 10 * time.Second
+
 // claimPending claims pending fires that fit into the free slots, one batch at a time. When the worker stops, unclaimed
 // fires are left to other workers or to a later incarnation.
 func (d *Dispatcher) claimPending(s scope) {
@@ -39,9 +42,13 @@ func (d *Dispatcher) claim(s scope, fires []scheduler.Fire, claims []common.Clai
 	d.request(func() func() {
 		began := time.Now()
 		results := d.cfg.Claimer.Claim(s.claims, claims)
-		d.cfg.Metrics.ClaimBatch(len(claims), time.Since(began), results[0].Err != nil)
+		took := time.Since(began)
+		d.cfg.Metrics.ClaimBatch(len(claims), took, results[0].Err != nil)
 		return func() {
 			d.claiming = false
+			if took > longClaim { // etcd did not answer meanwhile
+				d.disturbed = d.cfg.Now()
+			}
 			var written []common.Run
 			unsure := false
 			for i := range results {
@@ -144,6 +151,7 @@ func (d *Dispatcher) newClaim(f *scheduler.Fire, now time.Time) (claim common.Cl
 		claim.Head, ok = d.headOf(f, &record)
 		return claim, ok, nil
 	}
+	f.NoteOutage(d.disturbed)
 	var decision scheduler.Decision
 	if f.Action.Expire {
 		decision, err = scheduler.Expire(*f, scheduler.Agreed(d.cfg.Cluster, now), inTime)
@@ -173,19 +181,22 @@ func (d *Dispatcher) newClaim(f *scheduler.Fire, now time.Time) (claim common.Cl
 	}
 	switch overlap := f.Terms.Overlap; {
 	case !overlap.Forbids():
+		if f.Follows && decision.Cause == common.CauseCatchUp && f.Terms.CatchUp == common.CatchUpAll {
+			claim.Behind = common.PlannedFire(f.UID, f.Cursor)
+		}
 	case decision.Cause == common.CauseCatchUp && f.Terms.CatchUp == common.CatchUpAll:
 		claim.Patient = true // caught-up fires run one after the other
 	case overlap == common.OverlapQueue:
 		claim.Queue = queued(&record, scheduler.Agreed(d.cfg.Cluster, now))
-		claim.Skipped = skipped(&record, common.ReasonQueueFull, "another fire was already queued")
+		claim.Skipped = unlessLate(f, skipped(&record, common.ReasonQueueFull, "another fire was already queued"))
 	case overlap == common.OverlapReplace:
 		claim.Queue = queued(&record, scheduler.Agreed(d.cfg.Cluster, now))
 	case d.cfg.Backfilled != nil && d.cfg.Backfilled(f.Job): // it waits for a run of the backfill, and goes first then
 		claim.Record.Policy.Overlap = common.OverlapQueue
 		claim.Queue = queued(&record, scheduler.Agreed(d.cfg.Cluster, now))
-		claim.Skipped = skipped(&record, common.ReasonQueueFull, "another fire was already queued")
+		claim.Skipped = unlessLate(f, skipped(&record, common.ReasonQueueFull, "another fire was already queued"))
 	default:
-		claim.Skipped = skipped(&record, common.ReasonOverlap, "the previous run had not ended")
+		claim.Skipped = unlessLate(f, skipped(&record, common.ReasonOverlap, "the previous run had not ended"))
 	}
 	return claim, true, nil
 }
@@ -268,6 +279,13 @@ var (
 	}
 )
 
+// lateReason is the reason of a fire that was due in an outage.
+func lateReason(f *scheduler.Fire) *common.Reason {
+	until := f.Late.UTC().Format(time.RFC3339)
+	return &common.Reason{Code: common.ReasonLate, Text: "no worker could claim it until " + until,
+		Data: map[string]string{"until": until}}
+}
+
 // passedOver returns the outcome of passed fires. inTime reports that no worker or slot was there for them, waited that
 // the outboxes were too full for them.
 func passedOver(f *scheduler.Fire, decision *scheduler.Decision, inTime, waited bool) *common.Run {
@@ -283,6 +301,8 @@ func passedOver(f *scheduler.Fire, decision *scheduler.Decision, inTime, waited 
 		}
 	case waited:
 		reason = noRoom
+	case f.FoundTogether():
+		reason = *lateReason(f)
 	}
 	job := common.StoredJob{Job: common.Job{Name: f.Job, Group: f.Group}, UID: f.UID}
 	state := common.JobState{StoredJob: job, Version: f.Version, Cursor: f.Cursor}
@@ -296,6 +316,15 @@ func skipped(r *common.Record, code, text string) common.Run {
 	run.ID, run.Attempt = common.RunID(r.Fire, 0), 0
 	run.Worker, run.WorkerName, run.ClaimedAt = "", "", nil
 	run.Reason = &common.Reason{Code: code, Text: text}
+	return run
+}
+
+// unlessLate returns an outcome of a fire that an unresolved run forbids. One that was due in an outage was missed: it
+// did not overlap at its time.
+func unlessLate(f *scheduler.Fire, run common.Run) common.Run {
+	if f.FoundTogether() {
+		run.Status, run.Reason = common.StatusMissed, lateReason(f)
+	}
 	return run
 }
 

@@ -50,7 +50,8 @@ func queryOf(f *scheduler.Fire, now time.Time) common.FireQuery {
 	if f.Trigger != nil {
 		q.Trigger, q.Revision, q.Runs = f.Trigger.ID, f.Trigger.Revision, f.Terms.Overlap.Forbids()
 	} else {
-		q.Runs = f.Terms.CatchUp == common.CatchUpAll && f.Terms.Overlap.Forbids() && now.After(f.Deadline())
+		q.Runs = f.Terms.CatchUp == common.CatchUpAll && f.Terms.Overlap.Forbids() &&
+			(f.FoundTogether() || now.After(f.Deadline()))
 	}
 	return q
 }

@@ -23,7 +23,10 @@ func (d *Dispatcher) settle(s scope, f scheduler.Fire, claim *common.Claim, r *c
 		execute = d.admit(s, &settled, claim, r)
 	case common.Skipped:
 		settled.Cursor = claim.To
-		d.cfg.Metrics.Outcome(common.StatusSkipped, 0)
+		d.cfg.Metrics.Outcome(claim.Skipped.Status, 0)
+		if claim.Skipped.Status == common.StatusMissed {
+			d.missed.add(&claim.Skipped)
+		}
 	case common.Passed, common.Queued:
 		settled.Cursor = claim.To
 	case common.Begun:

@@ -220,6 +220,9 @@ func (c *Claimer) planned(a *attempt) part {
 	case claim.Trigger != nil:
 		run := a.pooled(start.and(request.Delete(common.TriggerKey(claim.Job, claim.Trigger.ID))))
 		return either(a.alone(), run, verdict(common.Blocked, nil))
+	case claim.Behind != "":
+		behind := []request.Compare{request.NoneUnder(a.runsOf() + claim.Behind + ".")}
+		return either(behind, a.pooled(start.and(a.pass()...)), verdict(common.Blocked, nil))
 	case !overlap.Forbids():
 		return a.pooled(start.and(a.pass()...))
 	case claim.Patient:

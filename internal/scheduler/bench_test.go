@@ -67,7 +67,7 @@ func unplannable(b *testing.B) func(string, error) {
 
 func (c *crowd) load(b *testing.B, jobs []Job) *plan {
 	p := newPlan(unplannable(b))
-	p.beginWhole()
+	p.beginWhole(time.Now())
 	for i := range jobs {
 		p.putJob(jobs[i])
 	}
@@ -96,7 +96,7 @@ func BenchmarkPlanReload100k(b *testing.B) {
 	p := c.load(b, jobs)
 	b.ReportAllocs()
 	for b.Loop() {
-		p.beginWhole()
+		p.beginWhole(time.Now())
 		for i := range jobs {
 			p.putJob(jobs[i])
 		}

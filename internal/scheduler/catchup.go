@@ -34,8 +34,23 @@ func (d *Decision) Nothing() bool { return !d.Run && d.Passed == 0 }
 // Deadline returns the start deadline of the fire; until then it is only late.
 func (f *Fire) Deadline() time.Time { return f.Due.Add(f.Terms.StartDeadline) }
 
+// foundTogether reports whether the fires that are due at the end of an outage were found together, by the due time of
+// the first of them.
+func foundTogether(due, end time.Time) bool { return end.Sub(due) > foundLate }
+
+// NoteOutage notes that no fire could be claimed until a time.
+func (f *Fire) NoteOutage(end time.Time) {
+	if foundTogether(f.Due, end) {
+		f.Late = common.Later(f.Late, end)
+	}
+}
+
+// FoundTogether reports whether the fire was due in an outage, and found at its end with all others that were.
+func (f *Fire) FoundTogether() bool { return !f.Due.After(f.Late) }
+
 // Decide returns how to proceed with a fire of the plan. Until its deadline it runs; after it, the job's catch-up
-// policy applies to all fires that are past their deadlines.
+// policy applies to all fires that are past their deadlines. If several fires were found together at the end of an
+// outage, the policy applies to all of them, so that they do not compete with each other.
 func Decide(f Fire, now time.Time) (Decision, error) {
 	if d, err := f.paused(now); err != nil || d.Passed > 0 {
 		return d, err
@@ -43,18 +58,47 @@ func Decide(f Fire, now time.Time) (Decision, error) {
 	if d, decided, err := f.maintained(now); err != nil || decided {
 		return d, err
 	}
-	if !now.After(f.Deadline()) {
+	several, err := f.several(now)
+	if err != nil {
+		return Decision{}, err
+	}
+	if !several && !now.After(f.Deadline()) {
 		return run(f.At, common.CauseCron), nil
 	}
 	switch f.Terms.CatchUp {
 	case common.CatchUpNone:
+		if several {
+			return f.lastInTime(now)
+		}
 		return f.passLate(now)
 	case common.CatchUpAll:
 		return f.all(now)
 	case common.CatchUpLatest:
 		return f.latest(now)
 	}
-	return Decision{}, nil // a policy of a newer version: left to a worker that supports it
+	if !now.After(f.Deadline()) { // a policy of a newer version
+		return run(f.At, common.CauseCron), nil
+	}
+	return Decision{}, nil // left to a worker that supports it
+}
+
+// several reports whether the fire and others after it were found together. Of caught-up fires that run one after the
+// other, the last one is still one of them.
+func (f *Fire) several(now time.Time) (bool, error) {
+	if !f.FoundTogether() || f.Terms.CatchUp == common.CatchUpAll {
+		return f.FoundTogether(), nil
+	}
+	count, _, err := f.Schedule.Passed(f.Cursor, now.Add(-f.Terms.Jitter), 2)
+	return count > 1, err
+}
+
+// lastInTime runs the last due fire, if it is not past its deadline.
+func (f *Fire) lastInTime(now time.Time) (Decision, error) {
+	d, err := f.latest(now)
+	if err != nil || !d.Run || d.Cause == common.CauseCron {
+		return d, err
+	}
+	return pass(d.Passed+1, d.To), nil
 }
 
 // Expire passes the fires that are past their deadlines because no eligible worker claimed them. If the fire was found
@@ -154,10 +198,14 @@ func (f *Fire) all(now time.Time) (Decision, error) {
 	if err != nil || count > 0 {
 		return pass(count, last), err
 	}
-	if now.Sub(f.At) > f.Terms.Window { // At alone is late, because its jitter is short
+	if now.Sub(f.At) > f.Terms.Window && now.After(f.Deadline()) { // At alone is late, because its jitter is short
 		return pass(1, f.At), nil
 	}
-	count, _, err = f.Schedule.Passed(f.Cursor, f.late(now), mostPassed)
+	late := f.late(now)
+	if f.FoundTogether() {
+		late = common.Later(late, f.Late.Add(-f.Terms.Jitter))
+	}
+	count, _, err = f.Schedule.Passed(f.Cursor, late, mostPassed)
 	if err != nil {
 		return Decision{}, err
 	}

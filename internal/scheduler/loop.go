@@ -257,7 +257,7 @@ func (l *Loop) publishNext() {
 // begin starts to apply changes of jobs.
 func (l *Loop) begin(u Jobs) {
 	if u.Whole {
-		l.plan.beginWhole()
+		l.plan.beginWhole(l.wall())
 		l.whole = true
 	}
 	l.backlog, l.taking = u, true
@@ -308,7 +308,7 @@ func (l *Loop) head(now time.Time) (Fire, bool) {
 			if fire.Action.HoldUntil.IsZero() {
 				return fire, true
 			}
-			l.plan.hold(first, fire.Action.HoldUntil)
+			l.plan.hold(first, &fire, now)
 		}
 		l.shift()
 	}
@@ -364,7 +364,7 @@ func (l *Loop) noticeJump(now time.Time) {
 	}
 	l.log.Warn("clock_jumped", "by", by)
 	l.metrics.ClockJump(by)
-	l.plan.planAgain()
+	l.plan.planAgain(now, by)
 }
 
 func (l *Loop) table() []Execution {

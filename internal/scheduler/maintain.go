@@ -50,10 +50,13 @@ func (f *Fire) maintained(now time.Time) (d Decision, decided bool, err error) {
 	if passed.Maintained = true; f.skipped() {
 		return passed, true, nil
 	}
-	keep := int64(1)
+	keep, cause := int64(1), common.CauseCatchUp
 	switch f.Terms.CatchUp {
-	case common.CatchUpNone: // what was held for longer than its start deadline no longer runs
-		return f.stillInTime()
+	case common.CatchUpNone:
+		if now.After(f.Window.End.Add(f.Terms.StartDeadline)) {
+			return passed, true, nil
+		}
+		cause = common.CauseCron
 	case common.CatchUpAll:
 		keep = int64(f.Terms.Max)
 	case common.CatchUpLatest:
@@ -65,25 +68,10 @@ func (f *Fire) maintained(now time.Time) (d Decision, decided bool, err error) {
 		over = count - 1
 	}
 	if over <= 0 {
-		return run(f.At, common.CauseCatchUp), true, nil
+		return run(f.At, cause), true, nil
 	}
 	_, last, err = f.Schedule.Passed(f.Cursor, end, over)
 	d = pass(over, last)
 	d.Maintained = true
 	return d, true, err
-}
-
-// stillInTime decides on fires that waited for the end of a window, of a job whose late fires do not run.
-func (f *Fire) stillInTime() (d Decision, decided bool, err error) {
-	late := f.Window.End.Add(-f.Terms.StartDeadline - 1)
-	count, last, err := f.Schedule.Passed(f.Cursor, late, mostPassed)
-	if err != nil {
-		return Decision{}, false, err
-	}
-	if count == 0 {
-		return run(f.At, common.CauseCron), true, nil
-	}
-	d = pass(count, last)
-	d.Maintained = true
-	return d, true, nil
 }

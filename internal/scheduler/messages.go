@@ -73,6 +73,10 @@ type Fire struct {
 	At      time.Time // the planned time: the first fire after Cursor
 	Due     time.Time // due time: planned time plus jitter, not before the end of a pause
 	Since   time.Time // when it was found to be due; unchanged when it is sent again
+	// Late is the end of an outage, if the fire was due long before it: no worker could claim the fires that were due
+	// by then, and they were found together. Zero for other fires. Follows reports that it is not the first of them.
+	Late    time.Time
+	Follows bool
 	Terms   *common.Terms
 	// Schedule lets the receiver compute fires after At, where At is long past, and before it.
 	Schedule schedule.Schedule
@@ -112,6 +116,7 @@ type Action struct {
 	Read       bool          // only after a read that shows that it is unclaimed
 	Reason     common.Reason // of the outcome; empty: it is late
 	Nowhere    bool          // no worker is eligible
+	Unable     bool          // this worker is not eligible
 }
 
 // Attempt is the trigger for a further attempt of a fire.

@@ -342,7 +342,7 @@ func TestPlan_EqualsTheReferenceImplementation(t *testing.T) {
 						delete(model.jobs, n)
 					}
 				}
-				p.beginWhole()
+				p.beginWhole(time.Now())
 				for _, n := range listed {
 					put(job(t, n))
 				}
@@ -351,7 +351,7 @@ func TestPlan_EqualsTheReferenceImplementation(t *testing.T) {
 			},
 			"jump": func(t *rapid.T) {
 				now = when(t, "now")
-				p.planAgain()
+				p.planAgain(time.Now(), 0)
 				model.jump()
 				finish(t, nil)
 			},

@@ -19,6 +19,7 @@ type plan struct {
 	seen      int64                      // triggers are complete up to this revision of etcd
 	failed    func(job string, err error)
 
+	able       int64                // since when this worker looks at all jobs without an interruption
 	pending    map[string]*Replicas // pending replicas of daemon jobs, until their triggers change
 	runsAs     map[string]string    // of daemon jobs, by name
 	generation uint32
@@ -39,6 +40,8 @@ type jobEntry struct {
 	version    int64
 	cursor     int64
 	next       int64 // the first fire after cursor
+	late       int64 // end of the last outage after which fires of the job were found together; 0: none
+	firstLate  int64 // due time of the first of them
 	awaited    int64 // a newer version in etcd that has not arrived yet; 0: none
 	schedule   schedule.Schedule
 	terms      *common.Terms
@@ -73,6 +76,13 @@ func (e *jobEntry) offer(p *plan) (Fire, bool) {
 	if e.state != ready {
 		return Fire{}, false
 	}
+	due := time.Unix(0, e.dueAt()).UTC()
+	e.found(due, p.able)
+	late := time.Time{}
+	if e.late >= due.UnixNano() {
+		late = time.Unix(0, e.late).UTC()
+	}
+	follows := !late.IsZero() && due.UnixNano() > e.firstLate
 	return p.ordered(e, Fire{
 		Job:      e.name,
 		UID:      e.uid,
@@ -81,12 +91,25 @@ func (e *jobEntry) offer(p *plan) (Fire, bool) {
 		Version:  e.version,
 		Cursor:   time.Unix(0, e.cursor).UTC(),
 		At:       time.Unix(0, e.next).UTC(),
-		Due:      time.Unix(0, e.dueAt()).UTC(),
+		Due:      due,
+		Late:     late,
+		Follows:  follows,
 		Since:    time.Unix(0, e.since).UTC(),
 		Terms:    e.terms,
 		Schedule: e.schedule,
 		Flow:     e.flow,
 	}), true
+}
+
+// found notes that no worker could claim a fire before a time, as far as this one knows.
+func (e *jobEntry) found(due time.Time, at int64) {
+	if e.late >= at || !foundTogether(due, time.Unix(0, at)) {
+		return
+	}
+	if due.UnixNano() > e.late {
+		e.firstLate = due.UnixNano()
+	}
+	e.late = at
 }
 
 // putJob adds or changes a job.
@@ -108,7 +131,7 @@ func (p *plan) putJob(j Job) {
 		cursor = max(cursor, e.cursor) // this worker may have moved it since it was read
 	}
 	if e.uid != j.UID {
-		e.state, e.since = idle, 0 // a fire that was sent belongs to the deleted job
+		e.state, e.since, e.late = idle, 0, 0 // a fire that was sent belongs to the deleted job
 	}
 	e.name, e.uid, e.group, e.labels, e.version, e.cursor = j.Name, j.UID, j.Group, j.Labels, j.Version, cursor
 	e.schedule, e.terms, e.flow = j.Schedule, j.Terms, j.Flow
@@ -151,6 +174,7 @@ func (p *plan) settleJob(s Settled) {
 		return
 	}
 	e.state = idle
+	e.found(s.Fire.Due, nanos(s.Fire.Late))
 	if s.Gone {
 		p.dropJob(e.name)
 		return
@@ -182,15 +206,21 @@ func (p *plan) dropJob(name string) {
 }
 
 // beginWhole starts to apply a complete list: jobs that are not put before endWhole are dropped after it.
-func (p *plan) beginWhole() {
+func (p *plan) beginWhole(now time.Time) {
+	if p.generation == 0 { // before, no fire was known
+		p.able = now.UnixNano()
+	}
 	p.generation++
 	p.sweep = 0
 }
 
 func (p *plan) endWhole() { p.sweep = len(p.dense) }
 
-// planAgain plans all jobs and triggers anew, after a jump of the clock.
-func (p *plan) planAgain() {
+// planAgain plans all jobs and triggers anew, after a jump of the clock at now.
+func (p *plan) planAgain(now time.Time, by time.Duration) {
+	if by > foundLate {
+		p.able = now.UnixNano()
+	}
 	p.replan = len(p.dense)
 	for _, e := range p.triggers {
 		e.since = 0
@@ -280,8 +310,12 @@ func (p *plan) agendaOf(it *item) *agenda {
 	return &p.agenda
 }
 
-// hold returns a due item to its agenda until a time.
-func (p *plan) hold(it *item, until time.Time) {
+// hold returns a due item to its agenda, as the action for its fire says.
+func (p *plan) hold(it *item, f *Fire, now time.Time) {
+	if e, is := it.what.(*jobEntry); is && f.Action.Unable {
+		e.found(f.Due, now.UnixNano())
+	}
+	until := f.Action.HoldUntil
 	it.state = idle
 	p.agendaOf(it).set(it, until.UnixNano())
 }

@@ -18,7 +18,7 @@ const (
 	Fresh = stagger / 2
 	// foundLate is how late a fire must have been found for the ranks to count from that time: all workers have found
 	// it just now, as after an outage. Otherwise they count from the due time, so that the fires of a dead worker are
-	// not delayed one after the other.
+	// not delayed one after the other. After an outage of that length the catch-up policy selects among the fires.
 	foundLate = 5 * stagger
 	// RetryIneligible is when a fire that this worker may not claim is ranked again, unless the members change before.
 	RetryIneligible = 5 * time.Second
@@ -83,7 +83,7 @@ func (r *Ranking) Action(f *Fire, now time.Time) Action {
 	}
 	if !r.refresh() {
 		// the live workers are not known yet, or this one is not registered
-		return Action{HoldUntil: now.Add(RetryIneligible)}
+		return Action{HoldUntil: now.Add(RetryIneligible), Unable: true}
 	}
 	if left := r.maintain(f, now); left > 0 {
 		return Action{HoldUntil: now.Add(left), Maintained: true}
@@ -112,11 +112,13 @@ func (r *Ranking) Action(f *Fire, now time.Time) Action {
 	case f.Trigger != nil: // it has no deadline
 		return Action{HoldUntil: now.Add(RetryIneligible), Nowhere: nowhere}
 	case r.cluster.Full(): // each expired fire would be one more outcome
-		return Action{HoldUntil: now.Add(retryFull), Nowhere: nowhere}
+		return Action{HoldUntil: now.Add(retryFull), Nowhere: nowhere, Unable: !ok}
 	case r.defers(&req):
-		return Action{HoldUntil: now.Add(RetryIneligible), Nowhere: nowhere}
+		return Action{HoldUntil: now.Add(RetryIneligible), Nowhere: nowhere, Unable: !ok}
 	}
-	return r.expire(f, &req, now, base, nowhere)
+	action := r.expire(f, &req, now, base, nowhere)
+	action.Unable = !ok
+	return action
 }
 
 // expire returns the action for a fire of the plan that no worker may claim now: it is held until its deadline.

@@ -85,7 +85,9 @@ func (w *world) born(ctx context.Context, id common.Life, skew time.Duration, ra
 	l.members = members.NewMembers(client, l.wall, func(string, error) {})
 	l.guard = members.NewGuard(l.members, id.Worker, l.wall, nil, nil)
 	l.loop = scheduler.New(w.log, deaf{}, l.wall, scheduler.NewTimer(),
-		scheduler.NewRanking(id, l, func() scheduler.OwnReplicas { return l.dispatcher.Replicas() }).Action)
+		w.mutation.action(scheduler.NewRanking(id, l, func() scheduler.OwnReplicas {
+			return l.dispatcher.Replicas()
+		}).Action))
 	l.gate = &gate{Lineage: etcdkit.NewLineage(etcdkit.Seen{}, time.Now)}
 	l.gate.keeper = members.NewKeeper(client, l.session, w.log, w.registerEvery(), quiet, l.registration,
 		l.gate.WentBack)

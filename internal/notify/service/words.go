@@ -165,9 +165,13 @@ func (w *words) reasonOf(r *common.Reason) string {
 	if w.language != notify.Chinese {
 		return r.Text
 	}
+	wanted := r.Code
+	if r.Code == common.ReasonLate && r.Data["until"] != "" {
+		wanted += "_until"
+	}
 	for line := range strings.Lines(reasonsZh) {
 		code, text, _ := strings.Cut(strings.TrimSpace(line), "\t")
-		if code != r.Code {
+		if code != wanted {
 			continue
 		}
 		for name, value := range r.Data {

@@ -36,6 +36,9 @@ func TestReasonOf_Chinese_NeedsItsValues(t *testing.T) {
 		{common.Reason{Code: "exit_code", Data: map[string]string{"exitCode": "3"}, Text: "exit code 3"}, "退出码 3"},
 		{common.Reason{Code: "exit_code", Text: "exit code 3"}, "exit code 3"},
 		{common.Reason{Code: "of_a_newer_version", Text: "it is new"}, "it is new"},
+		{common.Reason{Code: "late", Text: "no worker claimed it before its deadline"}, "没有工作节点在期限内领取"},
+		{common.Reason{Code: "late", Data: map[string]string{"until": "12:00"}, Text: "no worker could claim it"},
+			"在 12:00 之前没有工作节点能够领取它"},
 		{common.Reason{Code: "no_worker", Text: "no worker could run it"}, "没有工作节点可以运行它"},
 	} {
 		if got := zh.reasonOf(&c.reason); got != c.want {

@@ -2518,12 +2518,12 @@ export interface components {
              */
             max?: number;
             /**
-             * @description Which fires past their start deadline are run. Default: latest.
+             * @description Which fires are run that were due in an outage, or are past their start deadline. none: the last one of an outage, if it is not past its deadline. Default: latest.
              * @enum {string}
              */
             policy?: "none" | "latest" | "all";
             /**
-             * @description Maximum age of these fires, by planned time. Default: 1h.
+             * @description Maximum age of fires past their deadline, by planned time. Default: 1h.
              * @example 1h
              */
             window?: string;

@@ -62,8 +62,8 @@ export const job = {
     deadline: 'Start deadline', deadlineText: 'A fire may start up to {{deadline}} late.',
     catchUp: 'Catch-up',
     catchUpText: {
-      none: 'Fires past the start deadline are missed.', latest: 'Of the fires past the start deadline, the last one still runs if it was planned within the last {{window}}; the others are missed.',
-      all: 'Fires past the start deadline still run if they were planned within the last {{window}}, at most the last {{max}} of them; the others are missed.',
+      none: 'After an outage the last fire runs if it is not past its start deadline; the others are missed.', latest: 'After an outage the last fire runs if it was planned within the last {{window}}; the others are missed.',
+      all: 'After an outage the fires that were planned within the last {{window}} run one after the other, at most the last {{max}} of them; the others are missed.',
     },
     retry: 'Retry', noRetry: 'A failed run is not retried.',
     retryText_one: 'A failed run is retried once, after {{backoff}}.', retryText_other: 'A failed run is retried up to {{count}} times: first after {{backoff}}, then after twice as long each time, at most {{maxBackoff}}.',

@@ -74,7 +74,7 @@ export const runs = {
       command_not_allowed: 'The worker allows this group only some commands. Allow this one there, or use one of those.',
       param: 'Run it again with a value that the job accepts.',
       outputs_invalid: 'Write each value to a file of its own, such as: printf %s "$day" > "$CARILLON_OUTPUT/day". A value is text of at most 4 KiB.',
-      late: 'No worker claimed it before its start deadline. Check the workers, and consider a longer start deadline or catch-up.',
+      late: 'No worker could claim it in time. Check the workers. The job’s catch-up policy selects what runs after an outage.',
       overlap: 'The previous run was still active. If that is usual, schedule the job less often, or change its overlap policy.',
       queue_full: 'One fire was already queued, and no more are allowed. Schedule the job less often, or find out why a run takes so long.',
       replaced: 'The job runs only the newest fire. Nothing to do, unless this happens often.',

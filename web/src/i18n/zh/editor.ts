@@ -58,7 +58,7 @@ export const editor: Texts<typeof english> = {
     concurrency: '并发数', concurrencyHelp: '同时运行的步骤数，1 至 1000。', failFast: '失败即停', failFastHelp: '第一个失败会结束正在运行的步骤，不再启动其他步骤。',
     overlap: '重叠策略', overlapHelp: '上一次运行仍在进行时如何处理触发。',
     startDeadline: '启动期限', startDeadlineHelp: '触发最多可延迟多久，之后按补跑设置处理。',
-    catchUp: '补跑', catchUpHelp: '用于超过启动期限的触发，例如停机之后。', catchUps: { none: '不补跑：记为已错过', latest: '运行最后一次', all: '全部运行' },
+    catchUp: '补跑', catchUpHelp: '用于停机期间到期的触发。', catchUps: { none: '不补跑，或仅最后一次未超期的', latest: '运行最后一次', all: '全部运行' },
     catchUpWindow: '最早不超过', catchUpWindowHelp: '自计划时间算起。', catchUpMax: '最多次数', catchUpMaxHelp: '只运行最后这么多次。',
     onLost: '运行丢失后', onLostHelp: '运行随工作节点丢失时，其结果未知。', onLosts: { rerun: '重新运行', abandon: '不重新运行', detach: '不重新运行，命令继续执行' },
     lostAfter: '视为丢失', lostAfterHelp: '工作节点失联达到的时长。',

@@ -64,8 +64,8 @@ export const job: Texts<typeof english> = {
     deadline: '启动期限', deadlineText: '触发最多可以晚 {{deadline}}开始。',
     catchUp: '补跑',
     catchUpText: {
-      none: '超过启动期限的触发记为已错过。', latest: '超过启动期限的触发中，最后一次若计划于最近 {{window}}之内则仍会运行，其余记为已错过。',
-      all: '超过启动期限的触发，若计划于最近 {{window}}之内则仍会运行，最多为最后 {{max}} 次，其余记为已错过。',
+      none: '停机之后，最后一次触发若未超过启动期限则仍会运行，其余记为已错过。', latest: '停机之后，最后一次触发若计划于最近 {{window}}之内则仍会运行，其余记为已错过。',
+      all: '停机之后，计划于最近 {{window}}之内的触发依次运行，最多为最后 {{max}} 次，其余记为已错过。',
     },
     retry: '重试', noRetry: '失败的运行不会重试。',
     retryText_one: '失败的运行会在 {{backoff}}后重试一次。', retryText_other: '失败的运行最多重试 {{count}} 次：首次间隔 {{backoff}}，之后每次加倍，最长 {{maxBackoff}}。',

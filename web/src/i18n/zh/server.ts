@@ -110,7 +110,7 @@ export const zhServer = {
     moved: '副本已移交给其他工作节点', updated: '已由新定义的运行取代', restarted: '任务由 {{by}} 重启', scaled_down: '任务不再需要该副本',
     worker_stopping: '工作节点在命令结束前停止', worker_cut_off: '工作节点过久无法连接 etcd', worker_died: '工作节点 {{worker}} 已失联', wait_failed: '无法得知命令如何结束',
     outputs_invalid: '输出值 {{output}} 无效：缺失、过大、不是 UTF-8 文本，或不是普通文件', workdir_missing: '工作目录 {{workDir}} 不存在', workdir_failed: '无法为运行创建私有目录', program_missing: '找不到程序 {{program}}', shell_missing: 'Shell {{shell}} 不存在或无法执行', start_failed: '命令无法启动', cannot_start: '工作节点缺少资源，无法启动命令：{{error}}', out_of_memory: '运行需要的内存超过了 {{max}} 字节的上限', too_many_tasks: '运行的进程和线程数超过了 {{max}} 的上限',
-    user_not_allowed: '工作节点以用户 {{workerUser}} 运行，不能切换到用户 {{user}}', param: '任务不接受参数 {{param}} 的值', late: '没有工作节点在期限内领取', overlap: '上一次运行尚未结束', claimed_twice: '此工作节点已经运行过它',
+    user_not_allowed: '工作节点以用户 {{workerUser}} 运行，不能切换到用户 {{user}}', param: '任务不接受参数 {{param}} 的值', late: '没有工作节点在期限内领取', late_until: '在 {{until}} 之前没有工作节点能够领取它', overlap: '上一次运行尚未结束', claimed_twice: '此工作节点已经运行过它',
     pool_full: '资源池 {{pool}} 没有空闲槽位', pool_full_position: '队列中第 {{position}} 位', pool_missing: '资源池 {{pool}} 不存在',
     queue_full: '已有另一次触发在等待', replaced: '之后的触发取代了它', no_worker: '没有工作节点可以运行它', no_worker_requires: '需要 {{requires}}', no_slot: '可以运行它的工作节点没有空闲槽位', outbox_full: '日志存储不可用，且等待写入的结果已占满 etcd 中的发件箱', edited: '被领取之前，计划已被修改', paused: '任务已暂停', maintenance: '维护窗口 {{window}}', deleted: '任务已被删除',
     cursor_in_future: '错误的时钟已将其触发计到 {{until}}：在恢复游标之前不会运行', restored: 'etcd 已从备份恢复；这段时间内运行过的触发另有记录',

@@ -41,8 +41,8 @@ export const definitionSpec: FieldSpec = {
       type: 'object',
       fields: {
         max: { type: 'integer', doc: 'Maximum number of these fires; the latest ones are run. Default: 10.' },
-        policy: { type: 'string', doc: 'Which fires past their start deadline are run. Default: latest.', enum: ['none', 'latest', 'all'] },
-        window: { type: 'string', doc: 'Maximum age of these fires, by planned time. Default: 1h.', example: '1h' },
+        policy: { type: 'string', doc: 'Which fires are run that were due in an outage, or are past their start deadline. none: the last one of an outage, if it is not past its deadline. Default: latest.', enum: ['none', 'latest', 'all'] },
+        window: { type: 'string', doc: 'Maximum age of fires past their deadline, by planned time. Default: 1h.', example: '1h' },
       },
     },
     command: { type: 'string', doc: 'Command line for the shell. Either command or args is required for the type shell.', example: 'make report' },
