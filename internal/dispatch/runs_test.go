@@ -193,18 +193,18 @@ func TestStop(t *testing.T) {
 		{"the run outlasts the drain", func(r *rig) {
 			r.hand(r.fire("a"))
 			r.stop()
-		}, drain, []string{"a killed 42 stopping"}},
+		}, drain, []string{"a lost 42 stopping"}},
 		{"hurry", func(r *rig) {
 			r.hand(r.fire("a"))
 			r.stop()
 			time.AfterFunc(7*time.Second, r.d.Hurry)
 			time.AfterFunc(8*time.Second, r.d.Hurry)
-		}, 7 * time.Second, []string{"a killed 42 stopping"}},
+		}, 7 * time.Second, []string{"a lost 42 stopping"}},
 		{"the run does not heed its end", func(r *rig) {
 			r.runner.deaf = true
 			r.hand(r.fire("a"))
 			r.stop()
-		}, drain + halt*3/4, []string{"a killed 42 no grace"}},
+		}, drain + halt*3/4, []string{"a lost 42 no grace"}},
 		{"a kill during the drain", func(r *rig) {
 			r.hand(r.fire("a"))
 			r.stop()
@@ -259,6 +259,24 @@ func TestStop(t *testing.T) {
 				case <-time.After(time.Minute):
 				}
 			})
+		})
+	}
+}
+
+// A run that a stop has ended is lost, as if its worker had died: it is run again if its job re-runs lost runs.
+func TestStop_EndsRuns_OnLostDecides(t *testing.T) {
+	for _, onLost := range []common.OnLost{common.LostRerun, common.LostAbandon} {
+		bubble(t, nil, func(r *rig) {
+			r.long("a")
+			r.hand(r.fire("a", func(t *common.Terms) { t.OnLost = onLost }))
+			r.stop()
+			r.returned(2 * time.Minute)
+			r.expectOutcomes("a lost 42 stopping")
+			next := r.outcome().Next
+			if again := onLost == common.LostRerun; (next != nil) != again ||
+				again && (next.Cause != common.CauseRerun || next.Attempt != 2) {
+				r.Fatalf("%s: what follows is %+v", onLost, next)
+			}
 		})
 	}
 }

@@ -172,16 +172,18 @@ func (d *Dispatcher) admit(s scope, settled *scheduler.Settled, claim *common.Cl
 	}
 }
 
-// next returns the trigger that follows a run, or nil. A run that was ended because its worker could not reach etcd
-// becomes lost, as if its worker had died.
+// next returns the trigger that follows a run, or nil. A run that was ended because its worker could not reach etcd, or
+// was stopped, becomes lost, as if its worker had died; a replica of a daemon job is only started again.
 func (d *Dispatcher) next(ctx context.Context, task *Task, outcome *common.Run) *common.Trigger {
 	now := scheduler.Agreed(d.cfg.Cluster, d.cfg.Now())
-	lost := outcome.Status == common.StatusKilled &&
-		(ctx.Err() == nil || errors.Is(context.Cause(ctx), d.cfg.Causes.CutOff))
+	killed, replica := outcome.Status == common.StatusKilled, task.Record.Replica() != ""
+	cause := context.Cause(ctx)
+	lost := killed && (ctx.Err() == nil || errors.Is(cause, d.cfg.Causes.CutOff) ||
+		!replica && errors.Is(cause, d.cfg.Causes.Stopping))
 	if lost {
 		outcome.Status = common.StatusLost
 	}
-	if task.Record.Replica() != "" {
+	if replica {
 		next := nextReplica(&task.Record, outcome, now)
 		if next != nil {
 			outcome.Restarts = next.Restarts

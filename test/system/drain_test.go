@@ -212,7 +212,7 @@ func TestDrainDeadline(t *testing.T) {
 	for name, want := range commands {
 		var got run
 		a.do(http.StatusOK, http.MethodGet, "/api/v1/runs/"+ids[name], nil, &got)
-		if text := output(ids[name]); got.Status != "killed" || got.Reason.Code != "worker_stopping" ||
+		if text := output(ids[name]); got.Status != "lost" || got.Reason.Code != "worker_stopping" ||
 			got.Signal != want.signal || !strings.Contains(text, want.printed) {
 			t.Errorf("%s is %s (%s), signal %q, output %q", name, got.Status, got.Reason.Code, got.Signal, text)
 		}
@@ -244,7 +244,7 @@ func TestDrain_SecondSignal_EndsAtOnce(t *testing.T) {
 		t.Errorf("it stopped with %d", code)
 	}
 	if n := a.count("job=long", func(r run) bool {
-		return r.Status == "killed" && r.Reason.Code == "worker_stopping"
+		return r.Status == "lost" && r.Reason.Code == "worker_stopping"
 	}); n != 1 {
 		t.Errorf("the run: %+v", a.runs("job=long"))
 	}

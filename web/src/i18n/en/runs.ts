@@ -56,7 +56,7 @@ export const runs = {
       timeout: 'Check what it was doing at the end. If it needs longer, raise the job’s timeout.',
       max_run_time: 'The worker limits how long a run may take. Its operator can change the limit.',
       killed_by_user: 'It is not retried. Run it again once the reason for the kill is resolved.',
-      worker_stopping: 'The worker was stopped or restarted. If the job’s policy says so, another attempt follows; otherwise run it again. Drain a worker before you stop it.',
+      worker_stopping: 'The worker was stopped or restarted before the run had ended. Unless the job says otherwise, another attempt follows. A longer drain timeout of the worker lets such runs end.',
       worker_cut_off: 'The worker could not reach etcd for too long and ended the run, so that it does not run twice. Check the network between them.',
       worker_died: 'The worker died during the run, and the result is unknown. Check what the run did before you run it again.',
       wait_failed: 'How it ended is unknown. Check what it did before you run it again.',
