@@ -26,6 +26,7 @@ export function FireList({ preview, none }: { preview: Preview; none?: string })
   const elsewhere = fires.some(({ wall, yours }) => wall && yours && wall.offset !== yours.offset);
   const notesOf = (at: number) => preview.notes.filter((note) => note.at !== undefined && Date.parse(note.at) === at);
   const others = preview.notes.filter((note) => note.at === undefined || !fires.some(({ at }) => at === Date.parse(note.at ?? '')));
+  const several = preview.entries?.some((entry) => entry > 1) ?? false;
   return (
     <div className={classes.box}>
       <p className={classes.words}>{visible(preview.description)}</p>
@@ -54,7 +55,7 @@ export function FireList({ preview, none }: { preview: Preview; none?: string })
                   ) : (
                     i === 0 && <span className="small dim"><RelativeTime at={fire} /></span>
                   )}
-                  {preview.entries?.[i] !== undefined && <span className="small dim"> {t('job.scheduleOf', { n: preview.entries[i] })}</span>}
+                  {several && preview.entries?.[i] !== undefined && <span className="small dim"> {t('job.scheduleOf', { n: preview.entries[i] })}</span>}
                   {notes.map((note, k) => <Note key={k} text={noteText(t, i18n.language, note)} />)}
                 </li>
               );

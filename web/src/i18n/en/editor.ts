@@ -88,7 +88,7 @@ export const editor = {
   },
   review: {
     open: 'Review changes', openNew: 'Review', title: 'Save {{name}}?', newTitle: 'Create {{name}}?', changes: 'Changes', same: 'No changes: the saved job is identical.',
-    follows: 'Impact', before: 'Current', after: 'After saving', next: 'Next fires', gone: 'removed', come: 'new',
+    follows: 'Impact', before: 'Current', after: 'After saving', next: 'Next fires', gone: 'removed', come: 'new', more_one: 'and 1 more in this time', more_other: 'and {{count}} more in this time',
     passes: 'A fire that is due when you save, and that no worker has claimed yet, is recorded as missed, because its schedule was changed.', running: 'Current runs keep the old version.',
     byHand: 'No schedule: it runs only when triggered.', unscheduled: 'The schedule is removed: from now on it runs only when triggered.', paused: 'The job is paused: it does not fire until it is resumed.',
   },

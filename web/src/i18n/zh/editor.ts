@@ -91,7 +91,7 @@ export const editor: Texts<typeof english> = {
   },
   review: {
     open: '查看改动', openNew: '先查看', title: '保存 {{name}}？', newTitle: '创建 {{name}}？', changes: '改动内容', same: '没有改动：已保存的任务与此相同。',
-    follows: '影响', before: '目前', after: '保存后', next: '后续触发', gone: '移除', come: '新增',
+    follows: '影响', before: '目前', after: '保存后', next: '后续触发', gone: '移除', come: '新增', more_one: '此时段内另有 1 次', more_other: '此时段内另有 {{count}} 次',
     passes: '保存时已到时间、但尚无工作节点领取的触发会记为已错过，因为计划已被修改。', running: '正在进行的运行不受影响，仍按旧版本完成。',
     byHand: '它没有计划，仅手动触发。', unscheduled: '计划被移除：此后仅手动触发。', paused: '任务已暂停：恢复之前不会触发。',
   },

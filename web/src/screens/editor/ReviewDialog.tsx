@@ -5,6 +5,7 @@ import { useDryRun } from '../../api/apply.ts';
 import { Problem } from '../../api/problem.ts';
 import { usePreview } from '../../api/schedules.ts';
 import type { Definition, Preview } from '../../api/types.ts';
+import { compareFires, leastShown, type SideOfFires } from '../../lib/compareFires.ts';
 import { wallClock, weekday } from '../../lib/time.ts';
 import { visible } from '../../lib/visible.ts';
 import { DiffView } from '../../parts/DiffView.tsx';
@@ -15,6 +16,9 @@ import { same } from './document/paths.ts';
 import dialogClasses from './dialogs.module.css';
 import fieldClasses from './fields.module.css';
 import { previewOf } from './SchedulePreview.tsx';
+
+/** How many fires of each side are compared, where the schedule changes: as many as the server lists. */
+const mostAsked = 100;
 
 interface Props {
   base: Definition | undefined;
@@ -34,8 +38,12 @@ export function ReviewDialog({ base, definition, busy, error, onSave, onClose }:
   const [item] = dry.data?.items ?? [];
   const timetable = ({ cronExpr, timezone, dst, startAt, endAt, schedules }: Definition) => ({ cronExpr, timezone, dst, startAt, endAt, schedules: schedules?.map(({ params: _, label: __, jitter: ___, ...when }) => when) });
   const moved = base !== undefined && !same(timetable(base), timetable(definition));
-  const before = usePreview(previewOf(moved ? base : { name: '' }, 4), i18n.language);
-  const after = usePreview(previewOf(definition, 4), i18n.language);
+  const asked = moved ? mostAsked : leastShown;
+  const [from] = useState(() => new Date().toISOString()); // both sides begin at the same time
+  const before = usePreview({ ...previewOf(moved ? base : { name: '' }, asked), from }, i18n.language);
+  const after = usePreview({ ...previewOf(definition, asked), from }, i18n.language);
+  const wasScheduled = moved && hasSchedule(base);
+  const sides = compareFires(wasScheduled ? (before.data?.fires ?? []) : [], after.data?.fires ?? [], asked);
   const submit = (event: FormEvent) => {
     event.preventDefault();
     event.stopPropagation();
@@ -56,12 +64,12 @@ export function ReviewDialog({ base, definition, busy, error, onSave, onClose }:
           {item?.refusal && <ProblemNotice error={new Problem(422, item.refusal)} />}
           {unchanged && <p className={dialogClasses.flat}>{t('review.same')}</p>}
           {item?.diff && <DiffView diff={item.diff} label={t('review.changes')} />}
-          {after.data && hasSchedule(definition) && (
+          {after.data && hasSchedule(definition) && (!wasScheduled || before.data) && (
             <section aria-label={t('review.follows')}>
               <h3 className={dialogClasses.subhead}>{t('review.follows')}</h3>
               <div className={moved ? dialogClasses.beforeAfter : undefined}>
-                {moved && <Fires title={t('review.before')} preview={hasSchedule(base) ? before.data : undefined} others={after.data.fires} mark={t('review.gone')} tone="bad" />}
-                <Fires title={moved ? t('review.after') : t('review.next')} preview={after.data} others={moved ? (before.data?.fires ?? []) : undefined} mark={t('review.come')} tone="ok" />
+                {moved && <Fires title={t('review.before')} preview={wasScheduled ? before.data : undefined} side={sides.before} mark={t('review.gone')} tone="bad" />}
+                <Fires title={moved ? t('review.after') : t('review.next')} preview={after.data} side={sides.after} mark={moved ? t('review.come') : undefined} tone="ok" />
               </div>
             </section>
           )}
@@ -81,25 +89,26 @@ export function ReviewDialog({ base, definition, busy, error, onSave, onClose }:
 }
 
 /** A schedule in words with its next fires; those that differ from the other side are marked. */
-function Fires({ title, preview, others, mark, tone }: { title: string; preview: Preview | undefined; others: readonly string[] | undefined; mark: string; tone: 'ok' | 'bad' }) {
+function Fires({ title, preview, side, mark, tone }: { title: string; preview: Preview | undefined; side: SideOfFires; mark: string | undefined; tone: 'ok' | 'bad' }) {
   const { t, i18n } = useTranslation();
-  const elsewhere = new Set((others ?? []).map((fire) => Date.parse(fire)));
+  const several = preview?.entries?.some((entry) => entry > 1) ?? false;
   return (
     <div className={dialogClasses.fires}>
       <div className={dialogClasses.firesHead}>{title}</div>
       <p>{preview ? visible(preview.description) : t('review.byHand')}</p>
       <ul>
-        {preview?.fires.map((fire, i) => {
-          const entry = preview.entries?.[i];
-          const wall = wallClock(fire);
+        {preview && side.fires.map(({ at, differs }, i) => {
+          const entry = several ? preview.entries?.[i] : undefined;
+          const wall = wallClock(at);
           return (
-            <li key={fire}>
-              <time dateTime={fire}>{wall ? `${weekday(wall.date, i18n.language)} ${wall.date} ${wall.time} ${wall.offset}` : fire}</time>{entry !== undefined && <span className="dim small"> {t('job.scheduleOf', { n: entry })}</span>}
-              {others && !elsewhere.has(Date.parse(fire)) && <span className={fieldClasses.mark} data-tone={tone}>{mark}</span>}
+            <li key={at}>
+              <time dateTime={at}>{wall ? `${weekday(wall.date, i18n.language)} ${wall.date} ${wall.time} ${wall.offset}` : at}</time>{entry !== undefined && <span className="dim small"> {t('job.scheduleOf', { n: entry })}</span>}
+              {mark !== undefined && differs && <span className={fieldClasses.mark} data-tone={tone}>{mark}</span>}
             </li>
           );
         })}
       </ul>
+      {side.more > 0 && <p className="dim small">{t('review.more', { count: side.more })}</p>}
     </div>
   );
 }

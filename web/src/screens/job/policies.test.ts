@@ -16,7 +16,7 @@ it('shows the defaults', () => {
   expect(said({})).toEqual({
     Overlap: 'A fire is skipped while the last run is active.',
     'Start deadline': 'A fire may start up to 5 m late.',
-    'Catch-up': 'Of the fires past the start deadline, the last one still runs if it was planned within the last 1 h; the others are missed.',
+    'Catch-up': 'After an outage the last fire runs if it was planned within the last 1 h; the others are missed.',
     Retry: 'A failed run is not retried.',
     'Lost runs': 'If its worker is silent for 1 m, a run is recorded as lost and re-run on another worker.',
     Placement: 'Always the same worker, while it is alive.',
@@ -34,7 +34,7 @@ it('shows explicit settings', () => {
   };
   const sentences = said(job);
   expect(sentences.Retry).toBe('A failed run is retried up to 3 times: first after 1 s, then after twice as long each time, at most 1 m. Only for exit code 1, 75. On the first-ranked worker, which may be the same.');
-  expect(sentences['Catch-up']).toBe('Fires past the start deadline still run if they were planned within the last 2 h, at most the last 3 of them; the others are missed.');
+  expect(sentences['Catch-up']).toBe('After an outage the fires that were planned within the last 2 h run one after the other, at most the last 3 of them; the others are missed.');
   expect(sentences.Placement).toBe('Only on w1, w2. Only on workers whose labels match zone=a. Always the same worker; each worker’s share of the jobs follows its weight.');
   expect(sentences.Slots).toContain('uses 4 slots');
   expect(sentences.Notifications).toBe('To ops, mail: failed, recovered.');
