@@ -240,7 +240,7 @@ func TestRun_ContextEnds_DrainsAndThenEndsFunctions(t *testing.T) {
 	if err := stop(); err != nil {
 		t.Error(err)
 	}
-	if run := c.await("billing.invoices", common.StatusKilled); run.Reason.Code != "worker_stopping" {
+	if run := c.await("billing.invoices", common.StatusLost); run.Reason.Code != "worker_stopping" {
 		t.Errorf("%+v", run.Reason)
 	}
 }

@@ -13,7 +13,9 @@ import (
 )
 
 // oneByOne is tried by the story of an outage only: the disturbances of the others need not last long enough.
-const oneByOne mutation = "fires that were found together are decided one by one"
+const (
+	oneByOne mutation = "fires that were found together are decided one by one"
+)
 
 // action is the ranking's, where a mutation forgets that fires were found together.
 func (m mutation) action(of func(*scheduler.Fire, time.Time) scheduler.Action) func(*scheduler.Fire,
