@@ -242,7 +242,7 @@ func TestWorkersAreSet(t *testing.T) {
 	s.run("get", "workers").want(t, exitOK, "the disk is full", "w2", "away", "CONDITIONS", "disk_full!,log_store_away")
 	s.run("get", "workers", "-o", "wide").want(t, exitOK, "LABELS", "zone=a", "DAEMONS", "agent=1,consumer=2")
 	s.run("describe", "worker", "w1").want(t, exitOK, "Daemons:", "3 slots: agent=1,consumer=2")
-	s.run("drain", "alpha", "--note", "a new kernel").want(t, exitOK, "alpha")
+	s.run("drain", "alpha", "--note", "a new kernel").want(t, exitOK, "alpha", "note: no other worker accepts runs")
 	if !s.workers.Drain || s.workers.DrainNote != "a new kernel" {
 		t.Errorf("%+v", s.workers)
 	}

@@ -129,11 +129,31 @@ func (c *cli) drain() *cobra.Command {
 		Example: "  cronctl drain north --note 'kernel update'",
 		Args:    valid("worker", cobra.ExactArgs(1)),
 		RunE: c.online(func(ctx context.Context, api *apiclient.API, args []string) error {
+			c.warnExclusive(ctx, api, args[0])
 			return c.answerOne(workerResource())(api.DrainWorker(ctx, args[0], apiclient.NoteBody{Note: set(note)}))
 		}),
 	}
 	cmd.Flags().StringVar(&note, "note", "", "reason; shown with the worker")
 	return cmd
+}
+
+// warnExclusive notes what will not run without a worker. Servers of earlier versions do not know it.
+func (c *cli) warnExclusive(ctx context.Context, api *apiclient.API, worker string) {
+	found, err := apiclient.Decode[apiclient.Exclusive](api.GetExclusiveJobs(ctx, worker))
+	switch {
+	case err != nil:
+	case found.Others == 0:
+		fmt.Fprintf(c.stderr,
+			"note: no other worker accepts runs: %s until it is undrained, or another worker starts\n",
+			common.Count(found.Count, "job waits", "jobs wait"))
+	case found.Count > 0:
+		names := strings.Join(found.Jobs, ", ")
+		if int(found.Count) > len(found.Jobs) {
+			names += ", …"
+		}
+		fmt.Fprintln(c.stderr, oneLine(fmt.Sprintf("note: no other worker may run %s, until it is undrained: %s",
+			common.Count(found.Count, "job", "jobs"), names)))
+	}
 }
 
 func (c *cli) undrain() *cobra.Command {

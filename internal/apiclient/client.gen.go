@@ -3799,7 +3799,7 @@ type Bucket struct {
 	Delay    Times     `json:"delay"`
 	Duration Times     `json:"duration"`
 
-	// Fires Fires that ran, and ended. Those that did not run are in statuses.
+	// Fires Fires with an outcome, as in the ledger: those that ran and ended, and those that were skipped or missed.
 	Fires int64 `json:"fires"`
 
 	// Retries Attempts that another one followed; they are not the outcome of their fire.
@@ -3809,7 +3809,7 @@ type Bucket struct {
 	Runs     int64        `json:"runs"`
 	Statuses StatusCounts `json:"statuses"`
 
-	// SuccessRate Share of the fires: succeeded ÷ (succeeded + failed + timed_out + lost + refused); absent without fires that count.
+	// SuccessRate Share of the fires: succeeded ÷ (succeeded + failed + timed_out + lost + refused + missed); absent without fires that count.
 	SuccessRate *float64 `json:"successRate,omitempty"`
 }
 
@@ -4547,6 +4547,18 @@ type Examination struct {
 // ExaminationStatus The worst status of all findings.
 type ExaminationStatus string
 
+// Exclusive defines model for Exclusive.
+type Exclusive struct {
+	// Count Number of jobs that are not paused and that no other live worker may run.
+	Count int64 `json:"count"`
+
+	// Jobs The first 20 of them by name, of the groups that you may see.
+	Jobs []string `json:"jobs"`
+
+	// Others Number of other workers that accept runs.
+	Others int64 `json:"others"`
+}
+
 // Fault defines model for Fault.
 type Fault struct {
 	// Code Stable fault code.
@@ -4577,7 +4589,7 @@ type Figures struct {
 	Delay    Times `json:"delay"`
 	Duration Times `json:"duration"`
 
-	// Fires Fires that ran, and ended. Those that did not run are in statuses.
+	// Fires Fires with an outcome, as in the ledger: those that ran and ended, and those that were skipped or missed.
 	Fires int64 `json:"fires"`
 
 	// Retries Attempts that another one followed; they are not the outcome of their fire.
@@ -4587,7 +4599,7 @@ type Figures struct {
 	Runs     int64        `json:"runs"`
 	Statuses StatusCounts `json:"statuses"`
 
-	// SuccessRate Share of the fires: succeeded ÷ (succeeded + failed + timed_out + lost + refused); absent without fires that count.
+	// SuccessRate Share of the fires: succeeded ÷ (succeeded + failed + timed_out + lost + refused + missed); absent without fires that count.
 	SuccessRate *float64 `json:"successRate,omitempty"`
 }
 
@@ -10728,6 +10740,13 @@ type ClientInterface interface {
 	// Corresponds with POST /api/v1/workers/{id}/drain (the `DrainWorker` operationId).
 	DrainWorker(ctx context.Context, id string, body DrainWorkerJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
+	// GetExclusiveJobs Get the jobs that only this worker may run
+	//
+	// Returns how many jobs wait while this worker is drained or stopped: those that are not paused and that no other live worker may run, by their placement, features and slots. Free slots and temporary conditions do not count.
+	//
+	// Corresponds with GET /api/v1/workers/{id}/exclusive-jobs (the `GetExclusiveJobs` operationId).
+	GetExclusiveJobs(ctx context.Context, id string, reqEditors ...RequestEditorFn) (*http.Response, error)
+
 	// UndrainWorker End the drain of a worker
 	//
 	// The worker claims runs again.
@@ -13487,6 +13506,23 @@ func (c *Client) DrainWorkerWithBody(ctx context.Context, id string, contentType
 // Corresponds with POST /api/v1/workers/{id}/drain (the `DrainWorker` operationId).
 func (c *Client) DrainWorker(ctx context.Context, id string, body DrainWorkerJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewDrainWorkerRequest(c.Server, id, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// GetExclusiveJobs Get the jobs that only this worker may run
+//
+// Returns how many jobs wait while this worker is drained or stopped: those that are not paused and that no other live worker may run, by their placement, features and slots. Free slots and temporary conditions do not count.
+//
+// Corresponds with GET /api/v1/workers/{id}/exclusive-jobs (the `GetExclusiveJobs` operationId).
+func (c *Client) GetExclusiveJobs(ctx context.Context, id string, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetExclusiveJobsRequest(c.Server, id)
 	if err != nil {
 		return nil, err
 	}
@@ -20476,6 +20512,40 @@ func NewDrainWorkerRequestWithBody(server string, id string, contentType string,
 	}
 
 	req.Header.Add("Content-Type", contentType)
+
+	return req, nil
+}
+
+// NewGetExclusiveJobsRequest constructs an http.Request for the GetExclusiveJobs method
+func NewGetExclusiveJobsRequest(server string, id string) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/workers/%s/exclusive-jobs", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
 
 	return req, nil
 }

@@ -29,7 +29,8 @@ type Acknowledgement struct {
 	Note string    `json:"note,omitempty"`
 }
 
-// NeedsAttention reports whether an outcome is a failure, which can be acknowledged.
+// NeedsAttention reports whether an outcome is a problem, which can be acknowledged. The other ones are success, and
+// what a user or the job's own policy has decided. docs/history.md has the table.
 func (s Status) NeedsAttention() bool {
 	switch s {
 	case StatusFailed, StatusTimedOut, StatusLost, StatusMissed, StatusRefused:

@@ -211,7 +211,7 @@ func Build(cfg Config) (http.Handler, *core.Router, error) {
 			Zone:    cfg.Timezone,
 			Now:     cfg.Now,
 		},
-		&workers.Resource{Workers: cfg.Workers},
+		&workers.Resource{Workers: cfg.Workers, Jobs: cfg.Jobs},
 		&types.Resource{Types: cfg.Types},
 		&channels.Resource{Channels: cfg.Channels, References: cfg.References},
 		&audit.Resource{Audit: cfg.Audit},

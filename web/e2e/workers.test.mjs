@@ -40,6 +40,9 @@ test('a drained worker shows its remaining runs until it is empty', async () => 
   await page.getByRole('menuitem', { name: 'Drain' }).click();
   const dialog = page.getByRole('dialog', { name: `Drain ${worker.name}?` });
   await dialog.getByText('It finishes its current run and claims no new fires.').waitFor();
+  await dialog.getByText(/No other worker accepts runs: .* 1 active job is affected/).waitFor();
+  await assertAccessible(page, 'the drain of the only worker');
+  await shoot(page, 'workers-drain');
   await dialog.getByRole('button', { name: 'Drain' }).click();
   await row.getByText('Draining').waitFor();
   await note.getByText('1 run is left.').waitFor();

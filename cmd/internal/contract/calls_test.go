@@ -222,11 +222,12 @@ var calls = map[string]call{
 	"search-runs":   viewed("/api/v1/runs/search?q=hush"),
 
 	// workers
-	"list-masters": viewed("/api/v1/masters"),
-	"list-types":   viewed("/api/v1/types"),
-	"get-type":     viewed("/api/v1/types/http"),
-	"list-workers": viewed("/api/v1/workers"),
-	"get-worker":   viewed("/api/v1/workers/{worker}"),
+	"list-masters":       viewed("/api/v1/masters"),
+	"list-types":         viewed("/api/v1/types"),
+	"get-type":           viewed("/api/v1/types/http"),
+	"list-workers":       viewed("/api/v1/workers"),
+	"get-worker":         viewed("/api/v1/workers/{worker}"),
+	"get-exclusive-jobs": viewed("/api/v1/workers/{worker}/exclusive-jobs"),
 	"patch-worker": {
 		need:   access.Admin,
 		reach:  everywhere,

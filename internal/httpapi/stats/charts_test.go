@@ -59,7 +59,7 @@ func TestStatisticsOfAJob(t *testing.T) {
 	last := s.Buckets[23]
 	want := view.StatusCounts{Succeeded: 2, Failed: 1, Killed: 1, Missed: 7}
 	if last.Statuses != want || s.Total.Statuses != want || last.Runs != 4 || last.SuccessRate == nil ||
-		*last.SuccessRate != 2./3 ||
+		*last.SuccessRate != 2./10 ||
 		last.Duration.Count != 2 || last.Duration.MaxMs != 1000 || last.Delay.Count != 4 {
 		t.Errorf("the hour before this one: %+v", last)
 	}

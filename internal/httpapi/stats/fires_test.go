@@ -93,7 +93,7 @@ func (m *master) check(what string, got *view.Figures, ledger map[common.Status]
 	m.t.Helper()
 	want := counts(ledger)
 	rate := want.SuccessRate()
-	if got.Statuses != want || got.Fires != want.Ran() || (got.SuccessRate == nil) != (rate == nil) ||
+	if got.Statuses != want || got.Fires != want.Total() || (got.SuccessRate == nil) != (rate == nil) ||
 		rate != nil && *got.SuccessRate != *rate {
 		m.t.Errorf("%s: %+v, the ledger has %+v", what, got, want)
 	}

@@ -46,9 +46,13 @@ func (c *StatusCounts) Ran() int64 {
 	return c.Succeeded + c.Failed + c.TimedOut + c.Killed + c.Lost + c.Refused
 }
 
-// SuccessRate returns the share of those that succeeded. Killed and replaced ones do not count.
+// Total returns the number of all.
+func (c *StatusCounts) Total() int64 { return c.Ran() + c.Skipped + c.Missed }
+
+// SuccessRate returns the share of successes among successes and problems. What a user or the job's own policy has
+// decided does not count: killed and skipped ones.
 func (c *StatusCounts) SuccessRate() *float64 {
-	judged := c.Ran() - c.Killed
+	judged := c.Total() - c.Killed - c.Skipped
 	if judged == 0 {
 		return nil
 	}
@@ -81,11 +85,11 @@ func Milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 
 
 // Figures summarizes fires: each counts once, by the outcome of its last attempt.
 type Figures struct {
-	Fires       int64        `json:"fires" doc:"Fires that ran, and ended. Those that did not run are in statuses."`
+	Fires       int64        `json:"fires" doc:"Fires with an outcome, as in the ledger: those that ran and ended, and those that were skipped or missed."`
 	Runs        int64        `json:"runs" doc:"Completed runs: each attempt counts."`
 	Retries     int64        `json:"retries" doc:"Attempts that another one followed; they are not the outcome of their fire."`
 	Statuses    StatusCounts `json:"statuses" doc:"Fires by the outcome of their last attempt, as in the ledger. A fire whose retry is pending or running does not count yet."`
-	SuccessRate *float64     `json:"successRate,omitempty" doc:"Share of the fires: succeeded ÷ (succeeded + failed + timed_out + lost + refused); absent without fires that count."`
+	SuccessRate *float64     `json:"successRate,omitempty" doc:"Share of the fires: succeeded ÷ (succeeded + failed + timed_out + lost + refused + missed); absent without fires that count."`
 	Duration    Times        `json:"duration" doc:"From start to end, for succeeded runs."`
 	Delay       Times        `json:"delay" doc:"Start delay after the due time, for first attempts of scheduled fires."`
 }
@@ -94,7 +98,7 @@ type Figures struct {
 func FiguresOf(c *rollup.Cell) Figures {
 	counts := CountsOf(c.Fires())
 	return Figures{
-		Fires:       counts.Ran(),
+		Fires:       counts.Total(),
 		Runs:        c.Attempts(),
 		Retries:     c.Retries(),
 		Statuses:    counts,

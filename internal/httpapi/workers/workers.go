@@ -11,7 +11,10 @@ import (
 )
 
 // Resource serves workers.
-type Resource struct{ Workers Store }
+type Resource struct {
+	Workers Store
+	Jobs    Jobs
+}
 
 // Store manages workers.
 type Store interface {
@@ -97,6 +100,8 @@ func (s *Resource) Register(r *core.Router) {
 	op := core.NewOperations("workers", "/api/v1/workers")
 	core.Register(r, op.Get("list-workers", "", "List workers", core.Viewer), s.list)
 	core.Register(r, op.Get("get-worker", "/{id}", "Get a worker", core.Viewer), s.get)
+	core.Register(r, op.Get("get-exclusive-jobs", "/{id}/exclusive-jobs", "Get the jobs that only this worker may run",
+		core.Viewer), s.exclusive)
 	core.Register(r, op.Patch("patch-worker", "/{id}", "Set a worker's labels, slots and weight",
 		core.Admin).Everywhere(), s.patch)
 	core.Register(r, op.Post("drain-worker", "/{id}/drain", "Drain a worker", core.Operator).Everywhere(), s.drain)

@@ -106,3 +106,51 @@ func TestWorkerSettings(t *testing.T) {
 	h.Problem(http.StatusNotFound, "not_found", "",
 		apitest.As("operator", http.MethodPost, "/api/v1/workers/none/undrain", ""))
 }
+
+// A drain says what nothing else will run.
+func TestExclusiveJobs_AreThoseThatNoOtherWorkerMayRun(t *testing.T) {
+	h := apitest.NewHarness(t)
+	worker := func(id, zone string, more func(*common.Registration)) common.Member {
+		r := common.Registration{Life: common.Life{Worker: id, Name: id}, Slots: 4, Lease: 7,
+			Labels: map[string]string{"zone": zone}, Features: common.Features[:]}
+		if more != nil {
+			more(&r)
+		}
+		return common.Member{Registration: r}
+	}
+	north, south := worker("north", "a", nil), worker("south", "b", func(r *common.Registration) { r.Used = 4 })
+	for _, job := range []string{
+		`{"name":"any","command":"true","cronExpr":"* * * * *"}`,
+		`{"name":"here","command":"true","placement":{"selector":"zone=a"}}`,
+		`{"name":"pinned","command":"true","placement":{"workers":["north"]}}`,
+		`{"name":"there","command":"true","placement":{"selector":"zone=b"}}`,
+		`{"name":"nowhere","command":"true","placement":{"selector":"zone=c"}}`,
+		`{"name":"off","command":"true","placement":{"selector":"zone=a"},"paused":true}`,
+	} {
+		h.Want(http.StatusCreated, apitest.As("editor", http.MethodPost, "/api/v1/jobs", job))
+	}
+	for name, c := range map[string]struct {
+		members []common.Member
+		want    string
+	}{
+		"beside a full one": {[]common.Member{north, south}, "{2 [here pinned] 1}"},
+		"alone":             {[]common.Member{north}, "{3 [any here pinned] 0}"},
+		"beside a drained one": {[]common.Member{north, worker("south", "b", func(r *common.Registration) {
+			r.Draining = true
+		})}, "{3 [any here pinned] 0}"},
+		"beside one in trouble": {[]common.Member{north, worker("south", "b", func(r *common.Registration) {
+			r.Trouble = "clock"
+		})}, "{2 [here pinned] 0}"},
+		"drained already": {[]common.Member{worker("north", "a", func(r *common.Registration) { r.Draining = true }),
+			south}, "{2 [here pinned] 1}"},
+		"gone": {[]common.Member{{Registration: common.Registration{Life: north.Life}}, south}, "{0 [] 1}"},
+	} {
+		h.WorkerList = c.members
+		var got workers.Exclusive
+		apitest.Decode(t, h.Want(http.StatusOK, apitest.As("viewer", http.MethodGet,
+			"/api/v1/workers/north/exclusive-jobs", "")), &got)
+		if fmt.Sprint(got) != c.want {
+			t.Errorf("%s: %+v, want %s", name, got, c.want)
+		}
+	}
+}

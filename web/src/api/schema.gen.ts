@@ -1928,6 +1928,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/workers/{id}/exclusive-jobs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get the jobs that only this worker may run
+         * @description Returns how many jobs wait while this worker is drained or stopped: those that are not paused and that no other live worker may run, by their placement, features and slots. Free slots and temporary conditions do not count.
+         */
+        get: operations["get-exclusive-jobs"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/workers/{id}/undrain": {
         parameters: {
             query?: never;
@@ -2402,7 +2422,7 @@ export interface components {
             duration: components["schemas"]["Times"];
             /**
              * Format: int64
-             * @description Fires that ran, and ended. Those that did not run are in statuses.
+             * @description Fires with an outcome, as in the ledger: those that ran and ended, and those that were skipped or missed.
              */
             fires: number;
             /**
@@ -2419,7 +2439,7 @@ export interface components {
             statuses: components["schemas"]["StatusCounts"];
             /**
              * Format: double
-             * @description Share of the fires: succeeded ÷ (succeeded + failed + timed_out + lost + refused); absent without fires that count.
+             * @description Share of the fires: succeeded ÷ (succeeded + failed + timed_out + lost + refused + missed); absent without fires that count.
              */
             successRate?: number;
         };
@@ -3094,6 +3114,20 @@ export interface components {
             /** @description Its version. */
             version: string;
         };
+        Exclusive: {
+            /**
+             * Format: int64
+             * @description Number of jobs that are not paused and that no other live worker may run.
+             */
+            count: number;
+            /** @description The first 20 of them by name, of the groups that you may see. */
+            jobs: string[];
+            /**
+             * Format: int64
+             * @description Number of other workers that accept runs.
+             */
+            others: number;
+        };
         Fault: {
             /**
              * @description Stable fault code.
@@ -3123,7 +3157,7 @@ export interface components {
             duration: components["schemas"]["Times"];
             /**
              * Format: int64
-             * @description Fires that ran, and ended. Those that did not run are in statuses.
+             * @description Fires with an outcome, as in the ledger: those that ran and ended, and those that were skipped or missed.
              */
             fires: number;
             /**
@@ -3140,7 +3174,7 @@ export interface components {
             statuses: components["schemas"]["StatusCounts"];
             /**
              * Format: double
-             * @description Share of the fires: succeeded ÷ (succeeded + failed + timed_out + lost + refused); absent without fires that count.
+             * @description Share of the fires: succeeded ÷ (succeeded + failed + timed_out + lost + refused + missed); absent without fires that count.
              */
             successRate?: number;
         };
@@ -14646,6 +14680,55 @@ export interface operations {
             409: components["responses"]["conflict"];
             413: components["responses"]["too_large"];
             415: components["responses"]["unsupported_media_type"];
+            422: components["responses"]["invalid"];
+            429: components["responses"]["too_many_requests"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["unavailable"];
+            /** @description Error. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "get-exclusive-jobs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the worker, or its name if unique. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "count": 13,
+                     *       "jobs": [
+                     *         "applied-reports",
+                     *         "job-reports"
+                     *       ],
+                     *       "others": 0
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Exclusive"];
+                };
+            };
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden"];
+            404: components["responses"]["not_found"];
             422: components["responses"]["invalid"];
             429: components["responses"]["too_many_requests"];
             500: components["responses"]["internal"];

@@ -28,6 +28,15 @@ export function useWorker(id: string) {
   });
 }
 
+/** What would not run without a worker. */
+export function useExclusiveJobs(id: string, enabled: boolean) {
+  return useQuery({
+    queryKey: [...keys.workers, 'exclusive', id],
+    queryFn: ({ signal }) => dataOf(client.GET('/api/v1/workers/{id}/exclusive-jobs', { params: { path: { id } }, signal })),
+    enabled,
+  });
+}
+
 /** Current runs on a worker, longest first: of more than 200 the newest, since daemons are the oldest. */
 export function useRunsOn(worker: string) {
   return useQuery({

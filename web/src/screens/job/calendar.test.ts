@@ -5,7 +5,7 @@ const none = { succeeded: 0, failed: 0, timed_out: 0, killed: 0, lost: 0, skippe
 
 it.each([
   ['none', {}], ['ok', { succeeded: 3 }], ['ok', { succeeded: 1, skipped: 9, killed: 1 }], ['some', { succeeded: 3, failed: 1 }], ['some', { succeeded: 1, lost: 1 }],
-  ['most', { failed: 1 }], ['most', { succeeded: 1, timed_out: 1, refused: 1 }], ['idle', { skipped: 1 }], ['idle', { missed: 4, killed: 1 }],
+  ['most', { failed: 1 }], ['most', { succeeded: 1, timed_out: 1, refused: 1 }], ['idle', { skipped: 1 }], ['idle', { skipped: 4, killed: 1 }], ['most', { missed: 4, killed: 1 }], ['some', { succeeded: 9, missed: 1 }],
 ] as const)('a day is %s: %j', (outcome, counts) => expect(outcomeOf({ ...none, ...counts })).toBe(outcome));
 
 it('starts each week with Monday', () => {

@@ -2,6 +2,7 @@
 
 import type { StatusCounts } from '../../api/types.ts';
 import { totalOf } from '../../lib/figures.ts';
+import { troubleStatuses } from '../../lib/troubles.ts';
 
 export interface Day {
   at: string;
@@ -15,11 +16,11 @@ export interface CalendarDay extends Day {
   outcome: Outcome;
 }
 
-/** Tone of a day: no runs; all successful; some failed; most failed; only skipped, missed or killed. */
+/** Tone of a day: no fires; all successful; some were problems; most were; only skipped or killed. */
 export type Outcome = 'none' | 'ok' | 'some' | 'most' | 'idle';
 
 export function outcomeOf(statuses: StatusCounts): Outcome {
-  const bad = statuses.failed + statuses.timed_out + statuses.lost + statuses.refused;
+  const bad = troubleStatuses.reduce((sum, status) => sum + statuses[status], 0);
   if (totalOf(statuses) === 0) return 'none';
   if (bad + statuses.succeeded === 0) return 'idle';
   if (bad === 0) return 'ok';

@@ -2,11 +2,12 @@ import type { RunFilter } from '../../api/runs.ts';
 import { statuses } from '../../api/runs.ts';
 import type { RunStatus } from '../../api/types.ts';
 import { endsOfRange } from '../../lib/runRange.ts';
+import { troubleStatuses } from '../../lib/troubles.ts';
 import type { RunSearch } from '../../lib/searchParams.ts';
 
 /** Common combinations of statuses. */
 export const groups = {
-  trouble: ['failed', 'timed_out', 'lost', 'missed', 'refused'],
+  trouble: troubleStatuses,
   going: ['waiting', 'running'],
 } as const satisfies Record<string, readonly RunStatus[]>;
 

@@ -1,10 +1,10 @@
 import { Alert, Textarea } from '@mantine/core';
+import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { Worker } from '../../api/types.ts';
-import { useChangeWorker, useWorkers } from '../../api/workers.ts';
+import { useChangeWorker, useExclusiveJobs } from '../../api/workers.ts';
 import { visible } from '../../lib/visible.ts';
-import { workerState } from '../../lib/workerState.ts';
 import { ConfirmDialog } from '../../parts/ConfirmDialog.tsx';
 import { Icon } from '../../parts/icons.tsx';
 import { showNotice } from '../../parts/showNotice.ts';
@@ -14,10 +14,9 @@ export function DrainDialog({ worker, onClose }: { worker: Worker; onClose: () =
   const { t } = useTranslation();
   const change = useChangeWorker();
   const [note, setNote] = useState('');
-  const workers = useWorkers().data?.items;
-  const only = workers !== undefined && !workers.some((other) => other.id !== worker.id && workerState(other) === 'ready');
   const name = visible(worker.name || worker.id);
   const drained = worker.settings?.drain === true;
+  const exclusive = useExclusiveJobs(worker.id, !drained).data;
   const confirm = () =>
     change.mutate(
       { id: worker.id, change: drained ? { act: 'undrain' } : { act: 'drain', note: note.trim() || undefined } },
@@ -38,8 +37,14 @@ export function DrainDialog({ worker, onClose }: { worker: Worker; onClose: () =
       ) : (
         <>
           <p>{t('workers.drainText', { count: worker.running })}</p>
-          {!only && <p>{t('workers.drainOthers')}</p>}
-          {only && <Alert color="yellow" variant="light" icon={<Icon name="warn" />} mb="md" data-only="">{t('workers.drainOnly')}</Alert>}
+          {exclusive && exclusive.others > 0 && exclusive.count === 0 && <p>{t('workers.drainOthers')}</p>}
+          {exclusive && exclusive.others === 0 && <Alert color="yellow" variant="light" icon={<Icon name="warn" />} mb="md" data-only="">{t('workers.drainOnly', { count: exclusive.count })}</Alert>}
+          {exclusive && exclusive.others > 0 && exclusive.count > 0 && (
+            <Alert color="yellow" variant="light" icon={<Icon name="warn" />} mb="md" data-exclusive="">
+              {t('workers.drainExclusive', { count: exclusive.count })}
+              <ul>{exclusive.jobs.map((job) => <li key={job}><Link to="/jobs/$name" params={{ name: job }}>{job}</Link></li>)}{exclusive.count > exclusive.jobs.length && <li>{t('workers.drainMore', { count: exclusive.count - exclusive.jobs.length })}</li>}</ul>
+            </Alert>
+          )}
           <Textarea label={t('failures.note')} description={t('workers.drainNoteHelp')} data-autofocus autosize minRows={1} maxRows={4} maxLength={500} value={note} onChange={(e) => setNote(e.currentTarget.value)} />
         </>
       )}
