@@ -151,7 +151,9 @@ func (d *Dispatcher) newClaim(f *scheduler.Fire, now time.Time) (claim common.Cl
 		claim.Head, ok = d.headOf(f, &record)
 		return claim, ok, nil
 	}
-	f.NoteOutage(d.disturbed)
+	if !d.disturbed.After(now) { // otherwise the clock has been set back since
+		f.NoteOutage(d.disturbed)
+	}
 	var decision scheduler.Decision
 	if f.Action.Expire {
 		decision, err = scheduler.Expire(*f, scheduler.Agreed(d.cfg.Cluster, now), inTime)

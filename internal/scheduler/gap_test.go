@@ -226,3 +226,32 @@ func allocated() uint64 {
 	runtime.ReadMemStats(&m)
 	return m.TotalAlloc
 }
+
+// A worker whose clock was a day ahead when it started does not take the fires of that day for those of an outage, once
+// its clock is right.
+func TestClockIsSetBack_FiresAreNotThoseOfAnOutage(t *testing.T) {
+	bubble(t, func(r *rig) {
+		r.offset.Store(int64(day))
+		r.whole(with(r.job("a", "0 * * * * * *", r.wall())))
+		r.offset.Store(0)
+		time.Sleep(2 * maxSleep) // the jump is noticed
+		r.put(with(r.job("b", "0 * * * * * *", r.wall())))
+		f := r.within(2 * time.Minute)
+		if f.FoundTogether() || !f.Late.IsZero() {
+			r.Fatalf("%+v was found together with others until %v", f.At, f.Late)
+		}
+	})
+}
+
+// A jump ahead is an outage: all fires of the time between became due at once.
+func TestClockJumpsAhead_FiresAreThoseOfAnOutage(t *testing.T) {
+	bubble(t, func(r *rig) {
+		r.whole(with(r.job("a", "0 * * * * * *", r.wall())))
+		time.Sleep(time.Minute / 2)
+		r.offset.Store(int64(time.Hour))
+		f := r.within(time.Minute)
+		if d, err := Decide(f, r.wall()); err != nil || !f.FoundTogether() || !d.Run || d.Passed < 58 {
+			r.Fatalf("%+v, %v", d, err)
+		}
+	})
+}

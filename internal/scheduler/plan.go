@@ -20,6 +20,8 @@ type plan struct {
 	failed    func(job string, err error)
 
 	able       int64                // since when this worker looks at all jobs without an interruption
+	listed     bool                 // a complete list has been applied
+	clock      int64                // the time after the last jump of the clock
 	pending    map[string]*Replicas // pending replicas of daemon jobs, until their triggers change
 	runsAs     map[string]string    // of daemon jobs, by name
 	generation uint32
@@ -207,19 +209,21 @@ func (p *plan) dropJob(name string) {
 
 // beginWhole starts to apply a complete list: jobs that are not put before endWhole are dropped after it.
 func (p *plan) beginWhole(now time.Time) {
-	if p.generation == 0 { // before, no fire was known
+	if !p.listed { // until now, not all fires were known
 		p.able = now.UnixNano()
 	}
 	p.generation++
 	p.sweep = 0
 }
 
-func (p *plan) endWhole() { p.sweep = len(p.dense) }
+func (p *plan) endWhole() { p.sweep, p.listed = len(p.dense), true }
 
-// planAgain plans all jobs and triggers anew, after a jump of the clock at now.
+// planAgain plans all jobs and triggers again. The clock has jumped to now. A jump ahead is an outage; after a jump
+// back, no outage ends in the future.
 func (p *plan) planAgain(now time.Time, by time.Duration) {
-	if by > foundLate {
-		p.able = now.UnixNano()
+	p.clock = now.UnixNano()
+	if p.able = min(p.able, p.clock); by > foundLate {
+		p.able = p.clock
 	}
 	p.replan = len(p.dense)
 	for _, e := range p.triggers {
@@ -256,8 +260,9 @@ func (p *plan) step(n int) bool {
 			}
 		case p.replan > 0:
 			p.replan--
-			p.dense[p.replan].since = 0 // it was read from the old clock
-			p.arrange(p.dense[p.replan], 0)
+			e := p.dense[p.replan]
+			e.since, e.late = 0, min(e.late, p.clock) // they were read from the old clock
+			p.arrange(e, 0)
 		case p.retry > 0:
 			p.retry--
 			p.retryJob(p.dense[p.retry])

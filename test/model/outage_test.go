@@ -78,7 +78,7 @@ func TestFiresOfAnOutage_AreSelectedByTheCatchUpPolicy(t *testing.T) {
 			}
 			w, _ = without(t, oneByOne, 6, level[:2], part)
 			if len(outcomesOf(w, jobs, from, to, false)) == 0 {
-				t.Error("without the rule, all is as it should be")
+				t.Error("the mutation changes nothing")
 			}
 		})
 	}
