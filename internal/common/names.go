@@ -23,6 +23,9 @@ const SeriesPattern = `^[a-z0-9]([a-z0-9._-]{0,126}[a-z0-9])?(:[a-z0-9]([a-z0-9_
 const NameRule = "must be 1 to 128 characters of a–z, 0–9, '.', '_' and '-', begin and end with a letter or digit, " +
 	"and not contain '..'"
 
+// FirePattern is the pattern of ids of fires and of runs.
+const FirePattern = `^[a-z0-9]{1,32}\.(d-?[a-z0-9]{1,40}\.)?[a-z0-9]{1,40}(\.[0-9]{1,9})?$`
+
 // AllGroups stands for all groups, and for jobs without a group, where a setting lists groups.
 const AllGroups = "*"
 

@@ -214,7 +214,7 @@ func (c *Checker) text(s *huma.Schema, at, text string) {
 		if !runID.MatchString(text) {
 			c.Add(at, "run_id", text, "is not a run id")
 		}
-	case firePattern:
+	case common.FirePattern:
 		if !fireID.MatchString(text) {
 			c.Add(at, "fire_id", text, "is not the id of a fire or run")
 		}
@@ -226,15 +226,12 @@ func (c *Checker) text(s *huma.Schema, at, text string) {
 	}
 }
 
-// The patterns of the ids of runs, as in RunPath, and of fires or runs, as in FireID.
-const (
-	runPattern  = `^[a-z0-9]{1,32}\.(d-?[a-z0-9]{1,40}\.)?[a-z0-9]{1,40}\.[0-9]{1,9}$`
-	firePattern = `^[a-z0-9]{1,32}\.(d-?[a-z0-9]{1,40}\.)?[a-z0-9]{1,40}(\.[0-9]{1,9})?$`
-)
+// runPattern is the pattern of run ids, as in RunPath.
+const runPattern = `^[a-z0-9]{1,32}\.(d-?[a-z0-9]{1,40}\.)?[a-z0-9]{1,40}\.[0-9]{1,9}$`
 
 var (
 	runID  = regexp.MustCompile(runPattern)
-	fireID = regexp.MustCompile(firePattern)
+	fireID = regexp.MustCompile(common.FirePattern)
 )
 
 // Parameter checks a path or query parameter after converting its text to its schema's type.

@@ -1,6 +1,10 @@
 package view
 
-import "github.com/danielgtaylor/huma/v2"
+import (
+	"github.com/danielgtaylor/huma/v2"
+
+	"carillon/internal/common"
+)
 
 // JobPath names a job. (Exported, because huma ignores unexported embedded types.)
 type JobPath struct {
@@ -22,8 +26,5 @@ type FireID string
 
 // Schema returns a pattern that the empty text does not match.
 func (FireID) Schema(huma.Registry) *huma.Schema {
-	return &huma.Schema{
-		Type:    huma.TypeString,
-		Pattern: `^[a-z0-9]{1,32}\.(d-?[a-z0-9]{1,40}\.)?[a-z0-9]{1,40}(\.[0-9]{1,9})?$`,
-	}
+	return &huma.Schema{Type: huma.TypeString, Pattern: common.FirePattern}
 }
