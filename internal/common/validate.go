@@ -32,7 +32,6 @@ var (
 	labelKeyPattern = regexp.MustCompile(`^[A-Za-z0-9]([A-Za-z0-9._/-]{0,61}[A-Za-z0-9])?$`)
 	labelPattern    = regexp.MustCompile(`^([A-Za-z0-9]([A-Za-z0-9._-]{0,61}[A-Za-z0-9])?)?$`)
 	envPattern      = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]{0,127}$`)
-	userPattern     = regexp.MustCompile(`^[a-z_][a-z0-9_-]{0,31}\$?$`)
 )
 
 // Faults returns all faults of the job except those of its schedule (common/schedule checks it). Locations are the
@@ -99,8 +98,8 @@ func (j *Job) commandFaults(c *checker) {
 func (j *Job) environmentFaults(c *checker) {
 	c.absolute("shell", j.Shell)
 	c.absolute("workDir", j.WorkDir)
-	if j.User != "" && !userPattern.MatchString(j.User) {
-		c.add("user", "user", j.User, "is not a user name")
+	if j.User != "" && !ValidUser(j.User) {
+		c.add("user", "user", j.User, "cannot be the name of a user of a machine")
 	}
 	c.most("env", len(j.Env), MaxEnv)
 	for _, k := range slices.Sorted(maps.Keys(j.Env)) {

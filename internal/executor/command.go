@@ -31,7 +31,7 @@ type spec struct {
 }
 
 // refuse returns the outcome if this worker must not run a job, or else the account as which the job runs.
-func (x *Executor) refuse(t *Task) (*runas.Account, *inside.Outcome) {
+func (x *Executor) refuse(ctx context.Context, t *Task) (*runas.Account, *inside.Outcome) {
 	job := &t.Job
 	if !x.has(job.TypeName()) {
 		return nil, typeRefused(common.ReasonTypeMissing, job, "this worker does not have the type %s of the job")
@@ -50,7 +50,9 @@ func (x *Executor) refuse(t *Task) (*runas.Account, *inside.Outcome) {
 	why := x.cfg.RunAs.Type(&job.Job)
 	var as *runas.Account
 	if why == nil && job.TypeName() != common.TypeHTTP { // a request has no user
-		as, why = x.cfg.RunAs.As(&job.Job, x.self.Name)
+		as, why = x.cfg.RunAs.As(&job.Job, x.self.Name, func(name string) (*runas.Account, error) {
+			return x.lookUp(ctx, name)
+		})
 	}
 	if why == nil && len(job.Args) == 0 && !job.IsTyped() {
 		why = x.cfg.RunAs.Shell(&job.Job, shellOf(job))

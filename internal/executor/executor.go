@@ -233,7 +233,7 @@ func (x *Executor) KillAll() {
 // [inside.ErrStopping], [inside.ErrCutOff]; any other cause is quoted. When the task's KillNow is closed, all processes
 // of the run are killed at once; the cause is [inside.ErrCutOff] unless ctx has ended before.
 func (x *Executor) Run(ctx context.Context, t Task, out Output) common.Run {
-	as, bad := x.refuse(&t)
+	as, bad := x.refuse(ctx, &t)
 	// Types run fixed programs, in which a job's author runs no command that could read a file.
 	own := bad == nil && as == nil && !t.Job.IsTyped() && !x.cfg.RunAs.Restricts(t.Job.Group)
 	masks := x.cfg.Masks(t.Job.Group, own)

@@ -51,7 +51,7 @@ func (x *Executor) CheckPlugIn(ctx context.Context, file string) (checks []PlugI
 		}
 	}
 	add("describe prints the same document each time", err)
-	_, how := x.call(ctx, file, "no-such-verb", "", typeschema.MaxDocument)
+	_, how := x.call(ctx, []string{file, "no-such-verb"}, "", typeschema.MaxDocument)
 	if err = nil; how.Status == common.StatusSucceeded {
 		err = fmt.Errorf("it has succeeded")
 	}
@@ -103,7 +103,7 @@ func inputOf(protocol int, with common.With) string {
 
 // refuses returns an error unless a plug-in refuses an input with the exit code for that.
 func (x *Executor) refuses(ctx context.Context, file, stdin string) error {
-	_, how := x.call(ctx, file, "run", stdin, typeschema.MaxDocument)
+	_, how := x.call(ctx, []string{file, "run"}, stdin, typeschema.MaxDocument)
 	switch {
 	case how.Status == common.StatusSucceeded:
 		return fmt.Errorf("it has succeeded, and must end with exit code %d", exitUsage)

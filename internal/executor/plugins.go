@@ -190,7 +190,7 @@ func (x *Executor) examine(p *plugIn) error {
 
 // describe executes a plug-in so that it describes itself: with an empty environment, and for a bounded time.
 func (x *Executor) describe(ctx context.Context, file string) (*typeschema.Type, error) {
-	got, how := x.call(ctx, file, "describe", "", typeschema.MaxDocument+1)
+	got, how := x.call(ctx, []string{file, "describe"}, "", typeschema.MaxDocument+1)
 	if how.Status != common.StatusSucceeded {
 		return nil, broken{fmt.Errorf("describe failed: %s", how.Reason.Text)}
 	}
@@ -201,15 +201,15 @@ func (x *Executor) describe(ctx context.Context, file string) (*typeschema.Type,
 	return is, nil
 }
 
-// call executes a plug-in outside of a run, and returns what it has printed, up to a limit, and how it has ended.
-func (x *Executor) call(ctx context.Context, file, verb, stdin string, limit int) ([]byte, *inside.Outcome) {
-	job := common.Job{Name: "describe", Args: []string{file, verb}, KillGrace: "0s"}
+// call executes a program outside of a run, and returns what it has printed, up to a limit, and how it has ended.
+func (x *Executor) call(ctx context.Context, args []string, stdin string, limit int) ([]byte, *inside.Outcome) {
+	job := common.Job{Name: "describe", Args: args, KillGrace: "0s"}
 	record := common.Record{Job: job.Name, Run: "describe." + common.NewID(), Policy: job.Terms().Policy}
 	t := Task{Job: common.StoredJob{Job: job}, Record: record}
 	ctx, cancel := context.WithTimeoutCause(ctx, describeLimit, inside.TimedOut{After: describeLimit})
 	defer cancel()
 	out := &collected{limit: limit}
-	run := x.execute(ctx, &t, out, nil, &spec{path: file, args: job.Args, stdin: stdin, private: true})
+	run := x.execute(ctx, &t, out, nil, &spec{path: args[0], args: args, stdin: stdin, private: true})
 	if said := strings.TrimSpace(string(out.problem)); run.Reason != nil && said != "" {
 		run.Reason.Text += ": " + common.Excerpt(said)
 	}

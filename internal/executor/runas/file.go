@@ -174,8 +174,9 @@ func (f *File) read() (*Rules, version, error) {
 
 // As returns the account that a job runs as, nil for the worker's own user, or the reason why the job must not run.
 // With a file, the worker's own user is allowed only if the group's entry lists it, or if Default names it or is empty:
-// commands of that user can read the credentials and the data folder of the worker.
-func (f *File) As(job *common.Job, own string) (*Account, *common.Reason) {
+// commands of that user can read the credentials and the data folder of the worker. find returns the account of another
+// user.
+func (f *File) As(job *common.Job, own string, find Finder) (*Account, *common.Reason) {
 	if f == nil {
 		if job.User == "" || job.User == own {
 			return nil, nil
@@ -204,7 +205,7 @@ func (f *File) As(job *common.Job, own string) (*Account, *common.Reason) {
 	if name == f.own.Name {
 		return nil, nil
 	}
-	account, err := lookUp(name)
+	account, err := find(name)
 	if err != nil {
 		return nil, refusal("user_missing", map[string]string{"user": name},
 			"the user %s of the job cannot be found on the worker's machine: %v", common.Excerpt(name), err)
@@ -272,8 +273,11 @@ func refusal(code string, data map[string]string, format string, args ...any) *c
 	return &common.Reason{Code: code, Data: data, Text: fmt.Sprintf(format, args...)}
 }
 
-// lookUp returns the account of a user of this machine, with its groups.
-func lookUp(name string) (*Account, error) {
+// Finder returns the account of a user, with its groups. Without one the error is an [user.UnknownUserError].
+type Finder func(name string) (*Account, error)
+
+// Local returns the account of a user of this machine's own files.
+func Local(name string) (*Account, error) {
 	u, err := user.Lookup(name)
 	if err != nil {
 		return nil, err

@@ -33,7 +33,7 @@ func FuzzParse(f *testing.F) {
 		file := &File{rules: rules, own: Account{Name: "me", UID: 1}}
 		file.cfg.Path = "/nonexistent"
 		named := strings.Contains(string(data), "daemon") || strings.Contains(string(data), "\\")
-		if _, why := file.As(&common.Job{Group: "g", User: "daemon"}, "me"); why == nil && !named {
+		if _, why := file.As(&common.Job{Group: "g", User: "daemon"}, "me", Local); why == nil && !named {
 			t.Fatalf("the user daemon is allowed by %q", data)
 		}
 	})

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"maps"
 	"path"
-	"regexp"
 	"slices"
 
 	"github.com/goccy/go-yaml"
@@ -44,8 +43,6 @@ const (
 	maxEntries = 1000
 )
 
-var userPattern = regexp.MustCompile(`^[a-z_][a-z0-9_-]{0,31}\$?$`)
-
 // Parse parses and validates the contents of a file.
 func Parse(data []byte) (*Rules, error) {
 	rules := new(Rules)
@@ -55,7 +52,7 @@ func Parse(data []byte) (*Rules, error) {
 		}
 		return nil, err
 	}
-	if rules.Default != "" && !userPattern.MatchString(rules.Default) {
+	if rules.Default != "" && !common.ValidUser(rules.Default) {
 		return nil, fmt.Errorf("default: %q is not a user name", common.Excerpt(rules.Default))
 	}
 	if len(rules.Groups) > maxGroups {
@@ -78,7 +75,7 @@ func (e Entry) check() error {
 		return fmt.Errorf("lists must have at most %d entries", maxEntries)
 	}
 	for _, name := range e.Users {
-		if !userPattern.MatchString(name) {
+		if !common.ValidUser(name) {
 			return fmt.Errorf("users: %q is not a user name", common.Excerpt(name))
 		}
 	}

@@ -44,7 +44,7 @@ func TestParse(t *testing.T) {
 		"unknown key of an entry": {"groups:\n  backup: {user: [root]}\n", "line 2"},
 		"duplicate group":         {"groups:\n  backup: {}\n  backup: {users: [root]}\n", "line 3"},
 		"invalid user":            {"groups:\n  backup: {users: [0]}\n", `"0" is not a user name`},
-		"invalid default":         {"default: 'Mr X'\n", "is not a user name"},
+		"invalid default":         {"default: 'Mr:X'\n", "is not a user name"},
 		"invalid group":           {"groups:\n  Backup: {}\n", `"Backup" is not a group`},
 		"shell without a path":    {"groups:\n  backup: {shells: [bash]}\n", "is not an absolute path"},
 		"shell path with ..":      {"groups:\n  backup: {shells: [/bin/../tmp/sh]}\n", "is not an absolute path"},
@@ -110,7 +110,7 @@ groups:
 		if own.UID == 0 && c.as == "" && c.code == "" {
 			continue // root is never a default
 		}
-		as, why := f.As(&c.job, own.Name)
+		as, why := f.As(&c.job, own.Name, Local)
 		if why == nil && c.shell != "" {
 			why = f.Shell(&c.job, c.shell)
 		}
@@ -147,7 +147,7 @@ func TestOwnUser_WithADefault_IsAllowedOnlyWhereListed(t *testing.T) {
 			t.Fatal(err)
 		}
 		f.own = Account{Name: "carillon", UID: 4711}
-		as, why := f.As(&common.Job{Group: "reports", User: "carillon"}, "carillon")
+		as, why := f.As(&common.Job{Group: "reports", User: "carillon"}, "carillon", Local)
 		if got := why == nil; got != allowed || as != nil || why != nil && why.Code != "user_not_allowed" {
 			t.Errorf("%q: account %+v, reason %+v, want allowed=%v", text, as, why, allowed)
 		}
@@ -327,7 +327,7 @@ func TestAs_RootIsNeverADefault(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		as, why := f.As(&common.Job{Group: "g"}, "root")
+		as, why := f.As(&common.Job{Group: "g"}, "root", Local)
 		got := ""
 		switch {
 		case why != nil:
@@ -343,10 +343,10 @@ func TestAs_RootIsNeverADefault(t *testing.T) {
 
 func TestWithoutAFile_OnlyTheWorkersUserIsAllowed(t *testing.T) {
 	var f *File
-	if as, why := f.As(&common.Job{User: "me"}, "me"); as != nil || why != nil {
+	if as, why := f.As(&common.Job{User: "me"}, "me", Local); as != nil || why != nil {
 		t.Errorf("%+v, %+v", as, why)
 	}
-	if _, why := f.As(&common.Job{User: "root"}, "me"); why == nil || why.Code != "user_not_allowed" ||
+	if _, why := f.As(&common.Job{User: "root"}, "me", Local); why == nil || why.Code != "user_not_allowed" ||
 		why.Data["workerUser"] != "me" {
 		t.Errorf("%+v", why)
 	}
@@ -469,7 +469,7 @@ func TestChangedFile_AppliesAtOnceIfItIsValid(t *testing.T) {
 		t.Fatal(err)
 	}
 	may := func(user string) bool {
-		as, why := f.As(&common.Job{Group: "backup", User: user}, "carillon-worker")
+		as, why := f.As(&common.Job{Group: "backup", User: user}, "carillon-worker", Local)
 		return why == nil && as != nil && as.Name == user
 	}
 	expect := func(bin, daemon, wrong bool) {

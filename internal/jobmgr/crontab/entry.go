@@ -13,7 +13,6 @@ import (
 )
 
 var (
-	userName = regexp.MustCompile(`^[a-z_][a-z0-9_-]{0,31}\$?$`)
 	// A sixth field in a crontab would be executed as part of the command.
 	sixthField = regexp.MustCompile(`^(\*(/\d+)?|\?)$`)
 	digits     = regexp.MustCompile(`^[0-9]+$`)
@@ -34,7 +33,7 @@ func (p *parser) entry(line string, above comments) {
 	user := p.Owner
 	if p.System {
 		user, rest = word(rest)
-		if !userName.MatchString(user) {
+		if !common.ValidUser(user) {
 			p.report(Fault, "user_name", "%q is not a user name; the system format has the user before the "+
 				"command", common.Excerpt(user))
 			return
