@@ -6,6 +6,8 @@ import (
 	"slices"
 	"testing"
 
+	"carillon/internal/common"
+	"carillon/internal/jobmgr/crontab"
 	"carillon/internal/notify"
 )
 
@@ -73,7 +75,7 @@ func TestImportLeavesEditedJobsAlone(t *testing.T) {
 			s.jobs[name] = state
 		}
 	}
-	s.run(importing...).want(t, exitOK, "edited", "0 created, 1 unchanged, 1 edited since and left alone")
+	s.run(importing...).want(t, exitOK, "edited", "0 created, 1 unchanged, 1 edited in Carillon and left alone")
 	s.run(append(importing, "--overwrite", "--dry-run")...).want(t, exitOK, "1 to overwrite")
 	if s.writes != 2 {
 		t.Errorf("%d writes, want 2", s.writes)
@@ -86,6 +88,88 @@ func TestImportLeavesEditedJobsAlone(t *testing.T) {
 	}
 	if s.writes != 3 {
 		t.Errorf("%d writes, want 3", s.writes)
+	}
+}
+
+// A line means something else after the settings above it were edited. What else its job has stays.
+func TestImport_OfEditedSettings_UpdatesJobs(t *testing.T) {
+	s := newStage(t)
+	const lines = "# Title\n0 1 * * * one\n0 2 * * * two\n"
+	s.stdin = "SHELL=/bin/sh\n" + lines
+	importing := []string{"import-crontab", "-", "--as", "ann", "--home", "", "--timezone", "UTC"}
+	s.run(importing...).want(t, exitOK, "2 created")
+	change := func(name string, edit func(*common.Job)) {
+		state := s.jobs[name]
+		edit(&state.Job)
+		s.jobs[name] = state
+	}
+	change("one", func(j *common.Job) {
+		j.Timeout, j.Title = "5m", "First"
+		j.Notify = &common.Notify{On: []common.Event{common.EventFailed}, To: []string{"ops"}}
+	})
+
+	s.stdin = "CRON_TZ=Europe/Berlin\nSHELL=/bin/bash\nPATH=/opt/bin\n" + lines
+	s.run(append(importing, "--dry-run")...).want(t, exitOK, "to update",
+		"one  (edited in the crontab: times, shell, environment; edited in Carillon: title)",
+		"two  (edited in the crontab: times, shell, environment)", "0 to create, 0 unchanged, 2 to update")
+	if s.writes != 2 {
+		t.Fatalf("a dry run wrote %d jobs", s.writes-2)
+	}
+	s.run(importing...).want(t, exitOK, "0 created, 0 unchanged, 2 updated")
+	for _, name := range []string{"one", "two"} {
+		j := s.jobs[name]
+		if j.Timezone != "Europe/Berlin" || j.Shell != "/bin/bash" || j.Env["PATH"] != "/opt/bin" {
+			t.Errorf("%s: %+v", name, j.Job)
+		}
+	}
+	if j := s.jobs["one"]; j.Timeout != "5m" || j.Title != "First" || j.Notify == nil {
+		t.Errorf("an update lost what was set in Carillon: %+v", j.Job)
+	}
+	s.run(importing...).want(t, exitOK, "edited in Carillon: title", "0 created, 1 unchanged, 1 edited in Carillon")
+
+	// Both sides: a person decides.
+	change("two", func(j *common.Job) { j.Timezone = "Asia/Tokyo" })
+	s.stdin = "SHELL=/bin/bash\nPATH=/opt/bin\n" + lines
+	s.run(importing...).want(t, exitJobFailed, "one  (edited in the crontab: times; edited in Carillon: title)",
+		"conflict", "two  (edited in the crontab and in Carillon: times)",
+		"0 created, 0 unchanged, 1 updated, 1 not updated")
+	if s.jobs["two"].Timezone != "Asia/Tokyo" {
+		t.Error("an edited job was updated")
+	}
+	change("one", func(j *common.Job) { j.Group = "others" })
+	s.stdin = lines
+	s.run(importing...).want(t, exitJobFailed, "conflict", "the job is in the group others", "2 not updated")
+	s.run(append(importing, "--overwrite")...).want(t, exitOK, "2 overwritten")
+	s.run(importing...).want(t, exitOK, "0 created, 2 unchanged")
+}
+
+// Nothing says which side was edited if the job was imported before that was recorded.
+func TestImport_OfEditedSettings_OfJobsWithoutRecord_IsAConflict(t *testing.T) {
+	s := newStage(t)
+	s.stdin = "0 1 * * * one\n"
+	importing := []string{"import-crontab", "-", "--as", "ann", "--home", ""}
+	s.run(append(importing, "--timezone", "UTC")...).want(t, exitOK, "1 created")
+	delete(s.jobs["one"].Labels, crontab.ImportLabel)
+	s.run(append(importing, "--timezone", "UTC")...).want(t, exitOK, "0 created, 1 unchanged")
+	s.run(append(importing, "--timezone", "Asia/Tokyo")...).want(t, exitJobFailed, "conflict",
+		"it is not known which of them was edited: times", "1 not updated")
+}
+
+// A second import without --notify leaves notifications alone, and an empty MAILTO ends them.
+func TestImport_ThatSaysNothingOfNotifications_KeepsThem(t *testing.T) {
+	s := newStage(t)
+	s.stdin = "0 1 * * * one\n"
+	importing := []string{"import-crontab", "-", "--as", "ann", "--home", ""}
+	s.run(append(importing, "--notify", "ops")...).want(t, exitOK, "1 created")
+	s.stdin = "CRON_TZ=UTC\n0 1 * * * one\n"
+	s.run(importing...).want(t, exitOK, "edited in the crontab: times)", "1 updated")
+	if j := s.jobs["one"]; j.Notify == nil || j.Timezone != "UTC" {
+		t.Errorf("%+v", j.Job)
+	}
+	s.stdin = "MAILTO=\nCRON_TZ=UTC\n0 1 * * * one\n"
+	s.run(importing...).want(t, exitOK, "edited in the crontab: notify)", "1 updated")
+	if j := s.jobs["one"]; j.Notify != nil {
+		t.Errorf("%+v", j.Job)
 	}
 }
 
@@ -264,6 +348,62 @@ func TestImportOfFilesAndFolders(t *testing.T) {
 	s.run("import-crontab", tab, "--as", "root").want(t, exitUsage, "--system")
 	s.run("import-crontab", "/no/such").want(t, exitUsage, "crontab -l")
 	s.run("import-crontab", tab, "--timezone", "Mars").want(t, exitUsage, "is not a time zone")
+}
+
+// Crontabs in cron's spool are named after users, whose names need not be those that cron reads in cron.d.
+func TestImport_OfASpool_ReadsTheCrontabsOfAllUsers(t *testing.T) {
+	s := newStage(t)
+	dir := filepath.Join(t.TempDir(), "var", "spool", "cron", "crontabs")
+	users := []string{"ann", "first.last", "User", "ann@example.com", `EXAMPLE\ann lee`, "README"}
+	left := []string{"ann~", "#ann#", "bob.rpmsave", "tmp.Xa81bQ", "1000"}
+	folderOf(t, dir, append(users, left...), func(name string) string { return "0 1 * * * echo of " + name + "\n" })
+	if err := os.WriteFile(filepath.Join(dir, ".placeholder"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	importing := []string{"import-crontab", dir, "--timezone", "UTC", "--as", "ann"}
+	s.run(importing...).want(t, exitOK, "1 created", "first.last: belongs to another user than ann", "--keep-users")
+	got := s.run(append(importing, "--keep-users")...)
+	got.want(t, exitOK, "edited in the crontab: user", "5 created, 0 unchanged, 1 updated",
+		`users: ["EXAMPLE\\ann lee", README, User, ann, ann@example.com, first.last]`)
+	byUser := map[string]string{}
+	for _, j := range s.jobs {
+		byUser[j.User] = j.Command
+	}
+	for _, name := range users {
+		if byUser[name] != "echo of "+name {
+			t.Errorf("the crontab of %q became %q", name, byUser[name])
+		}
+	}
+	if len(byUser) != len(users) {
+		t.Errorf("jobs of %v", byUser)
+	}
+	for _, name := range left {
+		got.want(t, exitOK, "skipped "+filepath.Join(dir, name))
+	}
+}
+
+// An import that has read nothing has not succeeded.
+func TestImport_OfAFolderOfWhichNothingWasRead_Fails(t *testing.T) {
+	s := newStage(t)
+	dir := filepath.Join(t.TempDir(), "etc", "cron.d")
+	folderOf(t, dir, []string{"first.last", "old.dpkg-dist"}, func(string) string { return "0 1 * * * root one\n" })
+	s.run("import-crontab", dir).want(t, exitJobFailed, "first.last: has a name that cron ignores",
+		"nothing was read from the folder "+dir+" (2 files)")
+	s.run("import-crontab", dir, "--skip-faults").want(t, exitOK, "nothing was read")
+	s.run("import-crontab", t.TempDir()).want(t, exitOK, "nothing was read", "(0 files)")
+}
+
+// folderOf creates a folder with files.
+func folderOf(t *testing.T, dir string, names []string, text func(name string) string) {
+	t.Helper()
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range names {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text(name)), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
 }
 
 func TestImportMerge_LinesOfOneCommand_BecomeOneJob(t *testing.T) {

@@ -6,8 +6,8 @@ import (
 	"maps"
 	"os/user"
 	"slices"
-	"strings"
 
+	"github.com/goccy/go-yaml"
 	"github.com/spf13/cobra"
 
 	"carillon/internal/common"
@@ -23,18 +23,27 @@ Each line that is not imported is reported with its number and the reason:
   fault      cron does not accept it, or the server refuses its job. Then nothing is
              written and the exit code is 2, unless --skip-faults skips such lines.
   skipped    cron accepts it, but no job can do the same (@reboot, another user). The
-             others are written, and the exit code is 1, or 0 with --skip-faults.
+             others are written, and the exit code is 1, or 0 with --skip-faults. The same
+             is so if no file of a folder was read.
   note       it is imported, with a remark.
 
 Lines of the system format are imported for the user of --as only. --keep-users imports
 all, and stores the user in each job; for the user format that is the owner of the
-crontab. Workers run such jobs only if their runAs file allows it.
+crontab, after whom the files of cron's spool are named. Workers run such jobs only if their runAs file allows it.
 
 Jobs are named after their commands, or after the comment above the line if the command may
 do anything, as find or tar. A label, crontab-line, records the line that a job was imported
 from, so a second import changes nothing, even if the file has other lines or the jobs were
-created in the console under other names. A job that was edited since is left alone, unless
---overwrite is given; a job whose line was removed is kept.
+created in the console under other names. Another label, crontab-import, records what was
+imported, so that a later import finds out what was edited:
+
+  to update  the crontab: settings above the line, its comment, or options of the import.
+             What else the job has stays.
+  edited     the job, which is left alone.
+  conflict   both, in the same setting; or the job was moved to another group. It is left
+             alone, and the exit code is 1.
+
+--overwrite replaces all of these jobs. A job whose line was removed is kept.
 
 --merge makes one job with several schedules of lines with the same command, user and settings.
 Such a job takes the name of one that was imported from these lines before.
@@ -62,10 +71,13 @@ type importer struct {
 	mails                    int                   // jobs that notify a mail channel in place of MAILTO
 	etc                      string
 	keepHome                 bool
+	unread                   bool // all files of a folder were left out
 	planned                  []step
 	faults, notTaken         int
 	users                    map[string]bool // named by the jobs
-	created, same, different int
+	created, same, updated   int
+	overwritten, different   int
+	conflicts                int // jobs and lines that differ so that a person has to decide
 }
 
 func (c *cli) importCrontab() *cobra.Command {
@@ -106,10 +118,11 @@ func (m *importer) run(cmd *cobra.Command, args []string) error {
 	if err := m.settings(); err != nil {
 		return err
 	}
-	found, skipped, err := m.c.sources(args, m.system, m.prefix)
+	taken, err := m.sources(args)
 	if err != nil {
 		return err
 	}
+	found := taken.sources
 	parsed := make([]crontab.Result, len(found))
 	for i, s := range found {
 		parsed[i] = crontab.Parse(s.text, m.options(&s))
@@ -143,8 +156,13 @@ func (m *importer) run(cmd *cobra.Command, args []string) error {
 	for i := range reports {
 		reports[i].print(m)
 	}
-	for _, s := range skipped {
+	for _, s := range taken.skipped {
 		fmt.Fprintf(m.c.stdout, "skipped %s\n", s)
+	}
+	for _, f := range taken.unread {
+		fmt.Fprintf(m.c.stdout, "nothing was read from the folder %s (%s)\n", f.path,
+			common.Count(f.files, "file", "files"))
+		m.unread = m.unread || f.files > 0
 	}
 	m.hint()
 	if err != nil {
@@ -182,15 +200,17 @@ func (m *importer) hint() {
 	if !m.keepUsers || len(m.users) == 0 {
 		return
 	}
-	names := strings.Join(slices.Sorted(maps.Keys(m.users)), ", ")
+	names, err := yaml.MarshalWithOptions(slices.Sorted(maps.Keys(m.users)), yaml.Flow(true))
+	if err != nil {
+		return // texts can always be encoded
+	}
 	fmt.Fprintf(m.c.stdout, `
 These jobs run as the users of their lines on workers whose runAs file allows it,
 and are refused (user_not_allowed) on others:
 
   groups:
     %s:
-      users: [%s]
-
+      users: %s
 `, crontab.Group, names)
 }
 
@@ -234,24 +254,32 @@ func (m *importer) summary() error {
 			common.Count(m.faults, "line", "lines"))
 		return exitError(exitUsage)
 	}
-	verb := "created"
-	if m.dryRun {
-		verb = "to create"
+	verb := func(step string) string {
+		if m.dryRun {
+			return step
+		}
+		return afterStep[step]
 	}
-	fmt.Fprintf(w, "%d %s, %d unchanged", m.created, verb, m.same)
-	if m.different > 0 {
-		switch {
-		case m.overwrite && m.dryRun:
-			fmt.Fprintf(w, ", %d to overwrite", m.different)
-		case m.overwrite:
-			fmt.Fprintf(w, ", %d overwritten", m.different)
-		default:
-			fmt.Fprintf(w, ", %d edited since and left alone (--overwrite replaces them)", m.different)
+	fmt.Fprintf(w, "%d %s, %d unchanged", m.created, verb(stepCreate), m.same)
+	for _, one := range []struct {
+		n    int
+		what string
+	}{
+		{m.updated, verb(stepUpdate)},
+		{m.overwritten, verb(stepOverwrite)},
+		{m.different, "edited in Carillon and left alone (--overwrite replaces them)"},
+		{m.conflicts, "not updated, since the jobs differ otherwise, too (--overwrite replaces them)"},
+	} {
+		if one.n > 0 {
+			fmt.Fprintf(w, ", %d %s", one.n, one.what)
 		}
 	}
 	left := m.notTaken + m.faults
 	fmt.Fprintf(w, ", %s left out\n", common.Count(left, "line", "lines"))
-	if left > 0 && !m.skipFaults {
+	if m.conflicts > 0 {
+		return exitError(exitJobFailed)
+	}
+	if (left > 0 || m.unread) && !m.skipFaults {
 		return exitError(exitJobFailed)
 	}
 	return nil

@@ -6,11 +6,13 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/url"
 	"reflect"
 	"slices"
 	"strings"
 
+	"carillon/internal/access"
 	"carillon/internal/apiclient"
 	"carillon/internal/common"
 	"carillon/internal/jobmgr/crontab"
@@ -20,6 +22,7 @@ import (
 type step struct {
 	job     common.Job
 	done    *remark // receives the result of the step
+	after   string  // that result
 	version int64   // of the job that is replaced; 0 creates
 }
 
@@ -54,6 +57,9 @@ func (m *importer) planImport(ctx context.Context, api *apiclient.API, namer *cr
 	}
 	for i := range entries {
 		e := &entries[i]
+		if m.noMail {
+			e.MailTo = nil
+		}
 		if err := namer.Name(e); err != nil {
 			return report, err
 		}
@@ -88,16 +94,21 @@ func (m *importer) planImport(ctx context.Context, api *apiclient.API, namer *cr
 		if len(v.Faults) > 0 {
 			continue
 		}
-		what, version, err := m.compare(ctx, api, e, &v.Job)
+		e.Record(&v.Job)
+		p, err := m.compare(ctx, api, e, &v.Job)
 		if err != nil {
 			return report, err
 		}
-		x := say(e.Line, what, e.Job.Name+"  "+timesOf(&e.Job)+"  "+cut(e.Job.Command, 60))
+		text := e.Job.Name + "  " + timesOf(&e.Job) + "  " + cut(e.Job.Command, 60)
+		if p.why != "" {
+			text += "  (" + p.why + ")"
+		}
+		x := say(e.Line, p.what, text)
 		if e.Job.User != "" {
 			m.users[e.Job.User] = true
 		}
-		if what == stepCreate || what == stepOverwrite {
-			m.planned = append(m.planned, step{job: e.Job, done: x, version: version})
+		if done := afterStep[p.what]; done != "" {
+			m.planned = append(m.planned, step{job: p.job, done: x, after: done, version: p.version})
 		}
 	}
 	slices.SortStableFunc(report.remarks, func(a, b *remark) int { return cmp.Compare(a.line, b.line) })
@@ -107,12 +118,22 @@ func (m *importer) planImport(ctx context.Context, api *apiclient.API, namer *cr
 // Planned operations, as the report names them.
 const (
 	stepCreate    = "to create"
+	stepUpdate    = "to update"
 	stepOverwrite = "to overwrite"
 	stepSame      = "unchanged"
-	stepDifferent = "edited"
+	stepEdited    = "edited"
+	stepConflict  = "conflict"
 )
 
-// namer returns the names of jobs that were imported before, by their lines, and asks the server for other ones.
+// afterStep names the operations that write when they are done.
+var afterStep = map[string]string{
+	stepCreate:    "created",
+	stepUpdate:    "updated",
+	stepOverwrite: "overwritten",
+}
+
+// namer returns the names of jobs that were imported before, by their lines, and asks the server for other ones. A job
+// that the caller may not edit is not that of a line: its editors could have given it the label of any.
 func (m *importer) namer(ctx context.Context, api *apiclient.API) (*crontab.Namer, error) {
 	n := &crontab.Namer{Imported: map[string]string{}, Taken: func(name string) (bool, error) {
 		_, err := apiclient.Decode[job](api.GetJob(ctx, name))
@@ -124,6 +145,14 @@ func (m *importer) namer(ctx context.Context, api *apiclient.API) (*crontab.Name
 		}
 		return true, nil
 	}}
+	who, err := apiclient.Decode[struct {
+		Role   access.Role            `json:"role"`
+		Groups map[string]access.Role `json:"groups"`
+	}](api.Me(ctx))
+	if err != nil {
+		return nil, err
+	}
+	me := access.Identity{Role: who.Role, Grants: who.Groups}
 	all, err := some((*client).ListJobs).pages(ctx, api, "", url.Values{"selector": {crontab.LineLabel}}, 0)
 	if err != nil {
 		return nil, err
@@ -133,33 +162,84 @@ func (m *importer) namer(ctx context.Context, api *apiclient.API) (*crontab.Name
 		if err := json.Unmarshal(item, &j); err != nil {
 			return nil, err
 		}
-		if key := crontab.Key(j.Labels); key != "" {
+		if key := crontab.Key(j.Labels); key != "" && me.May(access.Editor, j.Group) {
 			n.Imported[key] = j.Name
 		}
 	}
 	return n, nil
 }
 
-// compare compares the job to store with the stored one.
-func (m *importer) compare(ctx context.Context, api *apiclient.API, e *crontab.Entry, wanted *common.Job) (what string,
-	version int64, err error) {
+// planned is the operation for an entry.
+type planned struct {
+	what    string
+	why     string     // what was edited, and where
+	job     common.Job // to write
+	version int64      // of the job that is replaced
+}
+
+// compare plans the operation for an entry. wanted is its job as the server would store it. What was edited in the
+// crontab alone is updated, so that other settings of the job stay.
+func (m *importer) compare(ctx context.Context, api *apiclient.API, e *crontab.Entry, wanted *common.Job) (planned,
+	error) {
 	there, err := apiclient.Decode[job](api.GetJob(ctx, wanted.Name))
 	if err != nil {
 		if common.CodeOf(err) == common.CodeNotFound {
 			m.created++
-			return stepCreate, 0, nil
+			return planned{what: stepCreate, job: e.Job}, nil
 		}
-		return "", 0, err
+		return planned{}, err
 	}
-	if reflect.DeepEqual(there.Job, *wanted) || e.Imported && reflect.DeepEqual(there.Job, e.AsBefore(*wanted)) {
+	plain, before := unrecorded(&there.Job), e.AsBefore(*wanted)
+	if reflect.DeepEqual(plain, unrecorded(wanted)) || e.Imported && reflect.DeepEqual(plain, unrecorded(&before)) {
 		m.same++
-		return stepSame, 0, nil
+		return planned{what: stepSame}, nil
 	}
-	m.different++
-	if m.overwrite {
-		return stepOverwrite, there.Meta.Version, nil
+	edits := e.Compare(&there.Job, wanted)
+	p := planned{what: stepEdited, why: explain(&edits), job: e.Job, version: there.Meta.Version}
+	switch inCrontab := len(edits.Crontab) > 0; {
+	case m.overwrite:
+		p.what = stepOverwrite
+		m.overwritten++
+	case len(edits.Both) > 0, len(edits.Unknown) > 0:
+		p.what = stepConflict
+		m.conflicts++
+	case inCrontab && there.Group != wanted.Group:
+		p.what, p.why = stepConflict, p.why+"; the job is in the group "+cmp.Or(there.Group, "without a name")
+		m.conflicts++
+	case inCrontab:
+		p.what, p.job = stepUpdate, edits.Updated()
+		m.updated++
+	default:
+		m.different++
 	}
-	return stepDifferent, 0, nil
+	return p, nil
+}
+
+// unrecorded returns a job without the label of its imported parts.
+func unrecorded(j *common.Job) common.Job {
+	plain := *j
+	plain.Labels = maps.Clone(j.Labels)
+	delete(plain.Labels, crontab.ImportLabel)
+	return plain
+}
+
+// explain says which parts were edited, and where.
+func explain(edits *crontab.Edits) string {
+	var all []string
+	for _, one := range []struct {
+		where string
+		parts []string
+	}{
+		{"edited in the crontab", edits.Crontab},
+		{"edited in Carillon", edits.Job},
+		{"edited in the crontab and in Carillon", edits.Both},
+		{"differs from its line, and it is not known which of them was edited", edits.Unknown},
+	} {
+		if len(one.parts) > 0 {
+			all = append(all, one.where+": "+strings.Join(one.parts, ", "))
+		}
+	}
+	return cmp.Or(strings.Join(all, "; "), "edited in Carillon: settings that a crontab does not have")
 }
 
 // write performs the planned operations. The server refuses jobs that changed since.
@@ -172,11 +252,9 @@ func (m *importer) write(ctx context.Context, api *apiclient.API) error {
 		if err != nil {
 			return err
 		}
-		done := "created"
 		if s.version == 0 {
 			_, err = apiclient.Read(api.CreateJobWithBody(ctx, nil, jsonType, bytes.NewReader(data)))
 		} else {
-			done = "overwritten"
 			_, err = apiclient.Read(api.PutJobWithBody(ctx, s.job.Name,
 				&apiclient.PutJobParams{IfMatch: tag(s.version)}, jsonType, bytes.NewReader(data)))
 		}
@@ -184,7 +262,7 @@ func (m *importer) write(ctx context.Context, api *apiclient.API) error {
 			s.done.what = "failed"
 			return within(s.job.Name, err)
 		}
-		s.done.what = done
+		s.done.what = s.after
 	}
 	return nil
 }

@@ -9,12 +9,17 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strings"
 
+	"carillon/internal/common"
 	"carillon/internal/jobmgr/crontab"
 )
 
 // File names that cron reads in /etc/cron.d; others belong to packages and editors.
 var cronName = regexp.MustCompile(`^[A-Za-z0-9_-]+$`)
+
+// Names of files that are no crontab of a user in cron's spool: those of editors, of packages and of crontab(1).
+var notOfUser = regexp.MustCompile(`^#|~$|\.rpm(save|orig|new)$|^tmp\.[A-Za-z0-9]{6}$`)
 
 // source is a crontab to read.
 type source struct {
@@ -22,85 +27,125 @@ type source struct {
 	text   string
 	system bool
 	prefix string
-	cronD  bool   // it is in /etc/cron.d
+	cronD  bool   // it is in a folder such as /etc/cron.d
 	owner  string // user that cron runs it as, if the file's path determines it
 }
 
-// spools are the folders of users' crontabs; each file is named after its owner.
-var spools = []string{"/var/spool/cron/crontabs", "/var/spool/cron", "/etc/crontabs"}
+// spools are the folders of users' crontabs, also below the folder of a backup; each file is named after its owner.
+var spools = []string{"/var/spool/cron/crontabs", "/var/spool/cron/tabs", "/var/spool/cron", "/var/cron/tabs",
+	"/etc/crontabs"}
 
-// sources collects the crontabs: files, folders such as /etc/cron.d, and "-" for standard input. skipped lists
-// the files that were left out, as cron leaves them out.
-func (c *cli) sources(args []string, system bool, prefix string) (found []source, skipped []string, err error) {
+// unreadFolder is a folder of which no file was read.
+type unreadFolder struct {
+	path  string
+	files int
+}
+
+// taken is what sources has found.
+type taken struct {
+	sources []source
+	skipped []string       // files that were left out, as cron leaves them out, with the reason
+	unread  []unreadFolder // folders without any other file
+}
+
+// sources collects the crontabs: files, folders such as /etc/cron.d, and "-" for standard input.
+func (m *importer) sources(args []string) (t taken, err error) {
 	for _, arg := range args {
-		files, folder := []string{arg}, false
-		if arg != "-" {
-			info, err := os.Stat(arg)
-			switch {
-			case errors.Is(err, fs.ErrNotExist):
-				return nil, nil, invalid(arg+" not found",
-					"for your own crontab use: crontab -l | cronctl import-crontab -")
-			case err != nil:
-				return nil, nil, cannot("cannot read the crontab", err)
-			}
-			if folder = info.IsDir(); folder {
-				if files, err = filepath.Glob(filepath.Join(escapeGlob(arg), "*")); err != nil {
-					return nil, nil, err
-				}
-			}
+		files, err := filesOf(arg)
+		if err != nil {
+			return t, err
 		}
+		folder := arg != "-" && (len(files) != 1 || files[0] != arg)
+		before := len(t.sources)
 		for _, file := range files {
 			s := sourceOf(file)
-			if why := unread(file, folder || s.cronD); why != "" {
-				skipped = append(skipped, file+": "+why)
+			s.system = m.system || s.system
+			why := unread(&s, folder)
+			if why == "" && folder && s.owner != "" && s.owner != m.as && !m.keepUsers {
+				why = "belongs to another user than " + m.as + ", as whom the workers run; --keep-users imports the " +
+					"crontabs of all users"
+			}
+			if why != "" {
+				t.skipped = append(t.skipped, file+": "+why)
 				continue
 			}
-			text, err := c.readFile(file, crontab.MaxBytes)
+			text, err := m.c.readFile(file, crontab.MaxBytes)
 			if err != nil {
-				return nil, nil, err
+				return t, err
 			}
-			s.text, s.system, s.prefix = string(text), system || s.system, cmp.Or(prefix, crontab.PrefixOf(file))
-			found = append(found, s)
+			s.text, s.prefix = string(text), cmp.Or(m.prefix, crontab.PrefixOf(file))
+			t.sources = append(t.sources, s)
+		}
+		if folder && len(t.sources) == before {
+			t.unread = append(t.unread, unreadFolder{arg, len(files)})
 		}
 	}
-	return found, skipped, nil
+	return t, nil
+}
+
+// filesOf returns the files that an argument names.
+func filesOf(arg string) ([]string, error) {
+	if arg == "-" {
+		return []string{arg}, nil
+	}
+	info, err := os.Stat(arg)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, invalid(arg+" not found", "for your own crontab use: crontab -l | cronctl import-crontab -")
+	case err != nil:
+		return nil, cannot("cannot read the crontab", err)
+	case !info.IsDir():
+		return []string{arg}, nil
+	}
+	entries, err := os.ReadDir(arg)
+	if err != nil {
+		return nil, cannot("cannot read the folder", err)
+	}
+	var files []string
+	for _, e := range entries {
+		if !strings.HasPrefix(e.Name(), ".") {
+			files = append(files, filepath.Join(arg, e.Name()))
+		}
+	}
+	return files, nil
 }
 
 // sourceOf returns what the path of a crontab determines.
 func sourceOf(file string) source {
 	path, err := filepath.Abs(file)
-	switch dir := filepath.Dir(path); {
+	dir := filepath.Dir(path)
+	switch {
 	case file == "-":
 		return source{file: "standard input"}
 	case err != nil:
 		return source{file: file}
-	case slices.Contains(spools, dir):
+	case slices.ContainsFunc(spools, func(spool string) bool { return strings.HasSuffix(dir, spool) }):
 		return source{file: file, owner: filepath.Base(path)}
-	default:
-		return source{file: file, cronD: dir == "/etc/cron.d", system: dir == "/etc/cron.d" || path == "/etc/crontab"}
 	}
+	s := source{file: file, cronD: filepath.Base(dir) == "cron.d"}
+	s.system = s.cronD && filepath.Base(filepath.Dir(dir)) == "etc" || strings.HasSuffix(path, "/etc/crontab")
+	return s
 }
 
-// unread returns why cron would not read a file, if it is one of a folder like /etc/cron.d.
-func unread(file string, fromFolder bool) string {
-	if !fromFolder {
+// unread returns why cron would not read a file, if it is one of a folder. The rule for names in /etc/cron.d does not
+// hold in a folder of users' crontabs, which have no user column.
+func unread(s *source, folder bool) string {
+	if !folder && !s.cronD {
 		return ""
 	}
-	name := filepath.Base(file)
-	info, err := os.Stat(file)
+	name, ofSystem := filepath.Base(s.file), s.cronD || s.system
+	info, err := os.Stat(s.file)
 	switch {
 	case err != nil || !info.Mode().IsRegular():
 		return "is not a regular file"
-	case name == "README":
+	case ofSystem && name == "README":
 		return "is documentation"
-	case !cronName.MatchString(name):
+	case ofSystem && !cronName.MatchString(name), notOfUser.MatchString(name):
 		return "has a name that cron ignores"
+	case s.owner != "" && !common.ValidUser(name):
+		return "is not named after a user"
 	}
 	return ""
-}
-
-func escapeGlob(dir string) string {
-	return regexp.MustCompile(`[*?\[\\]`).ReplaceAllString(dir, `\$0`)
 }
 
 // distinct refuses equal lines of files with the same prefix, which would be one job.

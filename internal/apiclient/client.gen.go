@@ -4079,7 +4079,7 @@ type CrontabChannel struct {
 
 // CrontabLine defines model for CrontabLine.
 type CrontabLine struct {
-	// Exists A job was imported from this line before; the resulting job has its name and would replace it.
+	// Exists A job that the caller may edit was imported from this line before; the resulting job has its name and would replace it.
 	Exists *bool `json:"exists,omitempty"`
 
 	// Faults Why the job could not be saved; locations are job fields.

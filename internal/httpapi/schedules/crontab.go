@@ -31,7 +31,7 @@ type CrontabLine struct {
 	Line    int              `json:"line" doc:"Line number from 1; 0 for the whole text."`
 	Text    string           `json:"text" doc:"Text of the line."`
 	Job     *view.Definition `json:"job,omitempty" doc:"The resulting job. It has a name that no job has, or the name of the job that was imported from this line before; its label crontab-line identifies the line."`
-	Exists  bool             `json:"exists,omitempty" doc:"A job was imported from this line before; the resulting job has its name and would replace it."`
+	Exists  bool             `json:"exists,omitempty" doc:"A job that the caller may edit was imported from this line before; the resulting job has its name and would replace it."`
 	MailTo  *string          `json:"mailTo,omitempty" doc:"Value of MAILTO above the line, if it is set; empty: cron would send no mail."`
 	Faults  []common.Fault   `json:"faults,omitempty" nullable:"false" doc:"Why the job could not be saved; locations are job fields."`
 	Notices []CrontabNotice  `json:"notices,omitempty" nullable:"false" doc:"Remarks on the line."`
@@ -101,9 +101,12 @@ func (t *Resource) parse(ctx context.Context, in *crontabInput) (*core.Body[Cron
 			return nil, err
 		}
 		mailer.Apply(e)
-		_, faults, err := t.Jobs.Validate(ctx, e.Job)
+		stored, faults, err := t.Jobs.Validate(ctx, e.Job)
 		if err != nil {
 			return nil, err
+		}
+		if len(faults) == 0 {
+			e.Record(&stored)
 		}
 		line := c.at(e.Line)
 		line.Job, line.Faults, line.Exists, line.MailTo = new(view.Definition(e.Job)), faults, e.Imported, e.MailTo
@@ -134,8 +137,10 @@ func (t *Resource) mailer(ctx context.Context) (*crontab.Mailer, error) {
 	return m, nil
 }
 
-// namer names jobs by those that exist. All callers may see the names and labels of jobs.
+// namer names jobs by those that exist. All callers may see the names and labels of jobs. A job that the caller may not
+// edit is not that of a line: its editors could have given it the label of any.
 func (t *Resource) namer(ctx context.Context) (*crontab.Namer, error) {
+	who, _ := core.Identity(ctx)
 	n := &crontab.Namer{Imported: map[string]string{}, Taken: func(name string) (bool, error) {
 		uid, _, known := t.Jobs.UIDAndGroup(name)
 		return known && uid != "", nil
@@ -146,7 +151,7 @@ func (t *Resource) namer(ctx context.Context) (*crontab.Namer, error) {
 			return nil, err
 		}
 		for i := range page {
-			if key := crontab.Key(page[i].Labels); key != "" {
+			if key := crontab.Key(page[i].Labels); key != "" && who.May(access.Editor, page[i].Group) {
 				n.Imported[key] = page[i].Name
 			}
 		}

@@ -76,14 +76,15 @@ func TestCrontab(t *testing.T) {
 // A line that was imported before has the name of its job, whatever that is; other lines get names that are free.
 func TestCrontab_RecognizesImportedLines(t *testing.T) {
 	h := apitest.NewHarness(t)
-	parse := func() (items []schedules.CrontabLine) {
+	parse := func(who string) (items []schedules.CrontabLine) {
 		var c schedules.Crontab
-		apitest.Decode(t, h.Want(http.StatusOK, apitest.As("editor", http.MethodPost, "/api/v1/crontab/parse",
+		apitest.Decode(t, h.Want(http.StatusOK, apitest.As(who, http.MethodPost, "/api/v1/crontab/parse",
 			`{"text":"30 2 * * * make report\n0 3 * * * backup\n"}`)), &c)
 		return c.Items
 	}
-	first := parse()
-	if first[0].Job.Name != "make-report" || first[0].Exists || first[0].MailTo != nil {
+	first := parse("editor")
+	if first[0].Job.Name != "make-report" || first[0].Exists || first[0].MailTo != nil ||
+		first[0].Job.Labels["crontab-import"] == "" {
 		t.Fatalf("%+v", first[0])
 	}
 	h.Want(http.StatusCreated, apitest.As("editor", http.MethodPost, "/api/v1/jobs",
@@ -91,12 +92,16 @@ func TestCrontab_RecognizesImportedLines(t *testing.T) {
 			first[0].Job.Labels["crontab-line"]+`"}}`))
 	h.Want(http.StatusCreated, apitest.As("editor", http.MethodPost, "/api/v1/jobs",
 		`{"name":"backup","command":"another one"}`))
-	second := parse()
+	second := parse("editor")
 	if got := second[0]; got.Job.Name != "nightly" || !got.Exists {
 		t.Errorf("an imported line: %+v", got)
 	}
 	if got := second[1]; got.Job.Name != "backup-2" || got.Exists {
 		t.Errorf("a line whose name is taken: %+v", got)
+	}
+	// Who may set the label of a line must not become the owner of its job for others.
+	if got := parse("viewer")[0]; got.Job.Name != "make-report" || got.Exists {
+		t.Errorf("a line whose job the caller may not edit: %+v", got)
 	}
 }
 

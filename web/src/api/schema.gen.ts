@@ -2679,7 +2679,7 @@ export interface components {
             to: string[];
         };
         CrontabLine: {
-            /** @description A job was imported from this line before; the resulting job has its name and would replace it. */
+            /** @description A job that the caller may edit was imported from this line before; the resulting job has its name and would replace it. */
             exists?: boolean;
             /** @description Why the job could not be saved; locations are job fields. */
             faults?: components["schemas"]["Fault"][];
