@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"os"
 	"strconv"
 	"time"
@@ -20,7 +21,7 @@ func startEtcd() (client *clientv3.Client, stop func()) {
 	if err != nil {
 		panic(err)
 	}
-	server, err := embedded.Start(context.Background(), dir)
+	server, err := embedded.Start(context.Background(), dir, slog.New(slog.DiscardHandler))
 	if err != nil {
 		panic(err)
 	}

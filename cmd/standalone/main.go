@@ -36,7 +36,7 @@ addresses need TLS.
 
 Settings come from flags, CARILLON_* variables, the file of --config, and defaults, in this
 order. Exit codes: 0 stopped on request, 1 failed, 4 another process uses the data folder,
-78 invalid settings.`,
+5 its etcd cannot write, 78 invalid settings.`,
 		Example: `  carillon-standalone --data-dir ./data
   carillon-standalone --data-dir /var/lib/carillon --listen 127.0.0.1:7070 --timezone Europe/Berlin
   carillon-standalone backup /backup/runs.sqlite --data-dir /var/lib/carillon`,
@@ -51,7 +51,7 @@ order. Exit codes: 0 stopped on request, 1 failed, 4 another process uses the da
 		},
 	}
 	config.StandaloneFlags(cmd.PersistentFlags())
-	cmd.AddCommand(backupCommand(environ, stdout), resetCommand(environ, stdout))
+	cmd.AddCommand(backupCommand(environ, stdout), resetCommand(environ, stdout, stderr))
 	cmd.SetContext(ctx)
 	return daemon.Execute(cmd, args, stdout, stderr)
 }

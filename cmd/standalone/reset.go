@@ -23,7 +23,7 @@ import (
 // resetLife is the lifetime of the token that reset-admin creates.
 const resetLife = 24 * time.Hour
 
-func resetCommand(environ []string, stdout io.Writer) *cobra.Command {
+func resetCommand(environ []string, stdout, stderr io.Writer) *cobra.Command {
 	return &cobra.Command{
 		Use:   "reset-admin",
 		Short: "Create an admin token if no admin can sign in",
@@ -38,12 +38,12 @@ token. The audit records it.`,
 			if err != nil {
 				return err
 			}
-			return daemon.Failed(reset(cmd.Context(), cfg, stdout))
+			return daemon.Failed(reset(cmd.Context(), cfg, stdout, stderr))
 		},
 	}
 }
 
-func reset(ctx context.Context, cfg config.Standalone, stdout io.Writer) error {
+func reset(ctx context.Context, cfg config.Standalone, stdout, stderr io.Writer) error {
 	data := filepath.Join(cfg.DataDir, datadir.Etcd)
 	if _, err := os.Stat(data); err != nil {
 		return fmt.Errorf("no standalone has been started in %s: %w", cfg.DataDir, err)
@@ -53,7 +53,7 @@ func reset(ctx context.Context, cfg config.Standalone, stdout io.Writer) error {
 		return err
 	}
 	defer home.Close()
-	etcd, err := embedded.Start(ctx, data)
+	etcd, err := embedded.Start(ctx, data, cfg.Log.Logger(stderr))
 	if err != nil {
 		return err
 	}

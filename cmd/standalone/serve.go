@@ -2,6 +2,8 @@ package main
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"io"
 
 	"carillon"
@@ -12,6 +14,7 @@ import (
 	"carillon/internal/platform/bootclock"
 	"carillon/internal/platform/certs"
 	"carillon/internal/platform/config"
+	"carillon/internal/platform/embedded"
 	"carillon/internal/platform/lifecycle"
 	"carillon/internal/platform/memory"
 	"carillon/internal/platform/metrics"
@@ -37,7 +40,7 @@ func serve(ctx context.Context, child *guardian.Child, cfg config.Standalone, st
 	}
 	data, err := datadir.Open(ctx, cfg.DataDir, log)
 	if err != nil {
-		return daemon.Failed(err)
+		return daemon.Failed(unwritable(err))
 	}
 	defer data.Close()
 
@@ -76,6 +79,7 @@ func serve(ctx context.Context, child *guardian.Child, cfg config.Standalone, st
 		ID:           node.Home.Life.Worker,
 		Clock:        node.Clock,
 		Origin:       node.Origin,
+		DiskFull:     func() error { return node.Spool.State().Refused },
 		Console:      web.Dist(),
 		Guide:        carillon.Documents(),
 	})
@@ -84,7 +88,7 @@ func serve(ctx context.Context, child *guardian.Child, cfg config.Standalone, st
 	}
 	parts := append(w.Parts(), m.Parts()...)
 	parts = append(parts,
-		lifecycle.Part{Name: "etcd", Serve: data.Watch},
+		lifecycle.Part{Name: "etcd", Serve: func(ctx context.Context) error { return unwritable(data.Watch(ctx)) }},
 		lifecycle.Part{
 			Name:  "secrets key",
 			Start: func(ctx context.Context) error { reseal(ctx, log, client, cfg.Notify.SecretsKey); return nil },
@@ -97,4 +101,15 @@ func serve(ctx context.Context, child *guardian.Child, cfg config.Standalone, st
 		},
 	)
 	return daemon.Serve(ctx, log, memory.Worker, child, w.Status, parts...)
+}
+
+// errEtcd marks the failure of an etcd that cannot write: without it, outcomes are known only after the next start.
+var errEtcd = fmt.Errorf("%w: %w", daemon.ErrEtcd, lifecycle.ErrHopeless)
+
+// unwritable gives the failure of an etcd that cannot write an exit code of its own.
+func unwritable(err error) error {
+	if errors.Is(err, embedded.ErrUnwritable) {
+		return fmt.Errorf("%w: %w", errEtcd, err)
+	}
+	return err
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"os"
 	"time"
 
@@ -21,7 +22,7 @@ func exampleEtcd() (client *clientv3.Client, stop func()) {
 	if err != nil {
 		panic(err)
 	}
-	server, err := embedded.Start(context.Background(), dir)
+	server, err := embedded.Start(context.Background(), dir, slog.New(slog.DiscardHandler))
 	if err != nil {
 		panic(err)
 	}

@@ -21,7 +21,7 @@ import (
 func BenchmarkCycle(b *testing.B) {
 	for _, batch := range []int{1, 20, joblock.MaxBatch} {
 		b.Run(fmt.Sprintf("batch=%d", batch), func(b *testing.B) {
-			etcd, err := embedded.Start(b.Context(), b.TempDir())
+			etcd, err := embedded.Start(b.Context(), b.TempDir(), slog.New(slog.DiscardHandler))
 			if err != nil {
 				b.Fatal(err)
 			}

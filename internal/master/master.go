@@ -85,9 +85,11 @@ type Config struct {
 	// Clock watches the wall clock; shared with the worker in the same process.
 	Clock *continuity.Clock
 	// Origin detects a restore of etcd; shared with the worker in the same process.
-	Origin  *continuity.Origin
-	Console fs.FS
-	Guide   fs.FS // the documentation that the console shows
+	Origin *continuity.Origin
+	// DiskFull returns why the disk of an etcd in this process is full; nil if there is no such etcd.
+	DiskFull func() error
+	Console  fs.FS
+	Guide    fs.FS // the documentation that the console shows
 
 	LoopLimit time.Duration // how long a loop may be stuck before that is a condition; 0: the default
 }
@@ -157,7 +159,7 @@ func New(cfg Config) (*Master, error) {
 		return nil, err
 	}
 	m.session = joblock.NewSession(cfg.Etcd, worker.SessionTTL, bootclock.Now, cfg.Log, func() {})
-	m.probe = healthetcd.NewProbe(cfg.Etcd, cfg.Store)
+	m.probe = healthetcd.NewProbe(cfg.Etcd, cfg.Store, cfg.DiskFull)
 	m.loops = health.NewLoops(cfg.Log, cfg.LoopLimit, m.probe.EtcdAway, masterLoops()...)
 	m.members = members.NewMembers(cfg.Etcd, wallclock.Now, m.loops.Report)
 	m.guard = members.NewGuard(m.members, cfg.ID, wallclock.Now, nil, cfg.Clock.Judge)

@@ -128,7 +128,7 @@ func (p *program) check(job string, cut map[int]bool) {
 		}
 	}
 	runs := p.a.runs("job=" + job)
-	everyFireOnce(p.t.(*testing.T), runs)
+	p.a.everyFireOnce(job)
 	for _, r := range runs {
 		if r.Status == "succeeded" && !ended[r.PlannedAt.Unix()] {
 			p.t.Errorf("%s: the run planned at %v has succeeded, and the call has not ended", job, r.PlannedAt)

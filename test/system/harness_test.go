@@ -224,7 +224,37 @@ func status(s string) func(run) bool { return func(r run) bool { return r.Status
 // the last, a second apart, each has exactly one outcome.
 func everyFireOnce(t *testing.T, runs []run) {
 	t.Helper()
+	eachOnce(t, runs, nil)
+}
+
+// gap is a series of fires that were missed together: those after From, until To. Its entry among the runs is that of
+// the last one.
+type gap struct{ From, To time.Time }
+
+// everyFireOnce checks the ledger of a job in which fires were missed together.
+func (a *api) everyFireOnce(job string) {
+	a.t.Helper()
+	var page struct {
+		Items []struct{ Gap *gap }
+	}
+	a.do(http.StatusOK, http.MethodGet, "/api/v1/jobs/"+job+"/fires?status=missed&limit=500", nil, &page)
+	var gaps []gap
+	for _, f := range page.Items {
+		if f.Gap != nil {
+			gaps = append(gaps, *f.Gap)
+		}
+	}
+	eachOnce(a.t, a.runs("job="+job), gaps)
+}
+
+func eachOnce(t testing.TB, runs []run, gaps []gap) {
+	t.Helper()
 	seen := map[time.Time]int{}
+	for _, g := range gaps {
+		for at := g.From.Add(time.Second); at.Before(g.To); at = at.Add(time.Second) {
+			seen[at]++
+		}
+	}
 	var first, last time.Time
 	for _, r := range runs {
 		if r.Cause != "cron" && r.Cause != "catchup" {

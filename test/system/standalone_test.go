@@ -187,6 +187,101 @@ func TestStandaloneKilled_LosesNoFire(t *testing.T) {
 	}
 }
 
+// A full disk ends neither a standalone nor what it runs: it says so, claims and saves nothing, and goes on when there
+// is room again.
+func TestStandalone_DiskFull_GoesOn(t *testing.T) {
+	t.Parallel()
+	disk := t.TempDir()
+	if err := syscall.Mount("tmpfs", disk, "tmpfs", 0, "size=300m,mode=0700"); errors.Is(err, syscall.EPERM) {
+		t.Skip("needs root to mount a small disk")
+	} else if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = syscall.Unmount(disk, syscall.MNT_DETACH) })
+	p, a := standalone(t, filepath.Join(disk, "data"))
+	for name, job := range map[string]map[string]any{
+		"tick": {"cronExpr": "* * * * * * *", "command": "echo tick $CARILLON_RUN_ID", "overlap": "allow"},
+		"long": {"command": "cat " + filepath.Join(disk, "go")},
+	} {
+		job["name"] = name
+		a.do(http.StatusCreated, http.MethodPost, "/api/v1/jobs", job, nil)
+	}
+	if err := syscall.Mkfifo(filepath.Join(disk, "go"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	a.do(http.StatusAccepted, http.MethodPost, "/api/v1/jobs/long/run", map[string]any{}, nil)
+	succeeded := func() int { return a.count("job=tick&status=succeeded", status("succeeded")) }
+	eventually(t, "both run", func() bool {
+		return succeeded() >= 3 && a.count("job=long&status=running", status("running")) == 1
+	})
+	filler := filepath.Join(disk, "filler")
+	fillDisk(t, filler)
+	isFull := func() bool {
+		var workers string
+		a.do(http.StatusOK, http.MethodGet, "/api/v1/workers", nil, &workers)
+		return strings.Contains(workers, `"disk_full"`)
+	}
+	eventually(t, "it says that the disk is full", isFull)
+	var refused string
+	a.do(http.StatusServiceUnavailable, http.MethodPost, "/api/v1/jobs",
+		map[string]any{"name": "more", "command": "true"}, &refused)
+	if !strings.Contains(refused, `"disk_full"`) {
+		t.Errorf("a job is refused with %s", refused)
+	}
+	eventually(t, "fires are late while the disk is full", func() bool {
+		var page struct{ Items []struct{ Status string } }
+		a.do(http.StatusOK, http.MethodGet, "/api/v1/jobs/tick/fires?limit=1", nil, &page)
+		return page.Items[0].Status == "waiting"
+	})
+	fillDisk(t, filler+"-2") // others take what has become free
+	for range 50 {
+		if err := os.WriteFile(filler+"-3", []byte("x"), 0o600); err == nil {
+			fillDisk(t, filler+"-3")
+		}
+		a.do(http.StatusOK, http.MethodGet, "/api/v1/jobs", nil, nil)
+	}
+	if !p.Alive() {
+		t.Fatalf("it ended with %d", p.exit())
+	}
+	for _, name := range []string{filler, filler + "-2", filler + "-3"} {
+		if err := os.Remove(name); err != nil && !errors.Is(err, os.ErrNotExist) {
+			t.Fatal(err)
+		}
+	}
+	eventually(t, "there is room again", func() bool { return !isFull() })
+	before := succeeded()
+	eventually(t, "the job runs again", func() bool { return succeeded() > before })
+	if err := os.WriteFile(filepath.Join(disk, "go"), []byte("x"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "the run has gone on through all of it", func() bool {
+		return a.count("job=long&status=succeeded", status("succeeded")) == 1
+	})
+	a.do(http.StatusOK, http.MethodPut, "/api/v1/jobs/tick", map[string]any{"name": "tick", "command": "true"}, nil)
+	a.everyFireOnce("tick")
+	if code := p.end(syscall.SIGTERM); code != 0 {
+		t.Fatalf("stopped with %d", code)
+	}
+}
+
+// fillDisk writes to a file until nothing more fits on its disk.
+func fillDisk(t *testing.T, path string) {
+	t.Helper()
+	file, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
+	if err != nil {
+		if errors.Is(err, syscall.ENOSPC) {
+			return
+		}
+		t.Fatal(err)
+	}
+	defer file.Close()
+	for chunk := make([]byte, 1<<20); len(chunk) > 0; {
+		if _, err := file.Write(chunk); err != nil {
+			chunk = chunk[:len(chunk)/2]
+		}
+	}
+}
+
 // A stop waits for what runs.
 func TestDrain(t *testing.T) {
 	t.Parallel()

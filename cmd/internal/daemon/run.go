@@ -26,6 +26,7 @@ import (
 const (
 	exitFailed = 1
 	exitTwin   = 4 // another process runs with this worker's id
+	exitEtcd   = 5 // the standalone's etcd cannot write
 )
 
 // Execute runs a command line and returns the exit code.
@@ -45,12 +46,17 @@ func Execute(cmd *cobra.Command, args []string, stdout, stderr io.Writer) int {
 	switch {
 	case errors.Is(err, members.ErrTwin), errors.Is(err, executor.ErrHomeInUse):
 		return exitTwin
+	case errors.Is(err, ErrEtcd):
+		return exitEtcd
 	case errors.Is(err, errFailed):
 		return exitFailed
 	default: // an invalid flag or setting
 		return config.ExitCode
 	}
 }
+
+// ErrEtcd marks the failure of an etcd in this process that cannot write to its files.
+var ErrEtcd = errors.New("etcd in this process has failed")
 
 // errFailed marks runtime failures, as opposed to invalid settings.
 var errFailed = errors.New("failed")

@@ -31,6 +31,7 @@ type Pinger interface {
 type Probe struct {
 	client  *clientv3.Client
 	store   Pinger
+	disk    func() error
 	backlog *auditetcd.Backlog
 
 	mu   sync.Mutex
@@ -50,9 +51,10 @@ type Answers struct {
 	used  int64 // percent of etcd's quota that is used; 0 if it reports no quota
 }
 
-// NewProbe returns a probe, which has not checked anything yet.
-func NewProbe(client *clientv3.Client, store Pinger) *Probe {
-	return &Probe{client: client, store: store, backlog: &auditetcd.Backlog{}}
+// NewProbe returns a probe, which has not checked anything yet. disk returns why the disk of an etcd in this process is
+// full; nil if there is no such etcd.
+func NewProbe(client *clientv3.Client, store Pinger, disk func() error) *Probe {
+	return &Probe{client: client, store: store, disk: disk, backlog: &auditetcd.Backlog{}}
 }
 
 // check asks etcd and the log store.
@@ -120,8 +122,16 @@ func spaceOf(ctx context.Context, client *clientv3.Client) (full bool, used int6
 // claims, outcomes, and operations that free space.
 const savesUpTo = 80
 
-// Room refuses to save jobs while etcd is nearly full, or too many audit entries are waiting in it.
+// Room refuses to save jobs while etcd or its disk is nearly full, or too many audit entries are waiting in it.
 func (p *Probe) Room() error {
+	if p.disk != nil {
+		if err := p.disk(); err != nil {
+			return &common.Error{Code: common.CodeUnavailable, Reason: common.ConditionDiskFull,
+				Data: common.WordsOf("error", err.Error()), RetryAfter: time.Minute, Err: err,
+				Message: fmt.Sprintf("the disk of the data folder is full (%v): jobs cannot be saved", err),
+				Hint:    "free space on it; current runs continue, and no new ones start"}
+		}
+	}
 	if used := p.Latest().used; used >= savesUpTo {
 		return &common.Error{Code: common.CodeUnavailable, Reason: "etcd_nearly_full", Data: common.WordsOf("percent",
 			used), RetryAfter: time.Minute,

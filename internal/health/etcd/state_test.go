@@ -8,6 +8,7 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
 
@@ -48,7 +49,7 @@ func newRig(t *testing.T) *rig {
 	jobs := catalog.New(catalog.NewWatcher(r.etcd, nil), schedule.NewInterner(), wall)
 	r.state = New(Config{
 		Client:  r.etcd,
-		Probe:   NewProbe(r.etcd, r),
+		Probe:   NewProbe(r.etcd, r, nil),
 		Catalog: jobs,
 		Members: workers,
 		Guard:   members.NewGuard(workers, "m", wall, nil, nil),
@@ -366,6 +367,21 @@ func TestSavesAreRefusedWhileEtcdIsNearlyFull(t *testing.T) {
 	}
 }
 
+// A standalone's etcd writes to the disk of the data folder.
+func TestSavesAreRefusedWhileTheDiskIsFull(t *testing.T) {
+	t.Parallel()
+	var full error
+	p := NewProbe(nil, nil, func() error { return full })
+	if err := p.Room(); err != nil {
+		t.Fatal(err)
+	}
+	full = syscall.ENOSPC
+	if e, ok := errors.AsType[*common.Error](p.Room()); !ok || e.Reason != "disk_full" ||
+		e.Code != common.CodeUnavailable || !errors.Is(e, syscall.ENOSPC) {
+		t.Errorf("%v", p.Room())
+	}
+}
+
 // slowStore is a log store whose answer to a ping can be held back, whatever the caller's deadline.
 type slowStore struct{ mu sync.Mutex }
 
@@ -382,7 +398,7 @@ func TestLogStoreThatIsSlowIsNotAway(t *testing.T) {
 		t.Skip("waits for a log store that does not answer")
 	}
 	store := &slowStore{}
-	p := NewProbe(etcdtest.Start(t), store)
+	p := NewProbe(etcdtest.Start(t), store, nil)
 	check := func() {
 		ctx, cancel := context.WithTimeout(t.Context(), lookLimit)
 		defer cancel()

@@ -42,7 +42,7 @@ type Stores struct {
 
 // Open opens or creates the stores.
 func Open(ctx context.Context, dir string, log *slog.Logger) (*Stores, error) {
-	etcd, err := embedded.Start(ctx, filepath.Join(dir, Etcd))
+	etcd, err := embedded.Start(ctx, filepath.Join(dir, Etcd), log)
 	if err != nil {
 		return nil, err
 	}
@@ -55,12 +55,7 @@ func Open(ctx context.Context, dir string, log *slog.Logger) (*Stores, error) {
 
 // Watch waits for the end of ctx. It returns an error if etcd fails before.
 func (s *Stores) Watch(ctx context.Context) error {
-	select {
-	case err := <-s.Etcd.Err():
-		return fmt.Errorf("etcd: %w", err)
-	case <-ctx.Done():
-		return nil
-	}
+	return s.Etcd.Wait(ctx)
 }
 
 // Close closes the stores.

@@ -2,6 +2,7 @@ package embedded
 
 import (
 	"errors"
+	"log/slog"
 	"testing"
 	"time"
 
@@ -55,7 +56,7 @@ func TestHistoryDue_LongPause_KeepsTheLastSeconds(t *testing.T) {
 }
 
 func TestCompact_OldRevisionsGo(t *testing.T) {
-	e, err := Start(t.Context(), t.TempDir())
+	e, err := Start(t.Context(), t.TempDir(), slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -90,7 +91,7 @@ func TestCompact_OldRevisionsGo(t *testing.T) {
 }
 
 func TestKeys_CountsThoseOfEtcd(t *testing.T) {
-	e, err := Start(t.Context(), t.TempDir())
+	e, err := Start(t.Context(), t.TempDir(), slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}

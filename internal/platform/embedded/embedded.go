@@ -1,12 +1,15 @@
 // Package embedded runs etcd inside the standalone's process.
 //
 // No other process can reach it: it listens nowhere, neither for clients nor for peers, and its client connects in
-// process. Its history is compacted automatically. etcd's own goroutines end with Close.
+// process. Its history is compacted automatically. etcd's own goroutines end with Close. What it will write next is
+// allocated on the disk beforehand, so that it survives a full disk; where it would end the process without a word, it
+// fails instead.
 package embedded
 
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -18,7 +21,6 @@ import (
 	"go.etcd.io/etcd/server/v3/etcdserver/api/v3client"
 	"go.etcd.io/etcd/server/v3/etcdserver/api/v3rpc"
 	"go.etcd.io/etcd/server/v3/proxy/grpcproxy/adapter"
-	"go.uber.org/zap"
 
 	"carillon/internal/etcdkit/request"
 )
@@ -41,36 +43,67 @@ type Etcd struct {
 	server *embed.Etcd
 	client *clientv3.Client
 
-	stop       context.CancelFunc // ends the compactor
-	compacting sync.WaitGroup
+	failures *failures
+
+	stop  context.CancelFunc // ends the loops
+	loops sync.WaitGroup
 }
 
 // Start opens or creates the keyspace in a folder and waits until it is usable.
-func Start(ctx context.Context, dir string) (*Etcd, error) {
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return nil, fmt.Errorf("create folder for etcd: %w", err)
-	}
-	server, err := embed.StartEtcd(config(dir))
+func Start(ctx context.Context, dir string, log *slog.Logger) (*Etcd, error) {
+	e, err := start(ctx, dir, log)
 	if err != nil {
 		return nil, fmt.Errorf("start etcd in %s: %w", dir, err)
 	}
-	select {
-	case <-server.Server.ReadyNotify():
-		ctx, stop := context.WithCancel(context.WithoutCancel(ctx))
-		e := &Etcd{server: server, client: v3client.New(server.Server), stop: stop}
-		e.client.KV = request.Local{
-			KV:      e.client.KV,
-			Service: adapter.KvServerToKvClient(v3rpc.NewQuotaKVServer(server.Server)),
-		}
-		e.compacting.Go(func() { e.compact(ctx) })
-		return e, nil
-	case err := <-server.Err():
-		server.Close()
-		return nil, fmt.Errorf("start etcd in %s: %w", dir, err)
-	case <-ctx.Done():
-		server.Close()
-		return nil, fmt.Errorf("start etcd in %s: %w", dir, context.Cause(ctx))
+	return e, nil
+}
+
+func start(ctx context.Context, dir string, log *slog.Logger) (*Etcd, error) {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, err
 	}
+	reserve := newReserve(dir, log)
+	if err := reserve.begin(); err != nil {
+		return nil, err
+	}
+	setSegment()
+	e := &Etcd{failures: newFailures(log)}
+	cfg := config(dir)
+	cfg.ZapLoggerBuilder = embed.NewZapLoggerBuilder(e.failures.logger())
+	started := make(chan error, 1)
+	go func() { // it does not return if etcd ends the process
+		var err error
+		e.server, err = embed.StartEtcd(cfg)
+		started <- err
+	}()
+	select {
+	case err := <-started:
+		if err != nil {
+			return nil, err
+		}
+	case err := <-e.failures.first:
+		return nil, err
+	}
+	select {
+	case <-e.server.Server.ReadyNotify():
+	case err := <-e.failures.first:
+		return nil, err // nothing can be closed
+	case err := <-e.server.Err():
+		e.server.Close()
+		return nil, err
+	case <-ctx.Done():
+		e.server.Close()
+		return nil, context.Cause(ctx)
+	}
+	ctx, e.stop = context.WithCancel(context.WithoutCancel(ctx))
+	e.client = v3client.New(e.server.Server)
+	e.client.KV = request.Local{
+		KV:      e.client.KV,
+		Service: adapter.KvServerToKvClient(v3rpc.NewQuotaKVServer(e.server.Server)),
+	}
+	e.loops.Go(func() { e.compact(ctx) })
+	e.loops.Go(func() { reserve.run(ctx) })
+	return e, nil
 }
 
 func config(dir string) *embed.Config {
@@ -88,21 +121,34 @@ func config(dir string) *embed.Config {
 	cfg.CompactionBatchLimit, cfg.CompactionSleepInterval = compactBatch, compactSleep
 	cfg.QuotaBackendBytes = quota
 	cfg.SnapshotCatchUpEntries, cfg.SnapshotCount = raftEntries, snapshotEvery
-	cfg.ZapLoggerBuilder = embed.NewZapLoggerBuilder(zap.NewNop())
 	return cfg
 }
 
 // Client returns the client, which is connected in process.
 func (e *Etcd) Client() *clientv3.Client { return e.client }
 
-// Err returns a channel that receives the error of a failed server.
-func (e *Etcd) Err() <-chan error { return e.server.Err() }
+// Wait waits for the end of ctx. It returns an error if the server fails before; one that wraps ErrUnwritable if it
+// would have ended the process.
+func (e *Etcd) Wait(ctx context.Context) error {
+	select {
+	case err := <-e.failures.first:
+		e.failures.first <- err // for Close
+		return err
+	case err := <-e.server.Err():
+		return err
+	case <-ctx.Done():
+		return nil
+	}
+}
 
 // Close stops the server. All writes are on disk.
 func (e *Etcd) Close() error {
 	e.stop()
-	e.compacting.Wait()
+	e.loops.Wait()
 	_ = e.client.Close() // in process it only ends its context, and returns that as an error
+	if len(e.failures.first) > 0 {
+		return nil // a part of it waits for ever
+	}
 	closed := make(chan struct{})
 	go func() {
 		e.server.Close()

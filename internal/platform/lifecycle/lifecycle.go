@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"math"
 	"time"
 )
 
@@ -26,10 +27,18 @@ type running struct {
 	err    error              // of Serve; read after done
 }
 
-// Run starts the parts, waits until ctx ends or a part fails, and stops the started parts. When hurry ends, the
-// contexts of all Stops end. The error is nil if ctx ended and all parts stopped in time; otherwise it joins all
-// reasons.
+// ErrHopeless marks the failure of a part without which the others cannot end in order.
+var ErrHopeless = errors.New("no other part can go on")
+
+const hopelessTimeout = 3 * time.Second
+
+// Run starts the parts, waits until ctx ends or a part fails, and stops the started parts. When hurry ends, or a part
+// has failed with ErrHopeless, the contexts of all Stops end; after the latter, a part has hopelessTimeout at most. The
+// error is nil if ctx ended and all parts stopped in time; otherwise it joins all reasons.
 func (d *Daemon) Run(ctx, hurry context.Context) error {
+	hurry, hasten := context.WithCancelCause(hurry)
+	defer hasten(nil)
+	most := time.Duration(math.MaxInt64)
 	failed := make(chan *running, len(d.parts))
 	started, err := d.start(ctx, failed)
 	if err == nil {
@@ -40,10 +49,15 @@ func (d *Daemon) Run(ctx, hurry context.Context) error {
 		case r := <-failed:
 			err = ended(r)
 			d.log.Error("part_failed", "part", r.part.Name, "error", err)
+			if errors.Is(err, ErrHopeless) {
+				hasten(err)
+				most = hopelessTimeout
+			}
 		}
 	}
 	for i := len(started) - 1; i >= 0; i-- {
-		if stopErr := d.stop(started[i], hurry); stopErr != nil {
+		limit := min(started[i].part.stopTimeout(), most)
+		if stopErr := d.stop(started[i], limit, hurry); stopErr != nil {
 			err = errors.Join(err, stopErr)
 		}
 	}
@@ -99,9 +113,8 @@ func ended(r *running) error {
 }
 
 // stop ends one part: its Stop, then its loop.
-func (d *Daemon) stop(r *running, hurry context.Context) error {
+func (d *Daemon) stop(r *running, limit time.Duration, hurry context.Context) error {
 	defer r.cancel()
-	limit := r.part.stopTimeout()
 	deadline, cancel := context.WithTimeout(context.Background(), limit)
 	defer cancel()
 	ctx, cancelStop := context.WithCancelCause(deadline)

@@ -109,6 +109,35 @@ func TestAPartThatFailsStopsAll(t *testing.T) {
 	}
 }
 
+// Without the part that has failed, no other may take its time to stop.
+func TestAPartThatFailsHopelessly_EndsAllStopsSoon(t *testing.T) {
+	virtualtime.Test(t, func(t *testing.T) {
+		slow := Part{
+			Name:        "slow",
+			Stop:        func(ctx context.Context) error { <-ctx.Done(); return context.Cause(ctx) },
+			StopTimeout: time.Hour,
+		}
+		deaf := Part{
+			Name:        "deaf",
+			Stop:        func(context.Context) error { time.Sleep(time.Minute); return nil },
+			StopTimeout: time.Hour,
+		}
+		failing := Part{Name: "etcd", Serve: func(context.Context) error {
+			time.Sleep(time.Minute)
+			return fmt.Errorf("%w: no disk", ErrHopeless)
+		}}
+		began := time.Now()
+		err := <-run(t.Context(), t.Context(), slow, deaf, failing)
+		if !errors.Is(err, ErrHopeless) {
+			t.Errorf("error %v", err)
+		}
+		if took := time.Since(began); took > time.Minute+hopelessTimeout+grace {
+			t.Errorf("it took %v", took)
+		}
+		time.Sleep(time.Minute) // for the deaf part
+	})
+}
+
 // The context of a part that waits for something unavailable ends when the daemon stops,
 // and that is no failure.
 func TestStoppingWhileAPartStarts(t *testing.T) {
