@@ -128,6 +128,9 @@ func (c *cli) ended(run *common.Run, jobsCode bool) error {
 	if run.WorkerName != "" {
 		line += ", on " + run.WorkerName
 	}
+	if run.Leftover > 0 {
+		line += ", " + leftBehind(run)
+	}
 	explained := run.Status == common.StatusSucceeded || run.Status == common.StatusFailed && run.ExitCode != nil
 	if run.Reason != nil && !explained {
 		line += ": " + run.Reason.Text

@@ -137,6 +137,9 @@ func (r *describedRun) show(c *cli) error {
 	if exit := exitOf(&r.Run); exit != "-" {
 		facts.fact("Exit", exit)
 	}
+	if r.Leftover > 0 {
+		facts.fact("Left", leftBehind(&r.Run))
+	}
 	if r.Status.Terminal() && r.Attempt > 0 && r.Nodes == nil { // a flow run has no command of its own
 		printed := common.Count(r.OutputBytes, "byte", "bytes")
 		if r.OutputTruncated {
@@ -145,6 +148,11 @@ func (r *describedRun) show(c *cli) error {
 		facts.fact("Printed", printed)
 	}
 	return facts.print(c.stdout)
+}
+
+// leftBehind describes what the command left in the background.
+func leftBehind(r *common.Run) string {
+	return common.Count(r.Leftover, "process", "processes") + " left behind, and ended with the command"
 }
 
 // lateEnd describes how a run ended on its worker after it had been resolved as lost.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"sync/atomic"
 
 	"carillon"
 	"carillon/cmd/internal/daemon"
@@ -68,6 +69,7 @@ func serve(ctx context.Context, child *guardian.Child, cfg config.Standalone, st
 	if err != nil {
 		return daemon.Failed(err)
 	}
+	var welcomed atomic.Bool
 	m, err := master.New(master.Config{
 		API:          cfg.API,
 		Etcd:         client,
@@ -81,6 +83,7 @@ func serve(ctx context.Context, child *guardian.Child, cfg config.Standalone, st
 		Origin:       node.Origin,
 		DiskFull:     func() error { return node.Spool.State().Refused },
 		Console:      web.Dist(),
+		Started:      welcomed.Load,
 		Guide:        carillon.Documents(),
 	})
 	if err != nil {
@@ -96,7 +99,9 @@ func serve(ctx context.Context, child *guardian.Child, cfg config.Standalone, st
 		lifecycle.Part{
 			Name: "welcome",
 			Start: func(ctx context.Context) error {
-				return welcome(ctx, cfg, master.NewAccess(client, &cfg.OIDC), m.Address(), stdout)
+				err := welcome(ctx, cfg, master.NewAccess(client, &cfg.OIDC), m.Address(), stdout)
+				welcomed.Store(err == nil)
+				return err
 			},
 		},
 	)

@@ -7189,7 +7189,10 @@ type Run struct {
 	JobVersion *int64 `json:"jobVersion,omitempty"`
 
 	// Late The run should have started by now.
-	Late        *bool       `json:"late,omitempty"`
+	Late *bool `json:"late,omitempty"`
+
+	// Leftover Number of processes that the command left behind, as in the background; they were ended with it.
+	Leftover    *int64      `json:"leftover,omitempty"`
 	MaxRssBytes *int64      `json:"maxRssBytes,omitempty"`
 	Nodes       *NodeCounts `json:"nodes,omitempty"`
 	Note        *string     `json:"note,omitempty"`

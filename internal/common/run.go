@@ -121,6 +121,7 @@ type Run struct {
 	OutputTruncated bool              `json:"outputTruncated,omitempty" doc:"Bytes in the middle of the output were not kept."`
 	CPUSeconds      float64           `json:"cpuSeconds,omitempty"`
 	MaxRSSBytes     int64             `json:"maxRssBytes,omitempty"`
+	Leftover        int               `json:"leftover,omitempty" doc:"Number of processes that the command left behind, as in the background; they were ended with it."`
 	TriggeredBy     string            `json:"triggeredBy,omitempty"`
 	Note            string            `json:"note,omitempty"`
 	Gap             *Gap              `json:"gap,omitempty"`

@@ -12,8 +12,9 @@ func TestValidUser(t *testing.T) {
 			t.Errorf("%q is refused", name)
 		}
 	}
-	for _, name := range []string{"", " ", " ann", "ann ", "a:b", "a/b", "a\nb", "a\tb", "a\x00", "a\x7f", "a\u202eb",
-		"a\u2028b", "a\u00a0b", "\xff", "1000", "0", "-1", "+0", "-", ".", "..", strings.Repeat("a", MaxUser+1)} {
+	for _, name := range []string{"", " ", " ann", "ann ", "a:b", "a/b", "root;id", "?", "a,b", "a|b", "<a>", "a\nb",
+		"a\tb", "a\x00", "a\x7f", "a\u202eb", "a\u2028b", "a\u00a0b", "\xff", "1000", "0", "-1", "+0", "-", ".", "..",
+		strings.Repeat("a", MaxUser+1)} {
 		if ValidUser(name) {
 			t.Errorf("%q is accepted", name)
 		}

@@ -221,13 +221,14 @@ func (c *cgroups) turnOff(err error) {
 	}
 }
 
-// kill kills all processes in the group, and reports whether there were any.
-func (l *leaf) kill() (lived bool) {
+// kill kills all processes in the group, and returns how many there were.
+func (l *leaf) kill() (lived int) {
 	if l == nil || !l.populated() {
-		return false
+		return 0
 	}
+	list, _ := os.ReadFile(filepath.Join(l.path, "cgroup.procs"))          // only counted
 	_ = os.WriteFile(filepath.Join(l.path, "cgroup.kill"), []byte("1"), 0) // the sweep of the tree kills as well
-	return true
+	return max(1, strings.Count(string(list), "\n"))
 }
 
 func (l *leaf) populated() bool {

@@ -320,7 +320,7 @@ func (x *Executor) execute(ctx context.Context, t *Task, out Output, masks *reda
 		x.cfg.Log.Warn("cgroup_not_removed", "job", t.Record.Job, "run", t.Record.Run)
 	}
 	values, invalid := x.reported(t, spec, masks)
-	x.leave(t, spec, clean && !lived)
+	x.leave(t, spec, clean && lived == 0)
 
 	how := ofPlugIn(t, &end, outcomeOf(t, &end, err, cause))
 	if how.Status == common.StatusFailed && cause == nil && hit != nil {
@@ -339,6 +339,9 @@ func (x *Executor) execute(ctx context.Context, t *Task, out Output, masks *reda
 		x.account(&run, &end)
 	}
 	run.OutputBytes, run.OutputTruncated = capture.Close()
+	if cause == nil {
+		run.Leftover = max(int(p.leftover.Load()), lived)
+	}
 	return run
 }
 

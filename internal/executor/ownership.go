@@ -29,8 +29,7 @@ type verdict struct {
 
 // judge returns the verdict on an adopted process. If the process has ended, it reaps it and returns nil.
 func (k *tracker) judge(pid int) *verdict {
-	if ended(pid) {
-		delete(k.known, pid)
+	if k.reaped(pid) {
 		return nil
 	}
 	v := k.known[pid]
@@ -51,17 +50,47 @@ func (k *tracker) judge(pid int) *verdict {
 	}
 	v.sure = time.Since(v.first) >= sureAfter
 	v.of, v.lost = k.whose(v.Process)
-	if v.of == nil && ended(pid) { // it ended during the examination
-		delete(k.known, pid)
+	if v.of == nil && k.reaped(pid) { // it ended during the examination
 		return nil
 	}
 	return v
 }
 
-// ended reaps a process if it has ended, and reports whether it has.
-func ended(pid int) bool {
-	got, err := syscall.Wait4(pid, nil, syscall.WNOHANG, nil)
-	return got == pid || errors.Is(err, syscall.ECHILD)
+// reaped reaps an adopted process if it has ended, and reports whether it has. One that was killed was left behind by
+// its run's command.
+func (k *tracker) reaped(pid int) bool {
+	of := k.runOf(pid)
+	var status syscall.WaitStatus
+	got, err := syscall.Wait4(pid, &status, syscall.WNOHANG, nil)
+	if got != pid && !errors.Is(err, syscall.ECHILD) {
+		return false
+	}
+	if got == pid && of != nil && status.Signaled() && status.Signal() == syscall.SIGKILL {
+		of.leftover.Add(1)
+	}
+	delete(k.known, pid)
+	return true
+}
+
+// runOf returns the run of an adopted process that may have ended, from what was known before; nil: none is known.
+func (k *tracker) runOf(pid int) *process {
+	if v := k.known[pid]; v != nil && v.of != nil {
+		return v.of
+	}
+	group, err := unix.Getpgid(pid)
+	if err != nil {
+		return nil
+	}
+	k.mu.Lock()
+	of, seen := k.byPID[group], k.noted[pid]
+	k.mu.Unlock()
+	if of != nil || seen.of == nil {
+		return of
+	}
+	if now, found := proctree.Look(pid); found && now.Start == seen.Start {
+		return seen.of
+	}
+	return nil
 }
 
 // goesWith reports whether an adopted process is killed at the end of a run, because it belongs to the run or cannot

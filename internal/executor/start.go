@@ -38,6 +38,8 @@ type process struct {
 	noted  map[int]proctree.Process
 	ending bool // the command was reaped
 
+	leftover atomic.Int64 // processes that were killed after the command had ended
+
 	abandoned atomic.Bool // its hanging start was killed
 }
 

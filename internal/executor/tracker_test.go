@@ -44,6 +44,34 @@ func waitHidden(t testing.TB, pid int) {
 	})
 }
 
+// A run says how many processes its command has left behind, since they are ended with it.
+func TestRun_CountsWhatItsCommandLeavesBehind(t *testing.T) {
+	x := newAdopter(t)
+	for command, want := range map[string]int{
+		"true":                               0,
+		"sleep 300 &":                        1,
+		"sleep 300 & sleep 300 &":            2,
+		"setsid sleep 300 >/dev/null 2>&1 &": 1,
+		"nohup sleep 300 >/dev/null 2>&1 &":  1,
+		"(setsid sh -c 'sleep 300 & echo >begun; wait' &); until [ -s begun ]; do :; done": 2,
+		"true & while [ -e /proc/$!/exe ]; do :; done":                                     0,
+		"true & wait": 0,
+		leaveHidden:   1,
+	} {
+		task := shell(command)
+		run := x.Run(t.Context(), task, record(t, task))
+		expect(t, run, common.StatusSucceeded, "")
+		if run.Leftover != want {
+			t.Errorf("%s: %d processes were left, want %d", command, run.Leftover, want)
+		}
+	}
+	stopped := newTask(common.Job{Command: "sleep 300 & echo begun; wait", Timeout: "100ms"})
+	run := x.Run(t.Context(), stopped, record(t, stopped))
+	if run.Status != common.StatusTimedOut || run.Leftover != 0 {
+		t.Errorf("a run that was stopped: %+v", run)
+	}
+}
+
 // another starts a run that goes on, so that what hides may be its own, until the function is called.
 func another(t testing.TB, x *executor.Executor) (end func()) {
 	t.Helper()

@@ -88,8 +88,10 @@ type Config struct {
 	Origin *continuity.Origin
 	// DiskFull returns why the disk of an etcd in this process is full; nil if there is no such etcd.
 	DiskFull func() error
-	Console  fs.FS
-	Guide    fs.FS // the documentation that the console shows
+	// Started reports whether this process is ready to be used, if its stores are; nil: always.
+	Started func() bool
+	Console fs.FS
+	Guide   fs.FS // the documentation that the console shows
 
 	LoopLimit time.Duration // how long a loop may be stuck before that is a condition; 0: the default
 }
@@ -227,6 +229,7 @@ func New(cfg Config) (*Master, error) {
 		Gauge:        counted.Condition,
 		Sources: []func() []common.Condition{m.loops.Conditions, cfg.Origin.Conditions, m.findings.Conditions,
 			cfg.Certificates.Conditions},
+		Started:  cfg.Started,
 		Round:    m.loops.Loop("lookout"),
 		Election: m.loops.Loop("election"),
 	})

@@ -140,7 +140,11 @@ func TestBackupAndRestore(t *testing.T) {
 			}
 			p, b := standalone(t, fresh)
 			cronctl(t, b, fresh, "create", "jobs", "-f", jobs)
-			restored, ledger := history(t, b, before)
+			var restored, ledger string
+			eventually(t, "the history has the titles of the jobs", func() bool {
+				restored, ledger = history(t, b, before)
+				return restored == runs && ledger == fires || strings.Contains(ledger, `"jobTitle"`)
+			})
 			if restored != runs {
 				t.Errorf("restored:\n%s\nwant\n%s", restored, runs)
 			}

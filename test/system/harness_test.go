@@ -80,8 +80,7 @@ func launchWith(t testing.TB, environ []string, name, path string, args ...strin
 	p := &process{Process: started, t: t}
 	t.Cleanup(func() {
 		if p.Alive() {
-			p.Signal(syscall.SIGKILL)
-			<-p.Done
+			p.Kill() // with the worker of a guardian, which would write to its folder a moment longer
 		}
 		if t.Failed() {
 			t.Logf("--- %s %s\n%s", name, strings.Join(args, " "), p.Text())

@@ -32,12 +32,13 @@ func entered(t testing.TB, p *process, dir, address string) *api {
 	if !p.Alive() {
 		t.Fatalf("the standalone ended with %d", p.exit())
 	}
-	eventually(t, "the welcome is printed", func() bool { return strings.Contains(p.Text(), "admin.token") })
+	// Ready means that the token works.
 	token, err := os.ReadFile(filepath.Join(dir, "admin.token"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	a.token = strings.TrimSpace(string(token))
+	a.do(http.StatusOK, http.MethodGet, "/api/v1/auth/me", nil, nil)
 	return a
 }
 
@@ -49,6 +50,7 @@ func TestStandalone_FirstStart(t *testing.T) {
 	if err != nil || info.Mode().Perm() != 0o600 {
 		t.Fatalf("admin.token: %v, %v", info.Mode(), err)
 	}
+	eventually(t, "the welcome is printed", func() bool { return strings.Contains(p.Text(), "admin.token") })
 	link := regexp.MustCompile(regexp.QuoteMeta(a.base) + `/#login=([a-z0-9]+)`).FindStringSubmatch(p.Text())
 	if link == nil {
 		t.Fatalf("no login link in %q", p.Text())

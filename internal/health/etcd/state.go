@@ -56,6 +56,8 @@ type Config struct {
 	Gauge func(code string, lasts bool)
 	// Sources return further conditions of this master.
 	Sources []func() []common.Condition
+	// Started reports whether this process is ready to be used, if its stores are; nil: always.
+	Started func() bool
 	// Round is the loop of the checks; Election is stuck while no master is elected.
 	Round, Election *health.Loop
 }
@@ -146,6 +148,9 @@ func (s *State) Ready(context.Context) []health.Check {
 	a := s.cfg.Probe.Latest()
 	if a.At.IsZero() {
 		return []health.Check{{Name: "etcd", Needed: true, Message: "not checked yet"}}
+	}
+	if s.cfg.Started != nil && !s.cfg.Started() {
+		return []health.Check{{Name: "start", Needed: true, Message: "it is being prepared for its first use"}}
 	}
 	return []health.Check{health.CheckOf("etcd", true, a.Etcd), health.CheckOf("watch", true, s.cfg.Catalog.Fault()),
 		health.CheckOf("log_store", false, a.Store)}

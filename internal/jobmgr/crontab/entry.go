@@ -81,6 +81,10 @@ func (p *parser) entry(line string, above comments) {
 		p.report(Note, "redirected", "%q redirects all output, so Carillon keeps "+
 			"none", common.Excerpt(strings.TrimSpace(redirect)))
 	}
+	if leavesProcess(job.Command) {
+		p.report(Note, "leftover", "a process that the command leaves in the background is ended with its run; start "+
+			"services with systemd, or as a job with daemon")
+	}
 	if n := chained(job.Command); n > 0 {
 		p.report(Note, "chain", "%s commands run one after the other: as steps of a flow, each has output, "+
 			"retries and a status of its own", strconv.Itoa(n))

@@ -90,7 +90,7 @@ func keep(path string, data []byte) error {
 }
 
 // FirstToken creates the admin token and stores it, readable by its owner only. The file is opened first: a token
-// that could not be stored would be lost.
+// that could not be stored would be lost. It has its name when it contains the token, which is valid by then.
 func FirstToken(ctx context.Context, auth *accessetcd.Store, dir string) (string, error) {
 	path := filepath.Join(dir, TokenFile)
 	if old, err := os.ReadFile(path); err == nil && len(strings.TrimSpace(string(old))) > 0 {
@@ -98,7 +98,8 @@ func FirstToken(ctx context.Context, auth *accessetcd.Store, dir string) (string
 	} else if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return "", fmt.Errorf("search for an admin token: %w", err)
 	}
-	file, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o600)
+	part := path + ".new"
+	file, err := os.OpenFile(part, os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o600)
 	if err != nil {
 		return "", fmt.Errorf("store the admin token: %w", err)
 	}
@@ -108,6 +109,9 @@ func FirstToken(ctx context.Context, auth *accessetcd.Store, dir string) (string
 	}
 	_, err = fmt.Fprintln(file, token)
 	if err := errors.Join(err, file.Sync(), file.Close()); err != nil {
+		return "", fmt.Errorf("store the admin token: %w", err)
+	}
+	if err := os.Rename(part, path); err != nil {
 		return "", fmt.Errorf("store the admin token: %w", err)
 	}
 	return token, nil

@@ -5672,6 +5672,11 @@ export interface components {
             jobVersion?: number;
             /** @description The run should have started by now. */
             late?: boolean;
+            /**
+             * Format: int64
+             * @description Number of processes that the command left behind, as in the background; they were ended with it.
+             */
+            leftover?: number;
             /** Format: int64 */
             maxRssBytes?: number;
             /** @description Of a flow run: the numbers of its nodes, by how they ended. */

@@ -55,6 +55,7 @@ export function RunFacts({ run }: { run: Run }) {
               {going && isGone(run.worker) && <div className="small" data-worker-gone="">{t('overview.onGoneText')}</div>}
             </>
           )],
+          [t('run.leftover'), run.leftover !== undefined && t('run.leftoverText', { count: run.leftover })],
           [t('run.cpu'), run.cpuSeconds !== undefined && formatSeconds(run.cpuSeconds, i18n.language)],
           [t('run.memory'), run.maxRssBytes !== undefined && formatBytes(run.maxRssBytes)],
           [t('run.version'), run.jobVersion !== undefined && <VersionLink job={run.job} version={run.jobVersion} />],
