@@ -71,6 +71,7 @@ func loadContexts(env environment) (contexts, error) {
 	var data []byte
 	if err == nil {
 		data, err = os.ReadFile(file)
+		data = common.WithoutMark(data)
 	}
 	if err == nil && len(bytes.TrimSpace(data)) > 0 {
 		err = yaml.UnmarshalWithOptions(data, &all, yaml.Strict())

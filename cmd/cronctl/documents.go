@@ -74,7 +74,7 @@ var bareCron = regexp.MustCompile(`(?m)(^|[\s{,-])["']?cronExpr["']?:[ \t]+[*@%]
 
 // documentsOf reads the objects of a kind in a file.
 func (c *cli) documentsOf(file, kind string) ([]document, error) {
-	data, err := c.readFile(file, maxFile)
+	data, err := c.readText(file, maxFile)
 	if err != nil {
 		return nil, err
 	}
@@ -93,6 +93,12 @@ func (c *cli) documentsOf(file, kind string) ([]document, error) {
 		}
 	}
 	return docs, nil
+}
+
+// readText reads a text file without its byte-order mark.
+func (c *cli) readText(file string, limit int64) ([]byte, error) {
+	data, err := c.readFile(file, limit)
+	return common.WithoutMark(data), err
 }
 
 func (c *cli) readFile(file string, limit int64) ([]byte, error) {

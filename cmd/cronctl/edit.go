@@ -77,7 +77,7 @@ func (c *cli) editText(ctx context.Context, api *apiclient.API, raw json.RawMess
 		if err := c.openEditor(ctx, file); err != nil {
 			return err
 		}
-		data, err := c.readFile(file, maxFile)
+		data, err := c.readText(file, maxFile)
 		if err != nil {
 			return err
 		}

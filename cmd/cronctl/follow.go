@@ -69,6 +69,16 @@ type printed struct {
 	inLine bool // the last byte was not a newline
 }
 
+// lineEnd notes whether what is written to it ends with a newline.
+type lineEnd printed
+
+func (p *lineEnd) Write(text []byte) (int, error) {
+	if len(text) > 0 {
+		p.inLine = text[len(text)-1] != '\n'
+	}
+	return len(text), nil
+}
+
 // piece copies the output available after offset, and reports whether there was any.
 func (p *printed) piece(ctx context.Context, w io.Writer) (bool, error) {
 	size := int64(pieceSize)
@@ -83,7 +93,7 @@ func (p *printed) piece(ctx context.Context, w io.Writer) (bool, error) {
 		return false, err
 	}
 	defer body.Close()
-	if _, err := io.Copy(w, body); err != nil {
+	if _, err := io.Copy(io.MultiWriter(w, (*lineEnd)(p)), body); err != nil {
 		return false, &common.Error{Code: common.CodeUnavailable, Message: "the output was interrupted", Err: err}
 	}
 	next, err := strconv.ParseInt(resp.Header.Get("Carillon-Next-Offset"), 10, 64)

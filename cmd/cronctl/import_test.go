@@ -91,6 +91,18 @@ func TestImportLeavesEditedJobsAlone(t *testing.T) {
 	}
 }
 
+// Some editors begin a text with a byte-order mark, which is no part of the first variable.
+func TestTextWithMark(t *testing.T) {
+	s := newStage(t)
+	tab := file(t, "tab", "\ufeffCRON_TZ=Asia/Tokyo\n0 1 * * * one\n")
+	s.run("import-crontab", tab, "--as", "ann", "--timezone", "UTC").want(t, exitOK, "1 created")
+	if got := s.jobs["tab-one"].Timezone; got != "Asia/Tokyo" {
+		t.Errorf("time zone %q", got)
+	}
+	jobs := file(t, "jobs.yaml", "\ufeffname: two\ncommand: 'true'\n")
+	s.run("create", "jobs", "-f", jobs).want(t, exitOK, "created two")
+}
+
 // A line means something else after the settings above it were edited. What else its job has stays.
 func TestImport_OfEditedSettings_UpdatesJobs(t *testing.T) {
 	s := newStage(t)

@@ -84,6 +84,9 @@ Several jobs, or all that match, are started at once; --wait, --follow, --param 
 				if err := p.follow(ctx, c.stdout); err != nil {
 					return c.leave(ctx, accepted.Run, err)
 				}
+				if p.inLine {
+					fmt.Fprintln(c.stderr) // the status has a line of its own
+				}
 			}
 			run, err := await(ctx, api, accepted.Run)
 			if err != nil {

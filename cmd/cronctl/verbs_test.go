@@ -131,6 +131,24 @@ func TestRunFollowsToTheEnd(t *testing.T) {
 	}
 }
 
+func TestRunFollow_OutputWithoutNewline_StatusHasItsOwnLine(t *testing.T) {
+	s := newStage(t)
+	s.jobs["hello"] = common.JobState{
+		StoredJob: common.StoredJob{Job: common.Job{Name: "hello", Command: "abc"}},
+		Version:   1,
+	}
+	asked := 0
+	s.onAsk = func(f *fakes, id string) {
+		if asked++; asked == 2 {
+			f.end(id, common.StatusSucceeded, 0)
+		}
+	}
+	got := s.run("run", "hello", "--follow").want(t, exitOK, "succeeded")
+	if got.out != "abc" || !strings.Contains(got.err, "\n\nsucceeded") {
+		t.Errorf("printed %q and %q", got.out, got.err)
+	}
+}
+
 func TestInterruptLeavesTheRun(t *testing.T) {
 	s := newStage(t)
 	s.jobs["hello"] = common.JobState{

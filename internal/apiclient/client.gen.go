@@ -4369,7 +4369,7 @@ type Definition struct {
 	// Steps The steps of a flow, in any order, in place of a command.
 	Steps *[]Step `json:"steps,omitempty"`
 
-	// SuccessExitCodes Exit codes that count as success. Default: 0.
+	// SuccessExitCodes Exit codes that count as success, in addition to 0.
 	SuccessExitCodes *[]int64 `json:"successExitCodes,omitempty"`
 
 	// TasksMax Maximum number of processes and threads of a run. Requires a worker with cgroups. Default: 512 on workers with cgroups, no limit on others.
@@ -5228,7 +5228,7 @@ type Job struct {
 	// Steps The steps of a flow, in any order, in place of a command.
 	Steps *[]Step `json:"steps,omitempty"`
 
-	// SuccessExitCodes Exit codes that count as success. Default: 0.
+	// SuccessExitCodes Exit codes that count as success, in addition to 0.
 	SuccessExitCodes *[]int64 `json:"successExitCodes,omitempty"`
 
 	// TasksMax Maximum number of processes and threads of a run. Requires a worker with cgroups. Default: 512 on workers with cgroups, no limit on others.
@@ -5416,7 +5416,7 @@ type JobInput struct {
 	// Steps The steps of a flow, in any order, in place of a command.
 	Steps *[]Step `json:"steps,omitempty"`
 
-	// SuccessExitCodes Exit codes that count as success. Default: 0.
+	// SuccessExitCodes Exit codes that count as success, in addition to 0.
 	SuccessExitCodes *[]int64 `json:"successExitCodes,omitempty"`
 
 	// TasksMax Maximum number of processes and threads of a run. Requires a worker with cgroups. Default: 512 on workers with cgroups, no limit on others.
@@ -5664,7 +5664,7 @@ type JobPatch struct {
 	// Steps The steps of a flow, in any order, in place of a command.
 	Steps *[]Step `json:"steps,omitempty"`
 
-	// SuccessExitCodes Exit codes that count as success. Default: 0.
+	// SuccessExitCodes Exit codes that count as success, in addition to 0.
 	SuccessExitCodes *[]int64 `json:"successExitCodes,omitempty"`
 
 	// TasksMax Maximum number of processes and threads of a run. Requires a worker with cgroups. Default: 512 on workers with cgroups, no limit on others.
@@ -7567,7 +7567,7 @@ type Step struct {
 	// Stdin Standard input of the command.
 	Stdin *string `json:"stdin,omitempty"`
 
-	// SuccessExitCodes Exit codes that count as success. Default: 0.
+	// SuccessExitCodes Exit codes that count as success, in addition to 0.
 	SuccessExitCodes *[]int64 `json:"successExitCodes,omitempty"`
 
 	// TasksMax Maximum number of processes and threads of a run.

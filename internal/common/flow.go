@@ -74,7 +74,7 @@ type Step struct {
 	KillGrace        Duration          `json:"killGrace,omitempty" doc:"Time between TERM and KILL." example:"10s"`
 	MemoryMax        Size              `json:"memoryMax,omitempty" doc:"Memory limit of a run." example:"512MiB"`
 	TasksMax         int               `json:"tasksMax,omitempty" minimum:"1" maximum:"65536" doc:"Maximum number of processes and threads of a run."`
-	SuccessExitCodes []int             `json:"successExitCodes,omitempty" nullable:"false" doc:"Exit codes that count as success. Default: 0."`
+	SuccessExitCodes []int             `json:"successExitCodes,omitempty" nullable:"false" doc:"Exit codes that count as success, in addition to 0."`
 	Output           *OutputPolicy     `json:"output,omitempty"`
 	Outputs          map[string]Output `json:"outputs,omitempty" doc:"Values that later steps may read, by name."`
 	Retry            *Retry            `json:"retry,omitempty"`

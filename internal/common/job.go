@@ -79,7 +79,7 @@ type Job struct {
 	KillGrace        Duration          `json:"killGrace,omitempty" doc:"Time between TERM and KILL. Default: 10s; at most a third of lostAfter." example:"10s"`
 	MemoryMax        Size              `json:"memoryMax,omitempty" doc:"Memory limit of a run; a run that exceeds it is killed as a whole. Requires a worker with cgroups. Default: no limit." example:"512MiB"`
 	TasksMax         int               `json:"tasksMax,omitempty" minimum:"1" maximum:"65536" doc:"Maximum number of processes and threads of a run. Requires a worker with cgroups. Default: 512 on workers with cgroups, no limit on others."`
-	SuccessExitCodes []int             `json:"successExitCodes,omitempty" nullable:"false" doc:"Exit codes that count as success. Default: 0."`
+	SuccessExitCodes []int             `json:"successExitCodes,omitempty" nullable:"false" doc:"Exit codes that count as success, in addition to 0."`
 	Overlap          Overlap           `json:"overlap,omitempty" enum:"skip,queue,replace,allow" doc:"What a fire does while an earlier run is unresolved. skip: it is recorded as skipped; queue: it waits (one at most); replace: it kills that run; allow: it runs at the same time. Default: skip."`
 	Output           *OutputPolicy     `json:"output,omitempty"`
 	StartAt          *time.Time        `json:"startAt,omitempty" doc:"No fire before this time."`
@@ -293,10 +293,7 @@ func (j *Job) PausedAt(now time.Time) bool {
 	return j.Paused && (j.PauseUntil == nil || now.Before(*j.PauseUntil))
 }
 
-// Succeeded reports whether an exit code counts as success for the job.
+// Succeeded reports whether an exit code counts as success for the job. 0 always does.
 func (j *Job) Succeeded(exitCode int) bool {
-	if len(j.SuccessExitCodes) == 0 {
-		return exitCode == 0
-	}
-	return slices.Contains(j.SuccessExitCodes, exitCode)
+	return exitCode == 0 || slices.Contains(j.SuccessExitCodes, exitCode)
 }

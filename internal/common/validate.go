@@ -76,7 +76,7 @@ func (j *Job) commandFaults(c *checker) {
 		return
 	}
 	switch {
-	case j.Command == "" && len(j.Args) == 0:
+	case strings.TrimSpace(j.Command) == "" && len(j.Args) == 0:
 		c.add("command", "required", nil, "is required, unless args are given")
 	case j.Command != "" && len(j.Args) > 0:
 		c.add("args", "exclusive", nil, "cannot stand beside command: give one of them").With("beside", "command")

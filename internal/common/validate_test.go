@@ -258,7 +258,7 @@ func TestPolicyAndSuccess(t *testing.T) {
 		codes []int
 		exit  int
 		want  bool
-	}{{nil, 0, true}, {nil, 1, false}, {[]int{3, 4}, 4, true}, {[]int{3, 4}, 0, false}} {
+	}{{nil, 0, true}, {nil, 1, false}, {[]int{3, 4}, 4, true}, {[]int{3, 4}, 0, true}, {[]int{3, 4}, 1, false}} {
 		if got := (&Job{SuccessExitCodes: c.codes}).Succeeded(c.exit); got != c.want {
 			t.Errorf("exit code %d of %v: %v", c.exit, c.codes, got)
 		}

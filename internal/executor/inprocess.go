@@ -115,10 +115,8 @@ func (x *Executor) judge(ctx context.Context, t *Task, r *Result) *inside.Outcom
 		return &inside.Outcome{Status: common.StatusRefused, Reason: why}
 	case ctx.Err() != nil && r.Code != "":
 		return inside.OfCause(context.Cause(ctx))
-	case r.Code == "" && t.Job.Succeeded(0), r.Code != "" && t.Job.Succeeded(r.ExitCode):
+	case r.Code == "", t.Job.Succeeded(r.ExitCode):
 		return &inside.Outcome{Status: common.StatusSucceeded}
-	case r.Code == "":
-		return inside.Failed("exit_code", "exit code 0").With("exitCode", "0")
 	}
 	how := &inside.Outcome{Status: common.StatusFailed, Reason: why}
 	return how.With("exitCode", strconv.Itoa(r.ExitCode))

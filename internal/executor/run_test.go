@@ -43,10 +43,9 @@ func TestRun_Outcome_NamesStatusAndReason(t *testing.T) {
 			status: common.StatusSucceeded,
 			exit:   new(3),
 		},
-		"zero that doesn't": {
+		"zero beside others": {
 			job:    common.Job{Command: "true", SuccessExitCodes: []int{3}},
-			status: common.StatusFailed,
-			reason: "exit_code",
+			status: common.StatusSucceeded,
 			exit:   new(0),
 		},
 		"unknown command": {

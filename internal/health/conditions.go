@@ -126,10 +126,20 @@ func (c *Conditions) Watch(ctx context.Context) error {
 	}
 }
 
-// Unless suppresses conditions that follow from one that is active already.
+// Unless suppresses conditions that follow from one that is active already, and for some time after its end: what
+// follows from it may end a little later.
 func Unless(raised func() bool, source func() []common.Condition) func() []common.Condition {
+	var mu sync.Mutex
+	var quiet time.Time // until when
 	return func() []common.Condition {
-		if raised() {
+		is := raised()
+		mu.Lock()
+		defer mu.Unlock()
+		now := time.Now()
+		if is {
+			quiet = now.Add(DefaultLimit)
+		}
+		if now.Before(quiet) {
 			return nil
 		}
 		return source()

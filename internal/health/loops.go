@@ -35,13 +35,14 @@ type Loops struct {
 	limit   time.Duration
 	excused func() bool
 
-	mu  sync.Mutex
-	all []*Loop
+	mu   sync.Mutex
+	all  []*Loop
+	away time.Time // guarded by mu; when the loops were excused last
 }
 
 // NewLoops creates the loops of specs. limit applies to loops without their own; default DefaultLimit. While excused
-// returns true no loop has a condition, because the common cause has a condition of its own. excused may be
-// nil.
+// returns true no loop has a condition, because the common cause has a condition of its own; and no loop is late by the
+// time until then. excused may be nil.
 func NewLoops(log *slog.Logger, limit time.Duration, excused func() bool, specs ...Spec) *Loops {
 	l := &Loops{log: log, limit: cmp.Or(limit, DefaultLimit), excused: excused}
 	for _, spec := range specs {
@@ -144,13 +145,19 @@ func (l *Loops) Fault() (fault error) {
 }
 
 func (l *Loops) stuck(each func(loop *Loop, since time.Duration, err error)) {
-	if l.excused != nil && l.excused() {
-		return
-	}
+	excused := l.excused != nil && l.excused()
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	if excused {
+		l.away = time.Now()
+		return
+	}
 	for _, loop := range l.all {
-		if since, err := loop.waiting(); since > loop.spec.Limit {
+		since, err := loop.waiting()
+		if !l.away.IsZero() {
+			since = min(since, time.Since(l.away))
+		}
+		if since > loop.spec.Limit {
 			each(loop, since, err)
 		}
 	}

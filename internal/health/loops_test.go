@@ -95,7 +95,28 @@ func TestLoopsAreExcusedByAGraverCondition(t *testing.T) {
 			t.Error("the fault of a loop that is excused")
 		}
 		away = false
-		expect(t, "etcd is back", loops, "loop_stuck watch")
+		expect(t, "etcd is back: the loop gets a round's time", loops)
+		time.Sleep(time.Second + time.Millisecond)
+		expect(t, "the round is late without the outage", loops, "loop_stuck watch")
+	})
+}
+
+func TestUnless_LastsALittleLonger(t *testing.T) {
+	virtualtime.Test(t, func(t *testing.T) {
+		away := false
+		follows := health.Unless(func() bool { return away },
+			func() []common.Condition { return []common.Condition{{Code: "x"}} })
+		for _, c := range []struct {
+			away  bool
+			after time.Duration
+			want  int
+		}{{false, 0, 1}, {true, time.Hour, 0}, {false, 0, 0}, {false, health.DefaultLimit, 1}} {
+			away = c.away
+			time.Sleep(c.after)
+			if got := len(follows()); got != c.want {
+				t.Errorf("%+v: %d", c, got)
+			}
+		}
 	})
 }
 

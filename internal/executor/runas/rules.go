@@ -46,7 +46,7 @@ const (
 // Parse parses and validates the contents of a file.
 func Parse(data []byte) (*Rules, error) {
 	rules := new(Rules)
-	if err := yaml.UnmarshalWithOptions(data, rules, yaml.Strict()); err != nil {
+	if err := yaml.UnmarshalWithOptions(common.WithoutMark(data), rules, yaml.Strict()); err != nil {
 		if e, ok := errors.AsType[yaml.Error](err); ok && e.GetToken() != nil {
 			return nil, fmt.Errorf("line %d: %s", e.GetToken().Position.Line, e.GetMessage())
 		}

@@ -40,6 +40,7 @@ func TestParse(t *testing.T) {
 		"empty file": {"", ""},
 		"all keys": {"default: bin\ngroups:\n  backup: {users: [postgres], shells: [/bin/sh], " +
 			"commands: [/usr/bin/rsync]}\n  '*': {disabled: true}\n", ""},
+		"byte-order mark":         {"\ufeffdefault: bin\n", ""},
 		"unknown key":             {"group:\n  backup: {}\n", "group"},
 		"unknown key of an entry": {"groups:\n  backup: {user: [root]}\n", "line 2"},
 		"duplicate group":         {"groups:\n  backup: {}\n  backup: {users: [root]}\n", "line 3"},

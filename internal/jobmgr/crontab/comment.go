@@ -16,9 +16,12 @@ const (
 
 var (
 	// The heading that crontab -e writes, ASCII drawings, and disabled lines.
-	heading     = regexp.MustCompile(`(?i)^m(in(ute)?)?[ \t]+h(ou)?r?\b`)
+	heading     = regexp.MustCompile(`(?i)^m(i?n(ute)?s?)?[ \t]+h(ou)?r?s?\b`)
 	drawing     = regexp.MustCompile(`^[^\pL\pN]|[|*]|[-=_#]{4}|[. ]{6}`)
 	switchedOff = regexp.MustCompile(`^([0-9*,/-]+[ \t]+){2}|^@[a-z]+[ \t]|^[A-Za-z_]+[ \t]*=`)
+	// The marks of programs that write crontabs. Some of them name their line.
+	generated = regexp.MustCompile(`(?i)^(begin|end) whenever\b|do not (edit|modify|change)|(generated|managed|installed) by\b`)
+	named     = regexp.MustCompile(`^(Ansible|(Puppet|Chef) Name): *`)
 )
 
 // comments collects the comment directly above a line. It describes the line only if it reads like a short sentence.
@@ -31,9 +34,11 @@ func (c *comments) reset() { *c = comments{} }
 
 func (c *comments) add(line string) {
 	text := strings.Join(strings.FieldsFunc(strings.TrimLeft(line, "#"), unprintable), " ")
+	text = named.ReplaceAllString(text, "")
 	switch {
 	case text == "":
 		c.reset()
+	case generated.MatchString(text):
 	case len(c.lines) >= maxCommentLines || heading.MatchString(text) || drawing.MatchString(text) ||
 		switchedOff.MatchString(text):
 		c.unfit = true

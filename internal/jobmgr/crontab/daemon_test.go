@@ -18,3 +18,19 @@ func TestLeavesProcess(t *testing.T) {
 		}
 	}
 }
+
+func TestCutByPercent(t *testing.T) {
+	for _, raw := range []string{"tar czf x-$(date +%F).tgz /home", "echo `date +%F`", `echo "50% done"`, "date +%F",
+		"date -u +%Y%m%d >x", "date '+%F'", "printf '%s\\n' x"} {
+		command, _ := splitPercent(raw)
+		if !cutByPercent(command) {
+			t.Errorf("%q is not noticed", raw)
+		}
+	}
+	for _, raw := range []string{"mail -s Hello team%Good morning", "cat%a", `echo "it's"%x`, "(cat)%x"} {
+		command, _ := splitPercent(raw)
+		if cutByPercent(command) {
+			t.Errorf("%q is noticed", raw)
+		}
+	}
+}

@@ -69,6 +69,10 @@ func (p *parser) entry(line string, above comments) {
 		p.report(NotTaken, "no_command", "no command: cron would run an empty one")
 		return
 	}
+	if job.Command != raw && strings.Contains(raw, "%") && cutByPercent(job.Command) {
+		p.report(Note, "percent", "cron ends the command at the first %%, and what follows is its standard input; a "+
+			"percent sign is written as \\%%")
+	}
 	p.env.apply(&job, p.HomeOf)
 	e := Entry{Line: p.line, Job: job, MailTo: p.env.mail}
 	p.identify(&e, expr+"\x00"+p.nameOf(user)+"\x00"+raw)

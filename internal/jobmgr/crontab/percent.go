@@ -1,6 +1,9 @@
 package crontab
 
-import "strings"
+import (
+	"regexp"
+	"strings"
+)
 
 // splitPercent separates a command from its standard input. The first unescaped percent sign begins the input, further
 // ones are line ends in it, and cron ends the last line. An escaped percent sign is a percent sign; every other
@@ -57,4 +60,15 @@ func input(raw string) string {
 		text += "\n"
 	}
 	return text
+}
+
+// A date format, of which the percent sign is missing.
+var dateFormat = regexp.MustCompile(`date\s[^;|&]*\+[A-Za-z:_.-]*$`)
+
+// cutByPercent reports whether the first percent sign of a line was probably not meant to end its command: it is in a
+// substitution, in quotes, or in the format of a date. It is used for a hint only.
+func cutByPercent(command string) bool {
+	masked := quoted.ReplaceAllString(command, "")
+	return strings.ContainsAny(masked, "'\"") || strings.Count(masked, "`")%2 == 1 ||
+		strings.Count(masked, "(") > strings.Count(masked, ")") || dateFormat.MatchString(masked)
 }

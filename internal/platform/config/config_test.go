@@ -193,6 +193,17 @@ func TestGoodFiles(t *testing.T) {
 	}
 }
 
+// Some editors begin a text with a byte-order mark.
+func TestFileWithMark(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "worker.yaml")
+	if err := os.WriteFile(path, []byte("\ufeffname: bell-1\ndataDir: /srv\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if w, err := LoadWorker(parse(t, WorkerFlags, "--config", path), nil); err != nil || w.Name != "bell-1" {
+		t.Errorf("%q, %v", w.Name, err)
+	}
+}
+
 // Each bad file is refused with all its faults, each with its line.
 func TestBadFiles(t *testing.T) {
 	worker := func(fs *pflag.FlagSet) error { _, err := LoadWorker(fs, []string{"HOME=/h"}); return err }

@@ -87,7 +87,7 @@ func (s *Secret) fill(key, path string, env environment) *common.Fault {
 	return nil
 }
 
-// readSmall reads a file, up to limit bytes.
+// readSmall reads a text file, up to limit bytes, without its byte-order mark.
 func readSmall(path string, limit int64) ([]byte, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -101,5 +101,5 @@ func readSmall(path string, limit int64) ([]byte, error) {
 	if int64(len(data)) > limit {
 		return nil, fmt.Errorf("%s is larger than %d KiB", path, limit>>10)
 	}
-	return data, nil
+	return common.WithoutMark(data), nil
 }

@@ -2963,7 +2963,7 @@ export interface components {
             stdin?: string;
             /** @description The steps of a flow, in any order, in place of a command. */
             steps?: components["schemas"]["Step"][];
-            /** @description Exit codes that count as success. Default: 0. */
+            /** @description Exit codes that count as success, in addition to 0. */
             successExitCodes?: number[];
             /**
              * Format: int64
@@ -3777,7 +3777,7 @@ export interface components {
             stdin?: string;
             /** @description The steps of a flow, in any order, in place of a command. */
             steps?: components["schemas"]["Step"][];
-            /** @description Exit codes that count as success. Default: 0. */
+            /** @description Exit codes that count as success, in addition to 0. */
             successExitCodes?: number[];
             /**
              * Format: int64
@@ -3976,7 +3976,7 @@ export interface components {
             stdin?: string;
             /** @description The steps of a flow, in any order, in place of a command. */
             steps?: components["schemas"]["Step"][];
-            /** @description Exit codes that count as success. Default: 0. */
+            /** @description Exit codes that count as success, in addition to 0. */
             successExitCodes?: number[];
             /**
              * Format: int64
@@ -4232,7 +4232,7 @@ export interface components {
             stdin?: string;
             /** @description The steps of a flow, in any order, in place of a command. */
             steps?: components["schemas"]["Step"][];
-            /** @description Exit codes that count as success. Default: 0. */
+            /** @description Exit codes that count as success, in addition to 0. */
             successExitCodes?: number[];
             /**
              * Format: int64
@@ -6026,7 +6026,7 @@ export interface components {
             slots?: number;
             /** @description Standard input of the command. */
             stdin?: string;
-            /** @description Exit codes that count as success. Default: 0. */
+            /** @description Exit codes that count as success, in addition to 0. */
             successExitCodes?: number[];
             /**
              * Format: int64

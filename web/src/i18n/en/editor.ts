@@ -29,7 +29,7 @@ export const editor = {
     mayBeSecret: 'May be secret:NAME.', unknownType: 'No live worker has this type: its settings are not checked before a worker has it.', outputPointer: 'JSON pointer',
     kind: 'Kind of command', shellCommand: 'Shell command', program: 'Program', command: 'Command', commandHelp: 'Run by the shell. Several lines are allowed.',
     args: 'Program and arguments', argsHelp: 'One per line; the first is the program. No shell interprets them.', shell: 'Shell', shellHelp: 'Its full path.', workDir: 'Working directory', workDirHelp: 'Its full path. Empty: a new one for each run.',
-    user: 'User', userHelp: 'User to run as; the worker must allow it. Empty: the worker’s own user.', exitCodes: 'Exit codes that mean success', exitCodesHelp: 'For example 0, 3. Empty: only 0.',
+    user: 'User', userHelp: 'User to run as; the worker must allow it. Empty: the worker’s own user.', exitCodes: 'Exit codes that mean success', exitCodesHelp: 'In addition to 0. For example 3, 24.',
     stdin: 'Standard input', stdinHelp: 'Passed to the command unchanged.', env: 'Environment', envHelp: 'The value secret:NAME refers to a secret, which only the worker reads.', envName: 'Name', envValue: 'Value', envAdd: 'Add a variable', envRemove: 'Remove {{name}}',
     envRemoveUnnamed: 'Remove this variable', envNameOf: 'Name of variable {{n}}', envValueOf: 'Value of variable {{n}}',
     timeout: 'Timeout', timeoutHelp: 'For example 90s, 5m, 1h30m. Empty: none.', killGrace: 'Grace period', killGraceHelp: 'Time between SIGTERM and SIGKILL.',

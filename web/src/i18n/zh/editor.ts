@@ -32,7 +32,7 @@ export const editor: Texts<typeof english> = {
     mayBeSecret: '可以写 secret:名称。', unknownType: '没有存活的工作节点提供此类型：在此之前不检查其设置。', outputPointer: 'JSON 指针',
     kind: '命令类型', shellCommand: 'Shell 命令', program: '程序', command: '命令', commandHelp: '由 Shell 执行，可写多行。',
     args: '程序与参数', argsHelp: '每行一个，首行为程序，不经过 Shell。', shell: 'Shell', shellHelp: '完整路径。', workDir: '工作目录', workDirHelp: '完整路径。留空则每次运行使用新的目录。',
-    user: '用户', userHelp: '以该用户身份运行，须经工作节点允许。留空则为工作节点自身的用户。', exitCodes: '表示成功的退出码', exitCodesHelp: '例如 0, 3。留空则仅 0。',
+    user: '用户', userHelp: '以该用户身份运行，须经工作节点允许。留空则为工作节点自身的用户。', exitCodes: '表示成功的退出码', exitCodesHelp: '除 0 以外的成功退出码，例如 3, 24。',
     stdin: '标准输入', stdinHelp: '原样传给命令。', env: '环境变量', envHelp: '写成 secret:名称 即引用密钥，其内容只有工作节点可见。', envName: '名称', envValue: '值', envAdd: '添加变量', envRemove: '删除 {{name}}',
     envRemoveUnnamed: '删除此变量', envNameOf: '变量 {{n}} 的名称', envValueOf: '变量 {{n}} 的值',
     timeout: '超时', timeoutHelp: '例如 90s、5m、1h30m。留空则不限。', killGrace: '宽限时间', killGraceHelp: 'SIGTERM 与 SIGKILL 之间的时间。',

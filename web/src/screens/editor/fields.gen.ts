@@ -365,7 +365,7 @@ export const definitionSpec: FieldSpec = {
           stdin: { type: 'string', doc: 'Standard input of the command.' },
           successExitCodes: {
             type: 'array',
-            doc: 'Exit codes that count as success. Default: 0.',
+            doc: 'Exit codes that count as success, in addition to 0.',
             items: { type: 'integer' },
           },
           tasksMax: { type: 'integer', doc: 'Maximum number of processes and threads of a run.' },
@@ -381,7 +381,7 @@ export const definitionSpec: FieldSpec = {
     },
     successExitCodes: {
       type: 'array',
-      doc: 'Exit codes that count as success. Default: 0.',
+      doc: 'Exit codes that count as success, in addition to 0.',
       items: { type: 'integer' },
     },
     tasksMax: { type: 'integer', doc: 'Maximum number of processes and threads of a run. Requires a worker with cgroups. Default: 512 on workers with cgroups, no limit on others.' },
