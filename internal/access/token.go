@@ -4,7 +4,6 @@ import (
 	"regexp"
 	"strings"
 	"time"
-	"unicode"
 	"unicode/utf8"
 
 	"carillon/internal/common"
@@ -55,7 +54,7 @@ type TokenRequest struct {
 // Faults returns what is wrong with the request.
 func (w *TokenRequest) Faults() (faults common.Faults) {
 	if n := utf8.RuneCountInString(w.Name); n == 0 || n > maxTokenName || !utf8.ValidString(w.Name) ||
-		strings.ContainsFunc(w.Name, unicode.IsControl) {
+		strings.ContainsFunc(w.Name, common.Misleads) {
 		faults.Add("name", "name", w.Name, "must be 1 to %d characters, without control characters", maxTokenName)
 	}
 	if !w.Role.Valid() {

@@ -3,6 +3,7 @@ package access
 import (
 	"maps"
 	"slices"
+	"strings"
 	"time"
 	"unicode/utf8"
 
@@ -64,6 +65,9 @@ const (
 func (w *UserChange) Faults(name string) (faults common.Faults) {
 	if w.Title != nil && (utf8.RuneCountInString(*w.Title) > maxTitle || !utf8.ValidString(*w.Title)) {
 		faults.Add("title", "too_long", nil, "must be at most %d characters", maxTitle).With("characters", maxTitle)
+	}
+	if w.Title != nil && strings.ContainsFunc(*w.Title, common.Misleads) {
+		faults.Add("title", "control", nil, "must be one line without control characters")
 	}
 	if w.Role != nil && *w.Role != "" && !w.Role.Valid() {
 		faults = append(faults, roleFault("role", *w.Role))

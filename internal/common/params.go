@@ -42,12 +42,33 @@ var guarded = map[string]bool{
 	"PYTHONUSERBASE": true, "PYTHONPLATLIBDIR": true,
 	"XDG_CONFIG_HOME": true, "GIT_DIR": true, "GIT_WORK_TREE": true, "DOTNET_STARTUP_HOOKS": true, "PSQLRC": true,
 	"LESSOPEN": true, "LESSCLOSE": true,
-	"MANPAGER": true, "KUBECONFIG": true, "AWS_CONFIG_FILE": true,
+	"MANPAGER": true, "KUBECONFIG": true, "AWS_CONFIG_FILE": true, "AWS_SHARED_CREDENTIALS_FILE": true,
+	"GOFLAGS": true, "GOENV": true, "GOTOOLCHAIN": true, "MAVEN_OPTS": true, "GRADLE_OPTS": true, "JAVA_OPTS": true,
+	"RUSTC": true, "RUSTC_WRAPPER": true, "RUSTFLAGS": true, "CC": true, "CXX": true, "PERL5SHELL": true,
+	"RESTIC_PASSWORD_COMMAND": true, "BORG_RSH": true, "BORG_PASSCOMMAND": true, "RCLONE_CONFIG": true,
+	"RCLONE_PASSWORD_COMMAND": true, "BASH_LOADABLES_PATH": true, "SSLKEYLOGFILE": true, "INPUTRC": true,
+	"CURL_HOME": true, "WGETRC": true, "NETRC": true, "GNUPGHOME": true, "DOCKER_CONFIG": true, "DOCKER_HOST": true,
+	"TF_CLI_CONFIG_FILE": true, "XDG_CONFIG_DIRS": true, "XDG_DATA_DIRS": true,
 }
 
 // guardedPrefixes are the prefixes of further such variables.
 var guardedPrefixes = [...]string{"CARILLON_", "LD_", "DYLD_", "BASH_FUNC_", "GIT_CONFIG", "MALLOC_", "NPM_CONFIG_",
-	"npm_config_"}
+	"npm_config_", "ANSIBLE_", "PIP_", "BUNDLE_", "CARGO_", "TF_CLI_ARGS"}
+
+// mayDecide are the ends of names of variables in which programs expect commands or options. A parameter of such a name
+// is pointed out.
+var mayDecide = [...]string{"_COMMAND", "_CMD", "_RSH", "_OPTS", "_OPTIONS", "FLAGS"}
+
+// MayDecideWhatRuns returns the parameters whose names suggest that a program takes commands or options from them, in
+// order.
+func (j *Job) MayDecideWhatRuns() (names []string) {
+	for _, name := range slices.Sorted(maps.Keys(j.Params)) {
+		if slices.ContainsFunc(mayDecide[:], func(end string) bool { return strings.HasSuffix(name, end) }) {
+			names = append(names, name)
+		}
+	}
+	return names
+}
 
 // DecidesWhatRuns reports whether a variable decides what a shell, the loader or a common interpreter runs.
 func DecidesWhatRuns(name string) bool { return !mayBeParam(name) }

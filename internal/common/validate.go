@@ -161,9 +161,16 @@ func (c *checker) line(location, s string, limit int) {
 	if utf8.RuneCountInString(s) > limit {
 		c.add(location, "too_long", nil, "must be at most %d characters", limit).With("characters", limit)
 	}
-	if strings.ContainsFunc(s, func(r rune) bool { return r != 0 && unicode.IsControl(r) }) {
+	if strings.ContainsFunc(s, func(r rune) bool { return r != 0 && Misleads(r) }) {
 		c.add(location, "control", s, "must be one line without control characters")
 	}
+}
+
+// Misleads reports whether a character may show a text as another one: controls of terminals, those that change the
+// direction of the text after them, and the ends of lines of Unicode.
+func Misleads(r rune) bool {
+	return unicode.IsControl(r) || r == '\u2028' || r == '\u2029' || unicode.Is(unicode.Bidi_Control, r) &&
+		r != '\u200e' && r != '\u200f' && r != '\u061c' // these are marks, which change no other text
 }
 
 func (c *checker) absolute(location, s string) {

@@ -163,10 +163,14 @@ func TestPolicyFaults(t *testing.T) {
 				"LD_PRELOAD":   {},
 				"CARILLON_JOB": {},
 				"PYTHONPATH":   {},
+				"GOFLAGS":      {},
+				"BORG_RSH":     {},
+				"PIP_TARGET":   {},
 			}
-		}, []string{"params.BASH_ENV env_reserved", "params.CARILLON_JOB env_reserved", "params.ENV env_reserved",
-			"params.IFS env_reserved",
-			"params.LD_PRELOAD env_reserved", "params.PATH env_reserved", "params.PYTHONPATH env_reserved",
+		}, []string{"params.BASH_ENV env_reserved", "params.BORG_RSH env_reserved",
+			"params.CARILLON_JOB env_reserved", "params.ENV env_reserved", "params.GOFLAGS env_reserved",
+			"params.IFS env_reserved", "params.LD_PRELOAD env_reserved", "params.PATH env_reserved",
+			"params.PIP_TARGET env_reserved", "params.PYTHONPATH env_reserved",
 			"params.SHELLOPTS env_reserved"}},
 		{"param that is in env", func(j *Job) {
 			j.Env, j.Params = map[string]string{"A": "x"}, map[string]Param{"A": {}}

@@ -99,6 +99,9 @@ func TestJobFaults(t *testing.T) {
 		{"workDir too long", func(j *Job) {
 			j.WorkDir = "/" + strings.Repeat("x", 4096)
 		}, []string{"workDir too_long"}},
+		{"title that turns", func(j *Job) { j.Title = "backup \u202egpj.exe" }, []string{"title control"}},
+		{"title of two lines", func(j *Job) { j.Title = "a\u2028b" }, []string{"title control"}},
+		{"title with marks", func(j *Job) { j.Title = "\u05d2\u05d9\u200f (DB) \U0001f468\u200d\U0001f4bb" }, nil},
 		{"user", func(j *Job) { j.User = "root;id" }, []string{"user user"}},
 		{"user with a line break", func(j *Job) { j.User = "root\n" }, []string{"user user"}},
 

@@ -43,8 +43,8 @@ func TestOutage_HasTheSameNumbersEverywhere(t *testing.T) {
 		return p, entered(t, p, dir, address)
 	}
 	p, a := begin()
-	a.do(http.StatusCreated, http.MethodPut, "/api/v1/channels/hook", map[string]any{"kind": "webhook", "url": hook.URL},
-		nil)
+	a.do(http.StatusCreated, http.MethodPut, "/api/v1/channels/hook",
+		map[string]any{"kind": "webhook", "url": hook.URL}, nil)
 	a.do(http.StatusCreated, http.MethodPost, "/api/v1/jobs", map[string]any{
 		"name":     "tick",
 		"cronExpr": "* * * * * * *",

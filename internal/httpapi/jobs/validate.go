@@ -95,6 +95,10 @@ func (s *Resource) warnings(ctx context.Context, job *common.Job) (all common.Fa
 		f.Hint = "remove the redirection at the end"
 		f.With("redirect", redirect)
 	}
+	for _, name := range job.MayDecideWhatRuns() {
+		all.Add("params."+name, "param_decides", name, "programs may take a command or options from a variable of "+
+			"this name, and every operator of the group can set it").Hint = "choose another name, and give a pattern"
+	}
 	remarks, err := s.Types.Warnings(ctx, job)
 	if err != nil {
 		return nil, err

@@ -26,6 +26,8 @@ func TestValidateWarns(t *testing.T) {
 			"body.notify.to[1] unknown_channel, body.notify.to[2] disabled_channel"},
 		{`{"name":"a","command":"true"}`, "?placement=true", "body.placement unplaced"},
 		{`{"name":"A","command":"true"}`, "?placement=true", ""},
+		{`{"name":"a","command":"true","params":{"DAY":{},"RSYNC_OPTS":{},"CFLAGS":{}}}`, "",
+			"body.params.CFLAGS param_decides, body.params.RSYNC_OPTS param_decides"},
 	} {
 		var v jobs.Validation
 		apitest.Decode(t, h.Want(http.StatusOK, apitest.As("editor", http.MethodPost, "/api/v1/jobs/validate"+c.query,

@@ -66,7 +66,6 @@ func start(ctx context.Context, dir string, log *slog.Logger) (*Etcd, error) {
 	if err := reserve.begin(); err != nil {
 		return nil, err
 	}
-	setSegment()
 	e := &Etcd{failures: newFailures(log)}
 	cfg := config(dir)
 	cfg.ZapLoggerBuilder = embed.NewZapLoggerBuilder(e.failures.logger())

@@ -9,7 +9,6 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
-	"sync"
 	"syscall"
 	"time"
 
@@ -21,9 +20,9 @@ import (
 // other process can take it: the next files of its log, and the growth of its database. Claims, output and saves stop
 // long before, while 64 MiB are free; what is written then is little, and the reserve lasts for hours.
 const (
-	// segment is the size of a file of the log. With the 64 MB of etcd's default three of them would take most of a
+	// segmentSize is the size of a file of the log. With the 64 MB of etcd's default three of them would take most of a
 	// small disk.
-	segment = 16 << 20
+	segmentSize = 16 << 20
 	// growth is how much more than its size the database has on the disk. It grows by 16 MiB.
 	growth = 20 << 20
 	// etcd notes in a small file with a new name what it has applied, every snapshotEvery entries. For these files
@@ -37,7 +36,8 @@ const (
 // tempFiles are the names under which etcd allocates the next file of its log, in turn. It takes over an existing one.
 var tempFiles = [...]string{"0.tmp", "1.tmp"}
 
-var setSegment = sync.OnceFunc(func() { wal.SegmentSizeBytes = segment })
+// etcd reads the size without synchronization, so it is set once, before any server of this process runs.
+var segment = func(size int64) int64 { wal.SegmentSizeBytes = size; return size }(segmentSize)
 
 // reserve keeps room for etcd.
 type reserve struct {

@@ -79,7 +79,7 @@ export const zhServer = {
     cron_trailing: '末尾有多余的内容。', cron_empty_item: '两个逗号之间没有内容。', cron_syntax: '含有无法识别的字符。', cron_field_range: '某个字段的值超出范围。',
     cron_range_reversed: '范围的终点早于起点。', cron_step: '步长不能为 0，也不能超过字段范围。', cron_hash: 'H 不能用在这里。', cron_day_step: '一个日期字段使用 */n 时，另一个不能再加限制：不同的 cron 对此理解不同。',
     cron_never: '此表达式永远不会触发。', cron_past: '此表达式的最后一次触发已经过去。', cron_every: '@every 需要至少 1 秒的时长，例如 @every 90s。', cron_every_start: '与其他计划并列时，@every 需要开始时间 startAt。', cron_at: '@at 需要 RFC 3339 时间，例如 @at 2030-01-01T09:00:00+08:00。',
-    cron_engine: '无法计算此表达式。', zone_missing: '请填写时区。', zone_local: '“Local”因机器而异，请写成 Asia/Shanghai 这样的名称。', redirected: '命令重定向了全部输出，运行因此没有可保留的输出。', zone_unknown: '不是已知的时区，请写成 Asia/Shanghai 这样的名称。',
+    cron_engine: '无法计算此表达式。', zone_missing: '请填写时区。', zone_local: '“Local”因机器而异，请写成 Asia/Shanghai 这样的名称。', redirected: '命令重定向了全部输出，运行因此没有可保留的输出。', param_decides: '程序可能从此名称的变量中读取命令或选项，而该分组的任何操作员都能设置它。', zone_unknown: '不是已知的时区，请写成 Asia/Shanghai 这样的名称。',
     dst_gap: '不是已知的规则。', dst_overlap: '不是已知的规则。',
     idempotency_key: '须为最多 128 个可打印的 ASCII 字符。', idempotency_reused: '此键已用于另一个请求。', unknown_worker: '没有此名称或 ID 的存活工作节点。', past: '须为将来的时间。',
     selector: '无法识别的选择器，请写成 zone=a,disk!=slow 的形式。', type: '类型不正确。', integer: '须为整数。', number: '须为数字。', time: '不是有效的时间，请写成 2030-01-01T09:00:00+08:00 的形式。',
