@@ -80,13 +80,13 @@ func start(ctx context.Context, dir string, log *slog.Logger) (*Etcd, error) {
 		if err != nil {
 			return nil, err
 		}
-	case err := <-e.failures.first:
-		return nil, err
+	case <-e.failures.failed:
+		return nil, e.failures.err
 	}
 	select {
 	case <-e.server.Server.ReadyNotify():
-	case err := <-e.failures.first:
-		return nil, err // nothing can be closed
+	case <-e.failures.failed:
+		return nil, e.failures.err // nothing can be closed
 	case err := <-e.server.Err():
 		e.server.Close()
 		return nil, err
@@ -130,9 +130,8 @@ func (e *Etcd) Client() *clientv3.Client { return e.client }
 // would have ended the process.
 func (e *Etcd) Wait(ctx context.Context) error {
 	select {
-	case err := <-e.failures.first:
-		e.failures.first <- err // for Close
-		return err
+	case <-e.failures.failed:
+		return e.failures.err
 	case err := <-e.server.Err():
 		return err
 	case <-ctx.Done():
@@ -145,9 +144,6 @@ func (e *Etcd) Close() error {
 	e.stop()
 	e.loops.Wait()
 	_ = e.client.Close() // in process it only ends its context, and returns that as an error
-	if len(e.failures.first) > 0 {
-		return nil // a part of it waits for ever
-	}
 	closed := make(chan struct{})
 	go func() {
 		e.server.Close()
@@ -155,6 +151,8 @@ func (e *Etcd) Close() error {
 	}()
 	select {
 	case <-closed:
+		return nil
+	case <-e.failures.failed: // a part of it waits for ever
 		return nil
 	case <-time.After(10 * time.Second):
 		return fmt.Errorf("etcd did not stop within 10 s")

@@ -15,12 +15,13 @@ var ErrUnwritable = errors.New("etcd cannot go on")
 
 // failures takes what etcd logs before it ends the process.
 type failures struct {
-	log   *slog.Logger
-	once  sync.Once
-	first chan error // the first one
+	log    *slog.Logger
+	once   sync.Once
+	failed chan struct{} // closed by the first one
+	err    error         // the first one; read after failed
 }
 
-func newFailures(log *slog.Logger) *failures { return &failures{log: log, first: make(chan error, 1)} }
+func newFailures(log *slog.Logger) *failures { return &failures{log: log, failed: make(chan struct{})} }
 
 // logger returns a logger for etcd. It logs nothing but what ends the process, and the goroutine that does so waits for
 // ever instead, so that the runs end in order.
@@ -40,7 +41,8 @@ func (f *failures) OnWrite(entry *zapcore.CheckedEntry, fields []zapcore.Field) 
 	}
 	f.once.Do(func() { // others follow from it
 		f.log.Error("etcd_failed", "error", err)
-		f.first <- err
+		f.err = err
+		close(f.failed)
 	})
 	select {}
 }

@@ -127,10 +127,10 @@ func write(ctx context.Context, etcd *Etcd, n int) error {
 		limited, cancel := context.WithTimeout(ctx, time.Minute)
 		_, err := etcd.Client().Txn(limited).Then(kept).Else(dropped).Commit()
 		cancel()
-		if len(etcd.failures.first) > 0 {
-			failure := <-etcd.failures.first
-			etcd.failures.first <- failure
-			return fmt.Errorf("after %d: %w", i, failure)
+		select {
+		case <-etcd.failures.failed:
+			return fmt.Errorf("after %d: %w", i, etcd.failures.err)
+		default:
 		}
 		if err != nil {
 			return err
