@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"math"
 	"os"
 	"os/user"
 	"slices"
@@ -38,7 +39,7 @@ func (x *Executor) lookUp(ctx context.Context, name string) (*runas.Account, err
 	return x.directory(ctx, name)
 }
 
-// directory returns the account of a user as the C library knows it.
+// directory returns the account of a user as the C library knows it. Root is a user of the machine's own files only.
 func (x *Executor) directory(ctx context.Context, name string) (*runas.Account, error) {
 	entry, err := x.entry(ctx, "passwd", name)
 	if err != nil {
@@ -52,6 +53,9 @@ func (x *Executor) directory(ctx context.Context, name string) (*runas.Account, 
 	gid, err2 := strconv.ParseUint(fields[3], 10, 32)
 	if err := errors.Join(err1, err2); err != nil {
 		return nil, err
+	}
+	if uid == 0 || uid == math.MaxUint32 { // a change to the latter is none
+		return nil, fmt.Errorf("a directory gives it the number %d", uid)
 	}
 	a := &runas.Account{Name: name, UID: uint32(uid), GID: uint32(gid), Home: fields[5]}
 	if a.Home == "" {

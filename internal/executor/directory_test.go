@@ -17,7 +17,7 @@ func TestDirectory_ReturnsTheAccountOfTheFiles(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = x.Close() })
-	for _, name := range []string{"root", "daemon", "nobody", "mail"} {
+	for _, name := range []string{"daemon", "nobody", "mail"} {
 		want, err := runas.Local(name)
 		if err != nil {
 			t.Fatal(err)
@@ -31,6 +31,9 @@ func TestDirectory_ReturnsTheAccountOfTheFiles(t *testing.T) {
 		if !reflect.DeepEqual(got, want) {
 			t.Errorf("%s is %+v, want %+v", name, got, want)
 		}
+	}
+	if a, err := x.directory(t.Context(), "root"); err == nil {
+		t.Errorf("a directory makes root of %+v", a)
 	}
 	for _, name := range []string{"no.such-user", `EXAMPLE\ann`, "-h", "Ann Lee"} {
 		a, err := x.lookUp(t.Context(), name)

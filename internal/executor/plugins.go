@@ -203,8 +203,8 @@ func (x *Executor) describe(ctx context.Context, file string) (*typeschema.Type,
 
 // call executes a program outside of a run, and returns what it has printed, up to a limit, and how it has ended.
 func (x *Executor) call(ctx context.Context, args []string, stdin string, limit int) ([]byte, *inside.Outcome) {
-	job := common.Job{Name: "describe", Args: args, KillGrace: "0s"}
-	record := common.Record{Job: job.Name, Run: "describe." + common.NewID(), Policy: job.Terms().Policy}
+	job := common.Job{Name: "call", Args: args, KillGrace: "0s"}
+	record := common.Record{Job: job.Name, Run: job.Name + "." + common.NewID(), Policy: job.Terms().Policy}
 	t := Task{Job: common.StoredJob{Job: job}, Record: record}
 	ctx, cancel := context.WithTimeoutCause(ctx, describeLimit, inside.TimedOut{After: describeLimit})
 	defer cancel()
