@@ -21,10 +21,13 @@ func (s *Standalone) createTokens(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if !done {
-		if _, err := datadir.FirstToken(ctx, s.access, s.dir); err != nil {
-			return err
-		}
+	if done {
+		err = datadir.NameToken(s.dir)
+	} else {
+		_, err = datadir.FirstToken(ctx, s.access, s.dir)
+	}
+	if err != nil {
+		return err
 	}
 	if err := s.revokeTokens(ctx); err != nil { // those of a process that was killed
 		return err

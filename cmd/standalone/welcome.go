@@ -28,6 +28,9 @@ func welcome(ctx context.Context, cfg config.Standalone, auth *accessetcd.Store,
 	}
 	url := scheme + "://" + address
 	if done {
+		if err := datadir.NameToken(cfg.DataDir); err != nil {
+			return fmt.Errorf("store the admin token: %w", err)
+		}
 		how := "The admin token is in " + path
 		if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
 			how = "If no admin can sign in any more: stop it, and run carillon-standalone reset-admin"

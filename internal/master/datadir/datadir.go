@@ -29,6 +29,8 @@ const (
 	TokenFile = "admin.token"
 	// secretsFile contains the key that encrypts stored secrets, if the settings name none.
 	secretsFile = "secrets.key"
+	// incomplete ends the name of a file until it is complete.
+	incomplete = ".new"
 )
 
 // FirstStart returns the actor of changes that the first start makes.
@@ -77,7 +79,7 @@ func SecretsKey(dir string) (config.Secret, error) {
 
 // keep writes a file atomically.
 func keep(path string, data []byte) error {
-	part := path + ".new"
+	part := path + incomplete
 	file, err := os.OpenFile(part, os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o600)
 	if err != nil {
 		return err
@@ -89,6 +91,19 @@ func keep(path string, data []byte) error {
 	return os.Rename(part, path)
 }
 
+// NameToken gives the file of the admin token its name, if the first start was killed just before that.
+func NameToken(dir string) error {
+	path := filepath.Join(dir, TokenFile)
+	if _, err := os.Stat(path); !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	token, err := os.ReadFile(path + incomplete)
+	if err != nil || len(strings.TrimSpace(string(token))) == 0 {
+		return nil // there is none, or it was not written: reset-admin makes another one
+	}
+	return os.Rename(path+incomplete, path)
+}
+
 // FirstToken creates the admin token and stores it, readable by its owner only. The file is opened first: a token
 // that could not be stored would be lost. It has its name when it contains the token, which is valid by then.
 func FirstToken(ctx context.Context, auth *accessetcd.Store, dir string) (string, error) {
@@ -98,7 +113,7 @@ func FirstToken(ctx context.Context, auth *accessetcd.Store, dir string) (string
 	} else if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return "", fmt.Errorf("search for an admin token: %w", err)
 	}
-	part := path + ".new"
+	part := path + incomplete
 	file, err := os.OpenFile(part, os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o600)
 	if err != nil {
 		return "", fmt.Errorf("store the admin token: %w", err)
