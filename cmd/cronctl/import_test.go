@@ -144,13 +144,14 @@ func TestImport_OfEditedSettings_UpdatesJobs(t *testing.T) {
 	s.stdin = "SHELL=/bin/bash\nPATH=/opt/bin\n" + lines
 	s.run(importing...).want(t, exitJobFailed, "one  (edited in the crontab: times; edited in Carillon: title)",
 		"conflict", "two  (edited in the crontab and in Carillon: times)",
-		"0 created, 0 unchanged, 1 updated, 1 not updated")
+		"0 created, 0 unchanged, 1 updated, 1 in conflict and left alone")
 	if s.jobs["two"].Timezone != "Asia/Tokyo" {
 		t.Error("an edited job was updated")
 	}
 	change("one", func(j *common.Job) { j.Group = "others" })
 	s.stdin = lines
-	s.run(importing...).want(t, exitJobFailed, "conflict", "the job is in the group others", "2 not updated")
+	s.run(importing...).want(t, exitJobFailed, "conflict", "the job is in the group others",
+		"2 in conflict and left alone")
 	s.run(append(importing, "--overwrite")...).want(t, exitOK, "2 overwritten")
 	s.run(importing...).want(t, exitOK, "0 created, 2 unchanged")
 }
@@ -164,7 +165,7 @@ func TestImport_OfEditedSettings_OfJobsWithoutRecord_IsAConflict(t *testing.T) {
 	delete(s.jobs["one"].Labels, crontab.ImportLabel)
 	s.run(append(importing, "--timezone", "UTC")...).want(t, exitOK, "0 created, 1 unchanged")
 	s.run(append(importing, "--timezone", "Asia/Tokyo")...).want(t, exitJobFailed, "conflict",
-		"it is not known which of them was edited: times", "1 not updated")
+		"it is not known which of them was edited: times", "1 in conflict and left alone")
 }
 
 // A second import without --notify leaves notifications alone, and an empty MAILTO ends them.

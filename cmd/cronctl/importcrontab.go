@@ -29,7 +29,8 @@ Each line that is not imported is reported with its number and the reason:
 
 Lines of the system format are imported for the user of --as only. --keep-users imports
 all, and stores the user in each job; for the user format that is the owner of the
-crontab, after whom the files of cron's spool are named. Workers run such jobs only if their runAs file allows it.
+crontab, after whom the files of cron's spool are named. Workers run such jobs only if
+their runAs file allows it.
 
 Jobs are named after their commands, or after the comment above the line if the command may
 do anything, as find or tar. A label, crontab-line, records the line that a job was imported
@@ -118,11 +119,11 @@ func (m *importer) run(cmd *cobra.Command, args []string) error {
 	if err := m.settings(); err != nil {
 		return err
 	}
-	taken, err := m.sources(args)
+	all, err := m.sources(args)
 	if err != nil {
 		return err
 	}
-	found := taken.sources
+	found := all.found
 	parsed := make([]crontab.Result, len(found))
 	for i, s := range found {
 		parsed[i] = crontab.Parse(s.text, m.options(&s))
@@ -156,10 +157,10 @@ func (m *importer) run(cmd *cobra.Command, args []string) error {
 	for i := range reports {
 		reports[i].print(m)
 	}
-	for _, s := range taken.skipped {
+	for _, s := range all.skipped {
 		fmt.Fprintf(m.c.stdout, "skipped %s\n", s)
 	}
-	for _, f := range taken.unread {
+	for _, f := range all.unread {
 		fmt.Fprintf(m.c.stdout, "nothing was read from the folder %s (%s)\n", f.path,
 			common.Count(f.files, "file", "files"))
 		m.unread = m.unread || f.files > 0
@@ -268,7 +269,7 @@ func (m *importer) summary() error {
 		{m.updated, verb(stepUpdate)},
 		{m.overwritten, verb(stepOverwrite)},
 		{m.different, "edited in Carillon and left alone (--overwrite replaces them)"},
-		{m.conflicts, "not updated, since the jobs differ otherwise, too (--overwrite replaces them)"},
+		{m.conflicts, "in conflict and left alone (--overwrite replaces them)"},
 	} {
 		if one.n > 0 {
 			fmt.Fprintf(w, ", %d %s", one.n, one.what)

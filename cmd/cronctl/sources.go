@@ -41,22 +41,21 @@ type unreadFolder struct {
 	files int
 }
 
-// taken is what sources has found.
-type taken struct {
-	sources []source
+// sources are the crontabs to read.
+type sources struct {
+	found   []source
 	skipped []string       // files that were left out, as cron leaves them out, with the reason
 	unread  []unreadFolder // folders without any other file
 }
 
 // sources collects the crontabs: files, folders such as /etc/cron.d, and "-" for standard input.
-func (m *importer) sources(args []string) (t taken, err error) {
+func (m *importer) sources(args []string) (all sources, err error) {
 	for _, arg := range args {
-		files, err := filesOf(arg)
+		files, folder, err := filesOf(arg)
 		if err != nil {
-			return t, err
+			return all, err
 		}
-		folder := arg != "-" && (len(files) != 1 || files[0] != arg)
-		before := len(t.sources)
+		before := len(all.found)
 		for _, file := range files {
 			s := sourceOf(file)
 			s.system = m.system || s.system
@@ -66,48 +65,48 @@ func (m *importer) sources(args []string) (t taken, err error) {
 					"crontabs of all users"
 			}
 			if why != "" {
-				t.skipped = append(t.skipped, file+": "+why)
+				all.skipped = append(all.skipped, file+": "+why)
 				continue
 			}
 			text, err := m.c.readFile(file, crontab.MaxBytes)
 			if err != nil {
-				return t, err
+				return all, err
 			}
 			s.text, s.prefix = string(text), cmp.Or(m.prefix, crontab.PrefixOf(file))
-			t.sources = append(t.sources, s)
+			all.found = append(all.found, s)
 		}
-		if folder && len(t.sources) == before {
-			t.unread = append(t.unread, unreadFolder{arg, len(files)})
+		if folder && len(all.found) == before {
+			all.unread = append(all.unread, unreadFolder{arg, len(files)})
 		}
 	}
-	return t, nil
+	return all, nil
 }
 
-// filesOf returns the files that an argument names.
-func filesOf(arg string) ([]string, error) {
+// filesOf returns the files that an argument names, and whether it is their folder.
+func filesOf(arg string) (files []string, folder bool, err error) {
 	if arg == "-" {
-		return []string{arg}, nil
+		return []string{arg}, false, nil
 	}
 	info, err := os.Stat(arg)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return nil, invalid(arg+" not found", "for your own crontab use: crontab -l | cronctl import-crontab -")
+		return nil, false, invalid(arg+" not found",
+			"for your own crontab use: crontab -l | cronctl import-crontab -")
 	case err != nil:
-		return nil, cannot("cannot read the crontab", err)
+		return nil, false, cannot("cannot read the crontab", err)
 	case !info.IsDir():
-		return []string{arg}, nil
+		return []string{arg}, false, nil
 	}
 	entries, err := os.ReadDir(arg)
 	if err != nil {
-		return nil, cannot("cannot read the folder", err)
+		return nil, false, cannot("cannot read the folder", err)
 	}
-	var files []string
 	for _, e := range entries {
 		if !strings.HasPrefix(e.Name(), ".") {
 			files = append(files, filepath.Join(arg, e.Name()))
 		}
 	}
-	return files, nil
+	return files, true, nil
 }
 
 // sourceOf returns what the path of a crontab determines.

@@ -203,5 +203,5 @@ func preparing(program string) bool {
 }
 
 func unprintable(r rune) bool {
-	return unicode.IsControl(r) || unicode.IsSpace(r) || r == unicode.ReplacementChar
+	return common.Misleads(r) || unicode.IsSpace(r) || r == unicode.ReplacementChar
 }

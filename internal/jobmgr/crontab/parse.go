@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"strings"
 	"unicode/utf8"
-
-	"carillon/internal/common"
 )
 
 // parser parses line by line; its settings apply to the next line.
@@ -29,7 +27,7 @@ func Parse(text string, o Options) Result {
 		p.report(Fault, "too_large", "is larger than %d KiB", MaxBytes>>10)
 		return p.result
 	}
-	for line := range strings.Lines(string(common.WithoutMark([]byte(text)))) {
+	for line := range strings.Lines(strings.TrimPrefix(text, "\ufeff")) {
 		p.line++
 		p.read(strings.TrimSuffix(line, "\n"))
 		if p.stopped {
