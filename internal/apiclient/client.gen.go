@@ -4149,14 +4149,14 @@ type DST struct {
 	// Gap A fixed local time that does not exist. run: fire at the first instant after the gap; skip: do not fire. Default: run.
 	Gap *DSTGap `json:"gap,omitempty"`
 
-	// Overlap Which occurrence of a fixed local time that exists twice. Default: first.
+	// Overlap Which occurrence of a local time that exists twice. Default, as cron: both if a field of the time begins with *, otherwise first.
 	Overlap *DSTOverlap `json:"overlap,omitempty"`
 }
 
 // DSTGap A fixed local time that does not exist. run: fire at the first instant after the gap; skip: do not fire. Default: run.
 type DSTGap string
 
-// DSTOverlap Which occurrence of a fixed local time that exists twice. Default: first.
+// DSTOverlap Which occurrence of a local time that exists twice. Default, as cron: both if a field of the time begins with *, otherwise first.
 type DSTOverlap string
 
 // DSTTime defines model for DSTTime.
@@ -6749,7 +6749,7 @@ type PoolWaiter struct {
 
 // Preview defines model for Preview.
 type Preview struct {
-	// Canonical The canonical form: the same for all expressions with the same meaning; several are separated by semicolons.
+	// Canonical The canonical form: the same for all expressions that match the same local times; several are separated by semicolons.
 	Canonical string `json:"canonical"`
 
 	// Description The expression in words, in the requested language; several are separated by semicolons.

@@ -194,7 +194,7 @@ type Placement struct {
 // DST is how fixed-time fires are handled on nights when the clocks change.
 type DST struct {
 	Gap     string `json:"gap,omitempty" enum:"run,skip" doc:"A fixed local time that does not exist. run: fire at the first instant after the gap; skip: do not fire. Default: run."`
-	Overlap string `json:"overlap,omitempty" enum:"first,second,both" doc:"Which occurrence of a fixed local time that exists twice. Default: first."`
+	Overlap string `json:"overlap,omitempty" enum:"first,second,both" doc:"Which occurrence of a local time that exists twice. Default, as cron: both if a field of the time begins with *, otherwise first."`
 }
 
 // OutputPolicy bounds the stored output of a run.

@@ -16,6 +16,7 @@ type expression struct {
 	period   time.Duration // kindEvery
 	at       time.Time     // kindAt
 	allHours bool          // the line follows real time through gaps and overlaps
+	periodic bool          // a field of the time begins with *
 	someDays bool          // a day field is restricted
 	either   bool          // both day fields are restricted
 	months   bool          // no day of the line exists in some months
@@ -48,7 +49,7 @@ func newExpression(p *parsed, text string) (*expression, *Error) {
 	if p.kind != kindCron {
 		return x, nil
 	}
-	x.allHours = p.line[hour].star
+	x.allHours, x.periodic = p.line[hour].star, p.periodic
 	x.someDays = !p.line[dom].star || !p.line[dow].star
 	x.either = p.line.either()
 	x.months = p.line.skipsMonths()

@@ -44,6 +44,7 @@ var defs = [fieldCount]fieldDef{
 type field struct {
 	star     bool   // * or ?: not restricted
 	starStep bool   // has an item */n, which crons combine in two ways
+	hashStep bool   // has an item H/n, which is a */n that begins elsewhere
 	set      set    // values, counted from the field's smallest
 	last     bool   // L: the last day of the month
 	lastWork bool   // LW: the last weekday (Monday to Friday) of the month
@@ -66,8 +67,9 @@ func (f *field) full(d *fieldDef) bool { return f.set.count() == d.size() }
 // line is a parsed cron line; seconds and years are always present.
 type line [fieldCount]field
 
-// settle brings lines with the same meaning to the same form.
-func (l *line) settle() {
+// settle brings lines with the same meaning to the same form. It reports whether a field of the time, which then is
+// written as values, was given as a period.
+func (l *line) settle() (periodic bool) {
 	for i := range l {
 		f := &l[i]
 		full := f.full(&defs[i])
@@ -86,9 +88,11 @@ func (l *line) settle() {
 			if f.star || full {
 				*f = field{star: true}
 			}
+			periodic = periodic || i <= hour && (f.star || f.starStep || f.hashStep)
 		}
-		f.starStep = false
+		f.starStep, f.hashStep = false, false
 	}
+	return periodic
 }
 
 // either reports whether both day fields are restricted, so that either may match.

@@ -37,7 +37,7 @@ func FuzzParse(f *testing.F) {
 		if text := s.Canonical(); len(text) <= maxTextLen {
 			spec.Expr = text
 			again, err := in.Parse(spec)
-			if err != nil || again.Canonical() != text || again.expr != s.expr {
+			if err != nil || again.Canonical() != text || again.expr != s.expr && !s.expr.periodic {
 				t.Fatalf("%q: canonical %q is read as %q (%v)", expr, text, again.Canonical(), err)
 			}
 		}

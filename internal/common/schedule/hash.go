@@ -35,6 +35,7 @@ func (p *fieldParser) hashed(it token) *Error {
 		p.addSpan(first+int(h%uint64(size)), first+int(h%uint64(size)), 1)
 		return nil
 	}
+	p.out.hashStep = true
 	p.addSpan(first+int(h%uint64(min(step, size))), last, step)
 	return nil
 }

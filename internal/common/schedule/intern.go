@@ -12,8 +12,14 @@ import (
 // previews of any number of lines do not fill the memory. Safe for concurrent use.
 type Interner struct {
 	mu          sync.Mutex
-	expressions map[string]weak.Pointer[expression] // guarded by mu
-	zones       map[zoneKey]*zone                   // guarded by mu; bounded by the number of zone names and rules
+	expressions map[expressionKey]weak.Pointer[expression] // guarded by mu
+	zones       map[zoneKey]*zone                          // guarded by mu; bounded by the number of names and rules
+}
+
+// expressionKey tells lines apart that fire at different times somewhere.
+type expressionKey struct {
+	text     string // canonical
+	periodic bool
 }
 
 type zoneKey struct {
@@ -24,7 +30,7 @@ type zoneKey struct {
 // NewInterner returns an empty Interner.
 func NewInterner() *Interner {
 	return &Interner{
-		expressions: make(map[string]weak.Pointer[expression]),
+		expressions: make(map[expressionKey]weak.Pointer[expression]),
 		zones:       make(map[zoneKey]*zone),
 	}
 }
@@ -123,8 +129,9 @@ func (in *Interner) zone(key zoneKey) (*zone, *Error) {
 // expression returns the shared parse of a text, or creates it.
 func (in *Interner) expression(p *parsed) (*expression, *Error) {
 	text := p.canonical()
+	key := expressionKey{text, p.periodic}
 	in.mu.Lock()
-	x := in.expressions[text].Value()
+	x := in.expressions[key].Value()
 	in.mu.Unlock()
 	if x != nil {
 		return x, nil
@@ -135,19 +142,19 @@ func (in *Interner) expression(p *parsed) (*expression, *Error) {
 	}
 	in.mu.Lock()
 	defer in.mu.Unlock()
-	if known := in.expressions[text].Value(); known != nil {
+	if known := in.expressions[key].Value(); known != nil {
 		return known, nil
 	}
-	in.expressions[text] = weak.Make(x)
-	runtime.AddCleanup(x, in.forget, text)
+	in.expressions[key] = weak.Make(x)
+	runtime.AddCleanup(x, in.forget, key)
 	return x, nil
 }
 
 // forget removes an expression that no Schedule uses any more.
-func (in *Interner) forget(text string) {
+func (in *Interner) forget(key expressionKey) {
 	in.mu.Lock()
 	defer in.mu.Unlock()
-	if p, found := in.expressions[text]; found && p.Value() == nil {
-		delete(in.expressions, text)
+	if p, found := in.expressions[key]; found && p.Value() == nil {
+		delete(in.expressions, key)
 	}
 }

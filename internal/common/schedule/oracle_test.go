@@ -33,7 +33,7 @@ type oracleLine struct {
 	text                                  string
 	second, minute, hour, dom, month, dow oracleField
 	year                                  oracleField
-	allHours                              bool
+	allHours, periodic                    bool
 }
 
 func (l oracleLine) match(c civil) bool {
@@ -94,6 +94,31 @@ func drawField(t *rapid.T, name string, stars int, low, high int, words []string
 		return everything(rapid.SampledFrom([]string{"*", "?"}).Draw(t, name+" sign"))
 	}
 	return drawValues(t, name, low, high, words, of)
+}
+
+// drawTime draws a field of the time: it may be a period, with or without further values.
+func drawTime(t *rapid.T, name string, high int, of func(civil) int) oracleField {
+	if rapid.IntRange(0, 3).Draw(t, name+" period") > 0 {
+		return drawField(t, name, 2, 0, high, nil, of)
+	}
+	step := rapid.IntRange(1, high).Draw(t, name+" every")
+	f := oracleField{text: "*/" + strconv.Itoa(step), star: true, match: func(c civil) bool { return of(c)%step == 0 }}
+	if rapid.IntRange(0, 2).Draw(t, name+" more") == 0 {
+		more, period := drawValues(t, name+" other", 0, high, nil, of), f.match
+		f.text += "," + more.text
+		f.match = func(c civil) bool { return period(c) || more.match(c) }
+	}
+	return f
+}
+
+// all reports whether the field matches each hour, minute or second.
+func (f oracleField) all(size int, at func(int) civil) bool {
+	for v := range size {
+		if !f.match(at(v)) {
+			return false
+		}
+	}
+	return true
 }
 
 func daysIn(year, month int) int {
@@ -170,7 +195,7 @@ func drawDow(t *rapid.T) oracleField {
 func drawLine(t *rapid.T, withSeconds bool) oracleLine {
 	l := oracleLine{
 		second: oracleField{text: "0", match: func(c civil) bool { return c.second == 0 }},
-		minute: drawField(t, "minute", 2, 0, 59, nil, func(c civil) int { return c.minute }),
+		minute: drawTime(t, "minute", 59, func(c civil) int { return c.minute }),
 		dom:    drawDom(t),
 		month:  drawField(t, "month", 9, 1, 12, monthWords, func(c civil) int { return c.month }),
 		dow:    drawDow(t),
@@ -186,18 +211,17 @@ func drawLine(t *rapid.T, withSeconds bool) oracleLine {
 			l.hour = oracleField{text: "0-3", match: func(c civil) bool { return c.hour <= 3 }}
 		}
 	default:
-		l.hour = drawValues(t, "hour", 0, 23, nil, hourOf)
-		l.allHours = true
-		for h := range 24 {
-			l.allHours = l.allHours && l.hour.match(civil{hour: h})
-		}
+		l.hour = drawTime(t, "hour", 23, hourOf)
+		l.allHours = l.hour.all(24, func(v int) civil { return civil{hour: v} })
 	}
 	fields := []string{l.minute.text, l.hour.text, l.dom.text, l.month.text, l.dow.text}
 	if withSeconds {
-		l.second = drawField(t, "second", 2, 0, 59, nil, func(c civil) int { return c.second })
+		l.second = drawTime(t, "second", 59, func(c civil) int { return c.second })
 		fields = append(append([]string{l.second.text}, fields...), l.year.text)
 	}
 	l.text = strings.Join(fields, " ")
+	l.periodic = l.hour.star || l.minute.star || l.minute.all(60, func(v int) civil { return civil{minute: v} }) ||
+		l.second.star || l.second.all(60, func(v int) civil { return civil{second: v} })
 	return l
 }
 
@@ -257,7 +281,7 @@ func (tl timeline) fires(l oracleLine, r Rules) []int64 {
 		fire := false
 		if l.match(m.civil) {
 			switch {
-			case l.allHours, r.Overlap == OverlapBoth:
+			case l.allHours, r.Overlap == OverlapBoth, r.Overlap == OverlapCron && l.periodic:
 				fire = true
 			case r.Overlap == OverlapSecond:
 				fire = m.last

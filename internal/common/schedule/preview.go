@@ -146,9 +146,9 @@ func (s Schedule) clockNote(p, w window) (Note, bool) {
 		return note(NoteGapRun, w.start, "does not exist: it fires at "+resume+", the first instant after the gap")
 	case gap:
 		return note(NoteGapSkip, w.start, "does not exist: it does not fire")
-	case s.zone.rules.Overlap == OverlapSecond:
+	case s.overlap() == OverlapSecond:
 		return note(NoteOverlapSecond, wall-w.offset, "comes twice: it fires in the second pass")
-	case s.zone.rules.Overlap == OverlapBoth:
+	case s.overlap() == OverlapBoth:
 		return note(NoteOverlapBoth, wall-w.offset, "comes twice: it fires in both passes")
 	default:
 		return note(NoteOverlapFirst, wall-p.offset, "comes twice: it fires in the first pass")

@@ -70,7 +70,7 @@ func mustLocation(t testing.TB, name string) *time.Location {
 
 var allRules = []Rules{
 	{}, {Gap: GapSkip}, {Overlap: OverlapSecond}, {Overlap: OverlapBoth}, {GapSkip, OverlapSecond},
-	{GapSkip, OverlapBoth},
+	{GapSkip, OverlapBoth}, {Overlap: OverlapFirst},
 }
 
 // compare steps a schedule through a timeline and requires exactly the oracle's fires.

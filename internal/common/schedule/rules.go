@@ -11,21 +11,23 @@ const (
 	GapSkip
 )
 
-// Overlap is what a fixed-time line does with a local time that occurs twice.
+// Overlap is what a line does with a local time that occurs twice.
 type Overlap uint8
 
 // Values of Overlap.
 const (
+	// OverlapCron fires both times if a field of the time begins with *, as cron does, and otherwise the first time.
+	OverlapCron Overlap = iota
 	// OverlapFirst fires the first time only.
-	OverlapFirst Overlap = iota
+	OverlapFirst
 	// OverlapSecond fires the second time only.
 	OverlapSecond
 	// OverlapBoth fires both times.
 	OverlapBoth
 )
 
-// Rules decide what fixed-time lines do on a night when the clocks change. The zero value is the default: run after a
-// gap, and the first time of an overlap. Lines whose hour field covers all 24 hours follow real time instead.
+// Rules decide what lines do on a night when the clocks change. The zero value is the default: run after a
+// gap, and in an overlap as cron does. Lines whose hour field covers all 24 hours follow real time instead.
 type Rules struct {
 	Gap     Gap
 	Overlap Overlap
@@ -47,7 +49,9 @@ func ParseRules(gap, overlap string) (Rules, error) {
 		}
 	}
 	switch overlap {
-	case "", "first":
+	case "":
+		r.Overlap = OverlapCron
+	case "first":
 		r.Overlap = OverlapFirst
 	case "second":
 		r.Overlap = OverlapSecond
@@ -74,11 +78,13 @@ func (g Gap) String() string {
 // String returns the value that ParseRules accepts.
 func (o Overlap) String() string {
 	switch o {
+	case OverlapFirst:
+		return "first"
 	case OverlapSecond:
 		return "second"
 	case OverlapBoth:
 		return "both"
 	default:
-		return "first"
+		return ""
 	}
 }

@@ -25,9 +25,10 @@ type Schedule struct {
 // IsZero reports whether there is no schedule: the job runs only when triggered.
 func (s Schedule) IsZero() bool { return s.expr == nil }
 
-// Canonical returns the one text of all lines with the same meaning: seven fields, second first and year last, or
-// @every and @at with their argument. H is resolved. It may be longer than the 256 bytes that a user may write. The
-// texts of several schedules are separated by semicolons.
+// Canonical returns the one text of all lines that match the same local times: seven fields, second first and year
+// last, or @every and @at with their argument. H and steps are resolved, so the text alone does not show whether
+// OverlapCron lets the line fire in both passes. It may be longer than the 256 bytes that a user may write. The texts
+// of several schedules are separated by semicolons.
 func (s Schedule) Canonical() string {
 	if s.IsZero() {
 		return ""

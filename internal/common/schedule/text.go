@@ -22,6 +22,8 @@ type parsed struct {
 	line   line          // kindCron
 	period time.Duration // kindEvery
 	at     time.Time     // kindAt, in UTC
+
+	periodic bool // kindCron: second, minute or hour begins with *
 }
 
 // canonical returns the one text of all texts with the same meaning.
@@ -133,7 +135,7 @@ func parseFields(first int, tokens []token, name string) (parsed, *Error) {
 	if err := refuseDayStep(&p.line, tokens[dom-first], tokens[dow-first]); err != nil {
 		return parsed{}, err
 	}
-	p.line.settle()
+	p.periodic = p.line.settle()
 	return p, nil
 }
 

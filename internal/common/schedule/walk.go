@@ -37,7 +37,7 @@ func (s Schedule) walk(u int64, w window) (int64, bool, error) {
 			if !excluded {
 				return wall - w.offset, true, nil
 			}
-			again = s.zone.rules.Overlap == OverlapSecond
+			again = s.overlap() == OverlapSecond
 			wall, ok, err = s.expr.next(skip - 1)
 		}
 		if err != nil || w.end >= forever {
@@ -72,14 +72,29 @@ func (s Schedule) madeUp(w window) (bool, error) {
 	return ok && wall < w.start+w.offset, err
 }
 
+// overlap returns the rule for local times that occur twice, which is not OverlapCron.
+func (s Schedule) overlap() Overlap {
+	switch rule := s.zone.rules.Overlap; {
+	case s.expr.allHours:
+		return OverlapBoth
+	case rule != OverlapCron:
+		return rule
+	case s.expr.periodic:
+		return OverlapBoth
+	default:
+		return OverlapFirst
+	}
+}
+
 // excluded reports whether a local time of w does not count here, because it also occurs in another window and the
 // rules prefer that one; skip is the first local time to which this no longer applies.
 func (s Schedule) excluded(wall int64, w window) (skip int64, excluded bool) {
-	if s.expr.allHours || s.zone.rules.Overlap == OverlapBoth {
+	rule := s.overlap()
+	if rule == OverlapBoth {
 		return 0, false
 	}
 	u := wall - w.offset
-	if s.zone.rules.Overlap == OverlapSecond {
+	if rule == OverlapSecond {
 		for q := w; q.end <= u+reach; {
 			q, _ = s.zone.after(q)
 			if q.holds(wall) {

@@ -57,7 +57,7 @@ type Preview struct {
 	Entries     []int           `json:"entries,omitempty" nullable:"false" doc:"Of several schedules: for each of the fires, the number of the schedule that it belongs to, from 1."`
 	Description string          `json:"description" doc:"The expression in words, in the requested language; several are separated by semicolons."`
 	Timezone    string          `json:"timezone" doc:"The time zone used; of several schedules, that of the first one."`
-	Canonical   string          `json:"canonical" doc:"The canonical form: the same for all expressions with the same meaning; several are separated by semicolons."`
+	Canonical   string          `json:"canonical" doc:"The canonical form: the same for all expressions that match the same local times; several are separated by semicolons."`
 	Notes       []schedule.Note `json:"notes" nullable:"false" doc:"Remarks on clock changes, and on the expression's meaning in other programs."`
 }
 

@@ -72,8 +72,8 @@ func drawJob(t *rapid.T, in *schedule.Interner, name, zone string, near time.Tim
 	}
 	spec := schedule.Spec{Zone: zone, Name: name}
 	spec.Rules.Gap = rapid.SampledFrom([]schedule.Gap{schedule.GapRun, schedule.GapSkip}).Draw(t, "gap")
-	spec.Rules.Overlap = rapid.SampledFrom([]schedule.Overlap{schedule.OverlapFirst, schedule.OverlapSecond,
-		schedule.OverlapBoth}).Draw(t, "overlap")
+	spec.Rules.Overlap = rapid.SampledFrom([]schedule.Overlap{schedule.OverlapCron, schedule.OverlapFirst,
+		schedule.OverlapSecond, schedule.OverlapBoth}).Draw(t, "overlap")
 	switch rapid.IntRange(0, 5).Draw(t, "kind") {
 	case 0:
 		spec.Expr = "@every " + rapid.SampledFrom(periods).Draw(t, "period")

@@ -2740,7 +2740,7 @@ export interface components {
              */
             gap?: "run" | "skip";
             /**
-             * @description Which occurrence of a fixed local time that exists twice. Default: first.
+             * @description Which occurrence of a local time that exists twice. Default, as cron: both if a field of the time begins with *, otherwise first.
              * @enum {string}
              */
             overlap?: "first" | "second" | "both";
@@ -5264,7 +5264,7 @@ export interface components {
             slots: number;
         };
         Preview: {
-            /** @description The canonical form: the same for all expressions with the same meaning; several are separated by semicolons. */
+            /** @description The canonical form: the same for all expressions that match the same local times; several are separated by semicolons. */
             canonical: string;
             /** @description The expression in words, in the requested language; several are separated by semicolons. */
             description: string;

@@ -24,7 +24,7 @@ export const editor = {
     },
     timezone: 'Time zone', timezoneHelp: 'Type a city or region.', zoneDefault: '{{zone}} (server default)', dstGap: 'When a local time does not exist', dstGapHelp: 'When clocks go forward.', dstOverlap: 'When a local time occurs twice', dstOverlapHelp: 'When clocks go back.',
     startAt: 'Start', startAtHelp: 'No fire before this time.', endAt: 'End', endAtHelp: 'No fire after this time.', localHelp: 'In your time zone, {{zone}}. Empty: no limit.', jitter: 'Jitter', jitterHelp: 'Each fire is delayed by up to this time, always the same for the same fire. For example 30s. Empty: none.',
-    dst: { run: 'Run once, right after the gap', skip: 'Skip it', first: 'Run the first time', second: 'Run the second time', both: 'Run both times' },
+    dst: { run: 'Run once, right after the gap', skip: 'Skip it', cron: 'Both times if minute or hour begins with *, else the first', first: 'Run the first time', second: 'Run the second time', both: 'Run both times' },
     type: 'Type', typeHelp: 'What a run executes.', shellType: 'Command', with: 'Settings', withHelp: 'Settings of the type, as JSON. A text may contain ${NAME}: the value of that name in the parameters or variables.',
     mayBeSecret: 'May be secret:NAME.', unknownType: 'No live worker has this type: its settings are not checked before a worker has it.', outputPointer: 'JSON pointer',
     kind: 'Kind of command', shellCommand: 'Shell command', program: 'Program', command: 'Command', commandHelp: 'Run by the shell. Several lines are allowed.',

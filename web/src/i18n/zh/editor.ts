@@ -27,7 +27,7 @@ export const editor: Texts<typeof english> = {
     },
     timezone: '时区', timezoneHelp: '输入城市或地区即可查找。', zoneDefault: '{{zone}}（服务器默认）', dstGap: '当地时间不存在时', dstGapHelp: '时钟拨快时。', dstOverlap: '当地时间出现两次时', dstOverlapHelp: '时钟拨慢时。',
     startAt: '开始时间', startAtHelp: '在此之前不触发。', endAt: '结束时间', endAtHelp: '在此之后不触发。', localHelp: '按您的时区 {{zone}}。留空则不限。', jitter: '抖动', jitterHelp: '每次触发最多推迟这么久，同一次触发的推迟始终相同。例如 30s。留空则无抖动。',
-    dst: { run: '在跳变后立即运行一次', skip: '不运行', first: '在第一次出现时运行', second: '在第二次出现时运行', both: '两次都运行' },
+    dst: { run: '在跳变后立即运行一次', skip: '不运行', cron: '分钟或小时以 * 开头时两次都运行，否则只在第一次', first: '在第一次出现时运行', second: '在第二次出现时运行', both: '两次都运行' },
     type: '类型', typeHelp: '运行所执行的内容。', shellType: '命令', with: '设置', withHelp: '此类型的设置，以 JSON 书写。文本中可以写 ${NAME}：同名参数或变量的值。',
     mayBeSecret: '可以写 secret:名称。', unknownType: '没有存活的工作节点提供此类型：在此之前不检查其设置。', outputPointer: 'JSON 指针',
     kind: '命令类型', shellCommand: 'Shell 命令', program: '程序', command: '命令', commandHelp: '由 Shell 执行，可写多行。',

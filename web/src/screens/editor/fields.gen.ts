@@ -70,7 +70,7 @@ export const definitionSpec: FieldSpec = {
       type: 'object',
       fields: {
         gap: { type: 'string', doc: 'A fixed local time that does not exist. run: fire at the first instant after the gap; skip: do not fire. Default: run.', enum: ['run', 'skip'] },
-        overlap: { type: 'string', doc: 'Which occurrence of a fixed local time that exists twice. Default: first.', enum: ['first', 'second', 'both'] },
+        overlap: { type: 'string', doc: 'Which occurrence of a local time that exists twice. Default, as cron: both if a field of the time begins with *, otherwise first.', enum: ['first', 'second', 'both'] },
       },
     },
     endAt: { type: 'string', doc: 'No fire after this time.', format: 'time' },
@@ -221,7 +221,7 @@ export const definitionSpec: FieldSpec = {
             type: 'object',
             fields: {
               gap: { type: 'string', doc: 'A fixed local time that does not exist. run: fire at the first instant after the gap; skip: do not fire. Default: run.', enum: ['run', 'skip'] },
-              overlap: { type: 'string', doc: 'Which occurrence of a fixed local time that exists twice. Default: first.', enum: ['first', 'second', 'both'] },
+              overlap: { type: 'string', doc: 'Which occurrence of a local time that exists twice. Default, as cron: both if a field of the time begins with *, otherwise first.', enum: ['first', 'second', 'both'] },
             },
           },
           endAt: { type: 'string', doc: 'No fire after this time.', format: 'time' },

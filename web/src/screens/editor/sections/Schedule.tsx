@@ -55,7 +55,7 @@ export function Schedule({ onPaste, preview }: { onPaste: (event: ClipboardEvent
         <div className={classes.stack}>
           <div className={classes.pair}>
             <Choice path={['dst', 'gap']} otherwise="run" options={{ run: t('editor.dst.run'), skip: t('editor.dst.skip') }} />
-            <Choice path={['dst', 'overlap']} otherwise="first" options={{ first: t('editor.dst.first'), second: t('editor.dst.second'), both: t('editor.dst.both') }} />
+            <Choice path={['dst', 'overlap']} otherwise="cron" options={{ cron: t('editor.dst.cron'), first: t('editor.dst.first'), second: t('editor.dst.second'), both: t('editor.dst.both') }} />
             <Time path={['startAt']} />
             <Time path={['endAt']} />
             <Text path={['jitter']} />
