@@ -11,6 +11,7 @@ import (
 
 	"carillon/internal/apiclient"
 	"carillon/internal/common"
+	"carillon/internal/common/zoneinfo"
 )
 
 // barWidth is the width of the longest bar, in columns.
@@ -54,7 +55,7 @@ Jitter, triggers and retries are not counted.`,
 }
 
 func (c *cli) showForecast(f *apiclient.Forecast) error {
-	zone, err := time.LoadLocation(f.Timezone)
+	zone, err := zoneinfo.Load(cmp.Or(f.Timezone, "UTC"))
 	if err != nil {
 		zone = time.Local
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 
@@ -8,6 +9,7 @@ import (
 
 	"carillon/internal/apiclient"
 	"carillon/internal/common"
+	"carillon/internal/common/zoneinfo"
 )
 
 func (c *cli) version() *cobra.Command {
@@ -20,12 +22,13 @@ answer, only that of cronctl is shown, with a note; "cronctl --version" sends no
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			both := struct {
-				Cronctl string             `json:"cronctl"`
-				Server  *apiclient.Version `json:"server,omitempty"`
-			}{Cronctl: version}
+				Cronctl  string             `json:"cronctl"`
+				ZoneData string             `json:"zoneData"`
+				Server   *apiclient.Version `json:"server,omitempty"`
+			}{Cronctl: version, ZoneData: zoneinfo.Version()}
 			structured := c.structured()
 			if !structured {
-				fmt.Fprintf(c.stdout, "cronctl  %s\n", version)
+				fmt.Fprintf(c.stdout, "cronctl  %s (time zones %s)\n", version, zoneinfo.Version())
 			}
 			switch {
 			case clientOnly && structured:
@@ -48,7 +51,8 @@ answer, only that of cronctl is shown, with a note; "cronctl --version" sends no
 			if both.Server = &v; structured {
 				return c.print(both)
 			}
-			fmt.Fprintf(c.stdout, "server   %s (%s)\n", v.Version, v.Go)
+			fmt.Fprintf(c.stdout, "server   %s (%s, time zones %s)\n", v.Version, v.Go,
+				cmp.Or(v.ZoneData, "of its machine"))
 			return nil
 		},
 	}

@@ -4,8 +4,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"time"
-	_ "time/tzdata" // for machines without zone files
+
+	"carillon/internal/common/zoneinfo"
 )
 
 // machineZone returns the name of this machine's time zone and its source: TZ, then /etc/timezone, then the
@@ -43,9 +43,6 @@ func zoneOfPath(path string) string {
 }
 
 func known(zone string) bool {
-	if zone == "" || zone == "Local" {
-		return false
-	}
-	_, err := time.LoadLocation(zone)
+	_, err := zoneinfo.Load(zone)
 	return err == nil
 }

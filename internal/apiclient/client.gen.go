@@ -7871,6 +7871,11 @@ type Version struct {
 	// Timezone Time zone of schedules that name none.
 	Timezone *string `json:"timezone,omitempty"`
 	Version  string  `json:"version"`
+
+	// ZoneData Version of the IANA time zone database that schedules are computed with.
+	//
+	// Example: 2025c
+	ZoneData string `json:"zoneData"`
 }
 
 // VersionDiff defines model for VersionDiff.
@@ -8056,6 +8061,11 @@ type Worker struct {
 
 	// Weight Share with the strategy weight.
 	Weight int64 `json:"weight"`
+
+	// ZoneData Version of the time zone database that it computes fires with; earlier versions report none and use the files of their machine.
+	//
+	// Example: 2025c
+	ZoneData *string `json:"zoneData,omitempty"`
 }
 
 // WorkerCounts defines model for WorkerCounts.

@@ -75,6 +75,8 @@ func calls(f *file, say func(token.Pos, string)) {
 				if f.pkg != "internal/etcdkit" && !strings.HasPrefix(f.pkg, "bench/") && f.pkg != "test/chaos" {
 					say(n.Pos(), "etcd clients come from etcdkit.Dial, which renews its login for calls and watches")
 				}
+			case "time.LoadLocation":
+				say(n.Pos(), "zones come from zoneinfo.Load: the machine's zone files may differ from those of others")
 			case "time.Sleep":
 				say(n.Pos(), "a sleep cannot be interrupted: wait on a timer and on the context")
 			case "slog.Info", "slog.Warn", "slog.Error", "slog.Debug", "slog.Default", "slog.SetDefault":

@@ -76,9 +76,12 @@ func forbidden(f *file, from kind, ours string) string {
 		return ""
 	case to == wiring:
 		return "only cmd, and others that wire parts, import it"
+	case ours == zoneData:
+		return ""
 	case from == words:
 		if f.pkg == "internal/common" || ours != "internal/common" {
-			return "internal/common imports no package of the module, and its sub-packages only internal/common"
+			return "internal/common imports no package of the module but " + zoneData +
+				", and its sub-packages only these"
 		}
 		return ""
 	case to < from && (from != conductor || to != adapter):

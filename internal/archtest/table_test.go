@@ -12,6 +12,9 @@ const (
 	support               // support for tests; only tests import it
 )
 
+// zoneData is the one package that internal/common imports.
+const zoneData = "internal/common/zoneinfo"
+
 // table is the floor plan: every package of the module, by its path in it. A path that ends with /... matches
 // all packages below it, and * matches one folder.
 var table = map[string]kind{
@@ -19,6 +22,7 @@ var table = map[string]kind{
 	"internal/common/schedule":    words, // cron expressions
 	"internal/common/redirection": words, // of a shell command's output
 	"internal/common/yamltext":    words, // JSON as YAML
+	zoneData:                      words, // time zones; imports no package of the module
 
 	"internal/executor/proctree":  words, // what /proc reports about processes
 	"internal/platform/bootclock": words,

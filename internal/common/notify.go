@@ -6,6 +6,8 @@ import (
 	"maps"
 	"slices"
 	"time"
+
+	"carillon/internal/common/zoneinfo"
 )
 
 // Event is an event of a job that can be notified.
@@ -53,7 +55,7 @@ func (q *Quiet) At(now time.Time, zone string) bool {
 	}
 	from, err1 := time.Parse(clockFormat, q.From)
 	to, err2 := time.Parse(clockFormat, q.To)
-	loc, err3 := time.LoadLocation(or(q.Timezone, zone))
+	loc, err3 := zoneinfo.Load(or(or(q.Timezone, zone), "UTC"))
 	if err1 != nil || err2 != nil || err3 != nil {
 		return false
 	}
@@ -78,7 +80,7 @@ func (q *Quiet) faults(c *checker) {
 	if q.From == q.To {
 		c.add("notify.quiet.to", "range", q.To, "must differ from from")
 	}
-	if _, err := time.LoadLocation(q.Timezone); err != nil || q.Timezone == "Local" {
+	if _, err := zoneinfo.Load(q.Timezone); q.Timezone != "" && err != nil {
 		c.add("notify.quiet.timezone", "zone_unknown", Excerpt(q.Timezone), "is not a time zone").
 			Hint = "use an IANA name such as Europe/Berlin, Asia/Shanghai or UTC"
 	}

@@ -23,6 +23,7 @@ type Registration struct {
 	Life
 	Host      string            `json:"host"`
 	Version   string            `json:"version"`
+	ZoneData  string            `json:"zoneData,omitempty"` // version of its time zones; older workers have none
 	PID       int               `json:"pid"`
 	Labels    map[string]string `json:"labels,omitempty"`
 	Slots     int               `json:"slots"`
@@ -102,6 +103,7 @@ type MasterPresence struct {
 	Host      string    `json:"host"`
 	Address   string    `json:"address,omitempty"` // where it listens
 	Version   string    `json:"version"`
+	ZoneData  string    `json:"zoneData,omitempty"`
 	StartedAt time.Time `json:"startedAt,omitzero"`
 	Clock     time.Time `json:"clock"`
 	// Skew is how far this master's clock is ahead of the cluster's, as far as it knows.

@@ -80,29 +80,58 @@ func Workers(members []common.Member) []Finding {
 
 // Versions compares the versions of all masters and workers with one.
 func Versions(version string, masters []common.MasterPresence, workers []common.Member) []Finding {
-	apart := map[string][]string{}
-	for i := range masters {
-		if m := &masters[i]; m.Version != version {
-			apart[m.Version] = append(apart[m.Version], "master "+m.Host)
-		}
-	}
-	for i := range workers {
-		if m := &workers[i]; m.Version != version {
-			apart[m.Version] = append(apart[m.Version], "worker "+cmp.Or(m.Name, m.Worker))
-		}
-	}
+	apart := others(version, masters, workers, func(m *common.MasterPresence) string { return m.Version },
+		func(m *common.Member) string { return m.Version })
 	if len(apart) == 0 {
 		return []Finding{OK("versions", "", "%s and %s have version %s",
 			common.Count(len(masters), "master", "masters"), common.Count(len(workers), "worker", "workers"), version)}
 	}
 	var all []Finding
 	for _, other := range slices.Sorted(maps.Keys(apart)) {
-		who := apart[other]
-		slices.Sort(who)
 		all = append(all, Fault(FindingWarning, "versions", "",
 			"Complete the rolling upgrade: upgrade the older processes.",
-			"this master has version %s; version %s: %s", version, cmp.Or(other, "(unknown)"),
-			common.Excerpt(strings.Join(who, ", "))))
+			"this master has version %s; version %s: %s", version, cmp.Or(other, "(unknown)"), apart[other]))
 	}
 	return all
+}
+
+// ZoneData compares the versions of the time zones of all masters and workers with one. Processes of earlier versions
+// report none: they read the files of their machines.
+func ZoneData(version string, masters []common.MasterPresence, workers []common.Member) []Finding {
+	apart := others(version, masters, workers, func(m *common.MasterPresence) string { return m.ZoneData },
+		func(m *common.Member) string { return m.ZoneData })
+	if len(apart) == 0 {
+		return []Finding{OK("zone_data", "", "version %s", version)}
+	}
+	var all []Finding
+	for _, other := range slices.Sorted(maps.Keys(apart)) {
+		all = append(all, Fault(FindingWarning, "zone_data", "",
+			"Upgrade the older processes. Where the rules of a zone differ, they compute different fires.",
+			"this master has version %s of the time zones; version %s: %s", version,
+			cmp.Or(other, "(that of the machine)"), apart[other]))
+	}
+	return all
+}
+
+// others returns the live masters and workers with another version than this one, by version.
+func others(version string, masters []common.MasterPresence, workers []common.Member,
+	ofMaster func(*common.MasterPresence) string, ofWorker func(*common.Member) string) map[string]string {
+	names := map[string][]string{}
+	for i := range masters {
+		if found := ofMaster(&masters[i]); found != version {
+			names[found] = append(names[found], "master "+masters[i].Host)
+		}
+	}
+	for i := range workers {
+		m := &workers[i]
+		if found := ofWorker(m); m.Lease != 0 && found != version {
+			names[found] = append(names[found], "worker "+cmp.Or(m.Name, m.Worker))
+		}
+	}
+	apart := make(map[string]string, len(names))
+	for found, who := range names {
+		slices.Sort(who)
+		apart[found] = common.Excerpt(strings.Join(who, ", "))
+	}
+	return apart
 }

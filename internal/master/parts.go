@@ -8,6 +8,7 @@ import (
 
 	"carillon/internal/cluster/election"
 	"carillon/internal/common"
+	"carillon/internal/common/zoneinfo"
 	"carillon/internal/etcdkit"
 	"carillon/internal/httpapi"
 	"carillon/internal/platform/lifecycle"
@@ -57,6 +58,7 @@ func (m *Master) present() common.MasterPresence {
 		ID:         m.cfg.ID,
 		Host:       m.host,
 		Version:    m.cfg.Version,
+		ZoneData:   zoneinfo.Version(),
 		StartedAt:  m.started,
 		Seals:      true,
 		Conditions: m.loops.Conditions(),

@@ -3,11 +3,11 @@ package runlog
 import (
 	"testing"
 	"time"
-	_ "time/tzdata" // provides zones on machines without zone files
 
 	"pgregory.net/rapid"
 
 	"carillon/internal/common"
+	"carillon/internal/common/zoneinfo"
 	"carillon/internal/runlog/rollup"
 )
 
@@ -56,7 +56,7 @@ func TestChart_CountsEachRunOnce(t *testing.T) {
 		name := rapid.SampledFrom([]string{"UTC", "Etc/UTC", "Asia/Shanghai", "Europe/Berlin", "America/Los_Angeles",
 			"Asia/Kolkata", "Pacific/Kiritimati", "Africa/Cairo", "America/Havana", "America/Santiago",
 			"Asia/Kathmandu"}).Draw(t, "zone")
-		zone, err := time.LoadLocation(name)
+		zone, err := zoneinfo.Load(name)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -116,7 +116,7 @@ func TestChart_CountsEachRunOnce(t *testing.T) {
 }
 
 func TestChartOfDaysOverAClockChange(t *testing.T) {
-	berlin, err := time.LoadLocation("Europe/Berlin")
+	berlin, err := zoneinfo.Load("Europe/Berlin")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -145,7 +145,7 @@ func TestChartOfDaysWithoutMidnight(t *testing.T) {
 		"America/Santiago": {"2026-09-06", "2026-09-06T01:00:00-03:00", 23},
 		"America/Havana":   {"2026-11-01", "2026-11-01T00:00:00-04:00", 25},
 	} {
-		zone, err := time.LoadLocation(name)
+		zone, err := zoneinfo.Load(name)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -168,7 +168,7 @@ func TestChartOfDaysWithoutMidnight(t *testing.T) {
 }
 
 func TestChart_QueriesWithinRetention(t *testing.T) {
-	shanghai, err := time.LoadLocation("Asia/Shanghai")
+	shanghai, err := zoneinfo.Load("Asia/Shanghai")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -4,6 +4,7 @@ import (
 	"os"
 
 	"carillon/internal/common"
+	"carillon/internal/common/zoneinfo"
 	"carillon/internal/platform/wallclock"
 )
 
@@ -14,6 +15,7 @@ func (w *Worker) registration() common.Registration {
 		Life:       w.cfg.Life,
 		Host:       w.cfg.Host,
 		Version:    w.cfg.Version,
+		ZoneData:   zoneinfo.Version(),
 		PID:        os.Getpid(),
 		Labels:     w.cfg.Labels,
 		Slots:      w.cfg.Slots,

@@ -5,7 +5,8 @@ import (
 	"strings"
 	"sync/atomic"
 	"time"
-	_ "time/tzdata" // so that a machine without zone data computes the same
+
+	"carillon/internal/common/zoneinfo"
 )
 
 // zone is a location with its rules, and the window that was used last, which is nearly always used next.
@@ -98,7 +99,7 @@ func loadZone(name string) (*zone, *Error) {
 	case !zoneName(name):
 		return fail(CodeZoneUnknown, quote(name)+" is not a time zone", hint)
 	}
-	loc, err := time.LoadLocation(name)
+	loc, err := zoneinfo.Load(name)
 	if err != nil {
 		return fail(CodeZoneUnknown, quote(name)+" is not a time zone", hint)
 	}

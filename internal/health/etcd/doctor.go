@@ -10,6 +10,7 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"carillon/internal/common"
+	"carillon/internal/common/zoneinfo"
 	"carillon/internal/etcdkit"
 	"carillon/internal/health"
 )
@@ -264,14 +265,15 @@ func (s *State) daemons(ctx context.Context, members []common.Member) []health.F
 	return health.Daemons(members, missed, "the last hour")
 }
 
-// versions compares the versions of all masters and workers.
+// versions compares the versions of all masters and workers, and of their time zones.
 func (s *State) versions(context.Context) []health.Finding {
 	snapshot := s.cfg.Members.Snapshot()
 	masters := make([]common.MasterPresence, len(snapshot.Masters))
 	for i := range masters {
 		masters[i] = snapshot.Masters[i].MasterPresence
 	}
-	return health.Versions(s.cfg.Version, masters, snapshot.Members)
+	return append(health.Versions(s.cfg.Version, masters, snapshot.Members),
+		health.ZoneData(zoneinfo.Version(), masters, snapshot.Members)...)
 }
 
 // others reports active conditions that no other check covers.

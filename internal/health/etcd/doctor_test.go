@@ -12,6 +12,7 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"carillon/internal/common"
+	"carillon/internal/common/zoneinfo"
 	"carillon/internal/health"
 )
 
@@ -165,7 +166,7 @@ func TestDoctor(t *testing.T) {
 		t.Helper()
 		reg := common.Registration{
 			Life:    common.Life{Worker: id, Name: "name-" + id, Life: "l-" + id},
-			Version: version,
+			Version: version, ZoneData: map[string]string{"1.2": zoneinfo.Version(), "1.1": "2019a"}[version],
 			Slots:   1,
 			Clock:   clock,
 			Trouble: trouble,
@@ -176,10 +177,14 @@ func TestDoctor(t *testing.T) {
 	register("w1", "1.2", time.Now(), "")
 	r.alive(1)
 	r.examine("versions", health.FindingOK)
+	r.examine("zone_data", health.FindingOK)
 	r.examine("clock", health.FindingOK)
 	register("w2", "1.1", time.Now().Add(time.Minute), "the disk is full")
 	r.alive(2)
 	if f := r.examine("versions", health.FindingWarning); !strings.Contains(f.Text, "worker name-w2") {
+		t.Errorf("%+v", f)
+	}
+	if f := r.examine("zone_data", health.FindingWarning); !strings.Contains(f.Text, "version 2019a: worker name-w2") {
 		t.Errorf("%+v", f)
 	}
 	if f := r.examine("clock", health.FindingWarning); !strings.Contains(f.Who, "name-w2") ||
@@ -189,6 +194,9 @@ func TestDoctor(t *testing.T) {
 	r.put(common.WorkerSettingsKey("w3"), common.WorkerSettings{Drain: true})
 	if f := r.examine("worker", health.FindingWarning); f.Who != "w3" {
 		t.Errorf("%+v", f)
+	}
+	if f := r.examine("versions", health.FindingWarning); strings.Contains(f.Text, "w3") {
+		t.Errorf("a worker that is gone has a version: %+v", f)
 	}
 	r.put(common.JobsPrefix+"broken", "no job")
 	r.away(errors.New("refused"))

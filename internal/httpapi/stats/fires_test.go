@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"carillon/internal/common"
+	"carillon/internal/common/zoneinfo"
 	"carillon/internal/httpapi"
 	"carillon/internal/httpapi/apitest"
 	"carillon/internal/httpapi/jobs"
@@ -141,7 +142,7 @@ func TestFiguresAreThoseOfTheLedger(t *testing.T) {
 }
 
 func (m *master) agrees(now time.Time) {
-	zone, err := time.LoadLocation("Asia/Shanghai")
+	zone, err := zoneinfo.Load("Asia/Shanghai")
 	if err != nil {
 		m.t.Fatal(err)
 	}

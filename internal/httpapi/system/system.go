@@ -10,6 +10,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"carillon/internal/common"
+	"carillon/internal/common/zoneinfo"
 	"carillon/internal/health"
 	"carillon/internal/httpapi/core"
 )
@@ -91,6 +92,7 @@ type Version struct {
 	Version string `json:"version"`
 	Go      string `json:"go"`
 	Zone    string `json:"timezone,omitempty" doc:"Time zone of schedules that name none."`
+	Zones   string `json:"zoneData" doc:"Version of the IANA time zone database that schedules are computed with." example:"2025c"`
 	Mail    bool   `json:"mail" doc:"This master sends mail: its setting smtpHost is set."`
 }
 
@@ -113,7 +115,8 @@ func (s *Resource) Register(r *core.Router) {
 	core.Register(r, ready, s.ready)
 	core.Register(r, op.Get("version", "/version", "Get the version", core.Viewer),
 		func(context.Context, *struct{}) (*core.Body[Version], error) {
-			return core.Reply(Version{Version: s.Version, Go: runtime.Version(), Zone: s.Zone, Mail: s.Mail})
+			return core.Reply(Version{Version: s.Version, Go: runtime.Version(), Zone: s.Zone,
+				Zones: zoneinfo.Version(), Mail: s.Mail})
 		})
 	api := core.NewOperations("system", "/api/v1")
 	core.Register(r, api.Get("get-doctor", "/system/doctor", "Diagnose the cluster", core.Viewer), s.examine)

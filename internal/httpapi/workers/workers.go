@@ -37,6 +37,7 @@ type Worker struct {
 	Used        int               `json:"used" doc:"Slots in use."`
 	Running     int               `json:"running" doc:"Number of current runs."`
 	Replicas    map[string]int    `json:"replicas,omitempty" doc:"Numbers of replicas of daemon jobs, by job, of at most 500 jobs."`
+	ZoneData    string            `json:"zoneData,omitempty" doc:"Version of the time zone database that it computes fires with; earlier versions report none and use the files of their machine." example:"2025c"`
 	DaemonSlots int               `json:"daemonSlots,omitempty" doc:"Slots in use by daemon jobs."`
 	Program     *Program          `json:"program,omitempty" doc:"Set if the worker is a program that runs its own functions, and no commands."`
 
@@ -217,6 +218,7 @@ func workerOf(m *common.Member) Worker {
 		Away:       m.Lease == 0,
 
 		Replicas:    m.Replicas,
+		ZoneData:    m.ZoneData,
 		DaemonSlots: m.DaemonSlots,
 		Program:     programOf(m),
 	}

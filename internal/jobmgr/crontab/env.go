@@ -7,9 +7,9 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"time"
 
 	"carillon/internal/common"
+	"carillon/internal/common/zoneinfo"
 )
 
 var variable = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
@@ -148,7 +148,7 @@ func (p *parser) setZone(zone string) {
 		p.env.zone = p.env.defaultZone
 		return
 	}
-	if _, err := time.LoadLocation(zone); err != nil || zone == "Local" {
+	if _, err := zoneinfo.Load(zone); err != nil {
 		p.refuse("CRON_TZ", "zone", "CRON_TZ=%s is not a time zone (cronie would silently use UTC); use a name "+
 			"such as Europe/Berlin", zone)
 		return

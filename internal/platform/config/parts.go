@@ -12,9 +12,9 @@ import (
 	"os"
 	"slices"
 	"strings"
-	"time"
 
 	"carillon/internal/common"
+	"carillon/internal/common/zoneinfo"
 	"carillon/internal/platform/journal"
 )
 
@@ -248,7 +248,7 @@ func zone(text string) error {
 	if text == "" || text == "Local" {
 		return fmt.Errorf("must name a zone, such as UTC or Europe/Berlin")
 	}
-	if _, err := time.LoadLocation(text); err != nil {
+	if _, err := zoneinfo.Load(text); err != nil {
 		return fmt.Errorf("%q is not a known time zone", common.Excerpt(text))
 	}
 	return nil

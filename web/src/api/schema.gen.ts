@@ -6310,6 +6310,11 @@ export interface components {
             /** @description Time zone of schedules that name none. */
             timezone?: string;
             version: string;
+            /**
+             * @description Version of the IANA time zone database that schedules are computed with.
+             * @example 2025c
+             */
+            zoneData: string;
         };
         VersionDiff: {
             /** @description Unified diff, as for patch(1); empty if they are equal. */
@@ -6504,6 +6509,11 @@ export interface components {
              * @description Share with the strategy weight.
              */
             weight: number;
+            /**
+             * @description Version of the time zone database that it computes fires with; earlier versions report none and use the files of their machine.
+             * @example 2025c
+             */
+            zoneData?: string;
         };
         WorkerCounts: {
             /** Format: int64 */

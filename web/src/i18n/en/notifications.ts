@@ -72,7 +72,7 @@ export const notifications = {
     status: { failing: 'Failing', warning: 'Warning', unknown: 'Unknown', ok: 'OK' },
     checks: {
       etcd: 'etcd', etcd_version: 'etcd version', lock: 'Named locks', etcd_space: 'etcd space', clock: 'Clocks', watch: 'Watch of jobs', log_store: 'Log store', outbox: 'Outcomes waiting', changes: 'Changes waiting', certificate: 'Certificate', workers: 'Workers', worker: 'Worker', daemons: 'Daemons', tokens: 'Tokens',
-      versions: 'Versions', elected: 'Elected master', masters: 'Masters', loops: 'Background tasks', job: 'Job', jobs: 'Jobs', audit: 'Audit', notifications: 'Notifications', housekeeping: 'Housekeeping',
+      versions: 'Versions', zone_data: 'Time zones', elected: 'Elected master', masters: 'Masters', loops: 'Background tasks', job: 'Job', jobs: 'Jobs', audit: 'Audit', notifications: 'Notifications', housekeeping: 'Housekeeping',
     },
   },
 };

@@ -75,7 +75,7 @@ export const notifications: Texts<typeof english> = {
     status: { failing: '故障', warning: '警告', unknown: '未知', ok: '正常' },
     checks: {
       etcd: 'etcd 成员', etcd_version: 'etcd 版本', lock: '命名锁', etcd_space: 'etcd 空间', clock: '时钟', watch: '任务监视', log_store: '日志存储', outbox: '待写入的结果', changes: '待写入的变更', certificate: '证书', workers: '工作节点', worker: '工作节点', daemons: '常驻任务', tokens: '令牌',
-      versions: '版本', elected: '当选的主控节点', masters: '主控节点', loops: '后台任务', job: '单个任务', jobs: '任务', audit: '审计', notifications: '通知', housekeeping: '清理',
+      versions: '版本', zone_data: '时区数据', elected: '当选的主控节点', masters: '主控节点', loops: '后台任务', job: '单个任务', jobs: '任务', audit: '审计', notifications: '通知', housekeeping: '清理',
     },
   },
 };

@@ -48,7 +48,7 @@ export const zhServer = {
     job: '请查看该副本最近的运行和输出。保存命令能持续运行的定义，或恢复上一版本（cronctl rollback），其余副本随后继续更新。',
     outbox: '请检查日志存储的磁盘和负载。', changes: '请检查日志存储的磁盘和负载，以及是否有主控节点当选。', certificate: '请更换证书文件：无需重启即可生效。应由定时器负责续期（certbot、step、cert-manager）。', workers: '请启动更多工作节点，给它们更多槽位，或结束排空。',
     daemons: '请给这些工作节点更多槽位，启动更多工作节点，用选择器把常驻任务放到专用节点，或减少其副本数（cronctl scale）。',
-    worker: '请检查该工作节点的机器、磁盘和日志；问题解除后它会自动恢复领取运行。', lock: '如果恢复 etcd 时没有使用 --bump-revision，请调低受保护资源中保存的令牌，否则它们会拒绝现在的持有者。见 docs/lock.md。', versions: '请完成滚动升级：升级较旧的进程。', elected: '一分钟之内应有主控节点当选；否则请检查主控节点能否连接 etcd，并查看其日志。', masters: '请查看主控节点日志中的 election_failed 和 duty_stuck，以及其在 /cron/leader/ 下的权限。',
+    worker: '请检查该工作节点的机器、磁盘和日志；问题解除后它会自动恢复领取运行。', lock: '如果恢复 etcd 时没有使用 --bump-revision，请调低受保护资源中保存的令牌，否则它们会拒绝现在的持有者。见 docs/lock.md。', versions: '请完成滚动升级：升级较旧的进程。', zone_data: '请升级较旧的进程。时区规则不同时，它们算出的触发时间会不同。', elected: '一分钟之内应有主控节点当选；否则请检查主控节点能否连接 etcd，并查看其日志。', masters: '请查看主控节点日志中的 election_failed 和 duty_stuck，以及其在 /cron/leader/ 下的权限。',
     loops: '请检查该进程的错误、在 etcd 中的权限和日志；任务会自动重试。', jobs: '请查明为何没有工作节点领取：任务页面列出了合格的工作节点，以及其余节点不合格的原因。', audit: '请查看当选主控节点的日志，并检查日志存储是否接受写入。', notifications: '请在“通知”页面查看投递记录，并发送测试。',
     housekeeping: '请查看当选主控节点日志中的 housekeeping_failed；通常是日志存储拒绝了请求。',
   },
