@@ -14,11 +14,13 @@ import (
 	"carillon/internal/common"
 	"carillon/internal/executor/inside"
 	"carillon/internal/executor/runas"
+	"carillon/internal/executor/spawn"
 )
 
 // spec is a command that is ready to be started.
 type spec struct {
-	path    string
+	path    string // empty: the program args[0] is searched for in search when the command is started
+	search  string // PATH
 	args    []string
 	env     []string
 	dir     string
@@ -69,33 +71,17 @@ func (x *Executor) refuse(ctx context.Context, t *Task) (*runas.Account, *inside
 	return as, nil
 }
 
-// resolve returns the command to start, or the outcome if this worker cannot start it.
+// resolve returns the command to start, or the outcome if this worker cannot start it. It asks no file system that a
+// job names: one that does not answer holds up the start only, which has a limit.
 func (x *Executor) resolve(ctx context.Context, t *Task, g granted) (*spec, *inside.Outcome) {
 	job := &t.Job
-	s := &spec{stdin: job.Stdin, dir: job.WorkDir, as: g.as, reports: len(job.Outputs) > 0}
-	if s.dir == "" {
-		s.private = true
-	} else if info, err := os.Stat(s.dir); err != nil && short(err) {
-		return nil, x.cannotStart(err)
-	} else if err != nil && !(s.as != nil && errors.Is(err, os.ErrPermission)) || err == nil && !info.IsDir() {
-		return nil, inside.Failed("workdir_missing", "the working directory %s does not exist or is not a directory",
-			common.Excerpt(s.dir)).With("workDir", s.dir)
-	}
-	var search string
-	s.env, search = x.environment(t, g)
+	s := &spec{stdin: job.Stdin, dir: job.WorkDir, private: job.WorkDir == "", as: g.as, reports: len(job.Outputs) > 0}
+	s.env, s.search = x.environment(t, g)
 	if job.IsTyped() {
 		return s, x.plugged(ctx, t, g, s)
 	}
 	if len(job.Args) > 0 {
-		path, err := lookup(job.Args[0], search)
-		if err != nil {
-			return nil, inside.Failed("program_missing", "no program %s was found in the PATH %s",
-				common.Excerpt(job.Args[0]), common.Excerpt(search)).With("program", job.Args[0])
-		}
-		if why := x.cfg.RunAs.Command(&job.Job, path); why != nil {
-			return nil, &inside.Outcome{Status: common.StatusRefused, Reason: why}
-		}
-		s.path, s.args = path, job.Args
+		s.args = job.Args
 		return s, nil
 	}
 	shell := shellOf(job)
@@ -103,9 +89,39 @@ func (x *Executor) resolve(ctx context.Context, t *Task, g granted) (*spec, *ins
 	return s, nil
 }
 
-// unstarted returns the outcome of a command that did not start. The shell is checked only here, since it nearly always
-// exists.
+// program returns the program to execute, as a shell would find it in the task's PATH, but only in its absolute
+// folders. The name of one with a slash is relative to the command's working directory.
+func (x *Executor) program(t *Task, s *spec) (string, error) {
+	if s.path != "" {
+		return s.path, nil
+	}
+	path := s.args[0]
+	if !strings.Contains(path, "/") {
+		if path = locate(path, s.search); path == "" {
+			return "", unfit{programMissing(s)}
+		}
+	}
+	if why := x.cfg.RunAs.Command(&t.Job.Job, path); why != nil {
+		return "", unfit{&inside.Outcome{Status: common.StatusRefused, Reason: why}}
+	}
+	return path, nil
+}
+
+// unfit is the error of a command that this worker cannot start, with the outcome of the run.
+type unfit struct{ outcome *inside.Outcome }
+
+func (u unfit) Error() string { return u.outcome.Reason.Text }
+
+func programMissing(s *spec) *inside.Outcome {
+	return inside.Failed("program_missing", "no program %s was found in the PATH %s",
+		common.Excerpt(s.args[0]), common.Excerpt(s.search)).With("program", s.args[0])
+}
+
+// unstarted returns the outcome of a command that did not start.
 func (x *Executor) unstarted(t *Task, s *spec, err error) *inside.Outcome {
+	if own, ok := errors.AsType[unfit](err); ok {
+		return own.outcome
+	}
 	if own, ok := errors.AsType[unable](err); ok {
 		return x.cannotStart(own.error)
 	}
@@ -115,11 +131,22 @@ func (x *Executor) unstarted(t *Task, s *spec, err error) *inside.Outcome {
 	if folder, ok := errors.AsType[folderFailure](err); ok {
 		return inside.Failed("workdir_failed", "no private folder could be created for the run: %v", folder.error)
 	}
-	if len(t.Job.Args) == 0 && !executable(s.path) {
+	absent := errors.Is(err, os.ErrNotExist) || errors.Is(err, os.ErrPermission) || errors.Is(err, unix.ENOTDIR)
+	_, unentered := errors.AsType[spawn.Unentered](err)
+	switch {
+	case unentered && absent && !s.private:
+		return inside.Failed("workdir_missing",
+			"the working directory %s does not exist, is not a directory, or may not be entered",
+			common.Excerpt(s.dir)).With("workDir", s.dir)
+	case absent && !unentered && s.path == "" && !strings.Contains(s.args[0], "/"):
+		// Found for this process, but not for the user of the command: whose files these are is not told.
+		return programMissing(s)
+	case absent && !unentered && len(t.Job.Args) == 0 && !t.Job.IsTyped():
 		return inside.Failed("shell_missing", "the shell %s does not exist or cannot be executed",
 			common.Excerpt(s.path)).With("shell", s.path)
+	default:
+		return inside.Failed("start_failed", "the command could not be started: %v", err)
 	}
-	return inside.Failed("start_failed", "the command could not be started: %v", err)
 }
 
 // cannotStart returns the outcome of a run that this worker lacks the resources to start; another worker may have them.
@@ -143,18 +170,14 @@ func shellOf(job *common.StoredJob) string {
 	return job.Shell
 }
 
-// lookup finds a program as a shell would, but in the task's PATH and only in its absolute folders. It returns a name
-// with a slash unchanged; it is relative to the command's working directory.
-func lookup(name, path string) (string, error) {
-	if strings.Contains(name, "/") {
-		return name, nil
-	}
+// locate returns the file of a program in the absolute folders of a PATH, or none.
+func locate(name, path string) string {
 	for _, dir := range filepath.SplitList(path) {
 		if file := filepath.Join(dir, name); filepath.IsAbs(dir) && executable(file) {
-			return file, nil
+			return file
 		}
 	}
-	return "", os.ErrNotExist
+	return ""
 }
 
 func executable(file string) bool {

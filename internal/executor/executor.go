@@ -188,12 +188,25 @@ func New(cfg Config) (*Executor, error) {
 	return x, nil
 }
 
-// Close releases all resources. No run may be in progress.
+// closeWait is how long Close waits for a thread that waits for a file system.
+const closeWait = 5 * time.Second
+
+// Close releases all resources. No run may be in progress. A thread that is held by a file system that does not answer
+// is left behind, with what it uses.
 func (x *Executor) Close() error {
 	x.noProbe()
 	x.probing.Wait() // before the goroutines that it needs end
 	close(x.quit)
-	x.own.Wait()
+	ended := make(chan struct{})
+	go func() {
+		x.own.Wait()
+		close(ended)
+	}()
+	select {
+	case <-ended:
+	case <-time.After(closeWait):
+		return errors.New("close executor: a file system does not answer the search for a program")
+	}
 	return errors.Join(x.tracker.close(), x.null.Close(), x.folders.close())
 }
 

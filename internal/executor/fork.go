@@ -20,10 +20,19 @@ type forkOrder struct {
 	process *process
 	spec    *spec
 	files   [3]int // stdin, stdout and stderr
+	program string // owned by the forker
 
+	phase    atomic.Int32             // searching, going or abandoned
 	starting atomic.Pointer[starting] // its start, while that is in progress
 	done     chan error               // of capacity one
 }
+
+// Phases of an order.
+const (
+	searching int32 = iota // its program is looked for
+	going
+	abandoned // its run has ended meanwhile
+)
 
 // forker starts commands on a thread of its own until the executor is closed: no_new_privs is a property of the forking
 // thread, the kernel kills commands when the thread that started them ends, and the first thread's children are the
@@ -61,11 +70,23 @@ func (x *Executor) forker(l *launcher) {
 				o.done <- unable{fmt.Errorf("prepare to start commands: %w", err)}
 				continue
 			}
-			o.done <- x.fork(o, siblings, l)
+			o.done <- x.serve(o, siblings, l)
 		case <-x.quit:
 			return
 		}
 	}
+}
+
+// serve looks for the program of an order, and starts it. The search takes as long as the file systems in the PATH need
+// to answer; if the run was stopped meanwhile, its descriptors are closed.
+func (x *Executor) serve(o *forkOrder, among *siblings, l *launcher) (err error) {
+	if o.program, err = x.program(o.task, o.spec); err != nil {
+		return err
+	}
+	if !o.phase.CompareAndSwap(searching, going) {
+		return context.Canceled
+	}
+	return x.fork(o, among, l)
 }
 
 func (x *Executor) fork(o *forkOrder, among *siblings, l *launcher) error {
@@ -89,7 +110,7 @@ func (x *Executor) fork(o *forkOrder, among *siblings, l *launcher) error {
 	pid, handle, err := l.inItsCgroup(o, limits.asked)
 	if err != nil {
 		p.leaf.remove()
-		return &os.PathError{Op: "execute", Path: o.spec.path, Err: err}
+		return &os.PathError{Op: "execute", Path: o.program, Err: err}
 	}
 	p.leaf.close()
 	x.tracker.name(p, pid)

@@ -34,7 +34,8 @@ func (p *place) leave() {
 }
 
 // await returns the result of a start. A hanging start releases its place in the gate, and an additional forker serves
-// other starts; if its run is stopped meanwhile, the child that has not executed the command yet is killed.
+// other starts; if its run is stopped meanwhile, the child that has not executed the command yet is
+// killed, and an order whose program is still being looked for is abandoned.
 func (x *Executor) await(ctx context.Context, t *Task, o *forkOrder, gate *place) error {
 	slow := time.NewTimer(hangAfter)
 	defer slow.Stop()
@@ -44,14 +45,14 @@ func (x *Executor) await(ctx context.Context, t *Task, o *forkOrder, gate *place
 	case <-slow.C:
 	}
 	x.hang(gate)
-	x.cfg.Log.Warn("start_hangs", "job", t.Record.Job, "run", t.Record.Run, "program", o.spec.path)
-	defer x.unhang(gate)
+	x.cfg.Log.Warn("start_hangs", "job", t.Record.Job, "run", t.Record.Run, "program", o.spec.args[0])
 	stop, again := ctx.Done(), time.NewTicker(abandonEvery)
 	defer again.Stop()
 	kill, killed := t.KillNow, (<-chan struct{})(x.killed)
 	for {
 		select {
 		case err := <-o.done:
+			x.unhang(gate)
 			return err
 		case <-stop:
 			stop = nil
@@ -62,11 +63,27 @@ func (x *Executor) await(ctx context.Context, t *Task, o *forkOrder, gate *place
 		case <-again.C:
 		}
 		if stop == nil || kill == nil && t.KillNow != nil || killed == nil {
+			if o.phase.CompareAndSwap(searching, abandoned) {
+				x.abandon(o, gate)
+				return x.mayStart(o)
+			}
 			if o.killChild() {
 				o.process.abandoned.Store(true)
 			}
 		}
 	}
+}
+
+// abandon leaves an order behind whose program is still being looked for: no signal ends that. The start goes on to
+// count as hanging, and keeps its place if it has not released it, until the forker is free again.
+func (x *Executor) abandon(o *forkOrder, gate *place) {
+	held := *gate
+	gate.given = true
+	go func() {
+		<-o.done
+		x.unhang(&held)
+		held.leave()
+	}()
 }
 
 // hang registers a hanging start and releases its place in the gate, unless mostRelieved is reached.

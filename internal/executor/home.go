@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io/fs"
 	"log/slog"
-	"net"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -25,8 +24,12 @@ type Home struct {
 	Life  common.Life
 	Mark  proctree.Mark // mark of this process and its children; 0: none
 	Swept bool          // no marked process of an earlier incarnation is left
-	lock  *os.File
-	id    net.Listener
+
+	// Squatted reports that a process of another user holds the name by which a copy of this folder would be noticed.
+	Squatted bool
+
+	lock *os.File
+	id   *claimedID
 }
 
 // ErrHomeInUse reports that another process holds the data folder.
@@ -51,12 +54,13 @@ func OpenHome(dir, name string) (*Home, error) {
 	if err != nil {
 		return nil, errors.Join(err, lock.Close())
 	}
-	alone, err := claimID(id)
+	claimed, err := claimID(id, os.Geteuid())
 	if err != nil {
 		return nil, errors.Join(err, lock.Close())
 	}
-	return &Home{Dir: dir, lock: lock, id: alone, Life: common.Life{Worker: id, Name: name, Life: common.NewID(),
-		BootID: bootclock.BootID(), PIDNamespace: PIDNamespace()}}, nil
+	return &Home{Dir: dir, lock: lock, id: claimed, Squatted: claimed.listener == nil,
+		Life: common.Life{Worker: id, Name: name, Life: common.NewID(), BootID: bootclock.BootID(),
+			PIDNamespace: PIDNamespace()}}, nil
 }
 
 const (
@@ -94,6 +98,10 @@ func BeginLife(ctx context.Context, dir, name string, log *slog.Logger) (*Home, 
 	h, err := awaitHome(ctx, dir, name, log)
 	if err != nil {
 		return nil, err
+	}
+	if h.Squatted {
+		log.Warn("worker_id_squatted", "socket", socketOf(h.Life.Worker), "hint",
+			"a process of another user holds this name: find it with ss -xlp")
 	}
 	if h.Mark, err = MarkProcess(h.Life.Worker); err != nil {
 		log.Warn("processes_not_marked", "error", err)
@@ -146,69 +154,7 @@ func processEnded(pid int) bool {
 }
 
 // Close releases the locks of folder and id.
-func (h *Home) Close() error { return errors.Join(h.id.Close(), h.lock.Close()) }
-
-// claimID reserves the worker's id for this process: a copy of a data folder has the same id but another lock,
-// and a worker started on it would kill the commands of the live one as leftovers. The name of an abstract
-// socket is reserved until its process has ended, however it ends; no process connects to it.
-//
-// The kernel separates such names by network namespace, and processes by PID namespace, so the socket is
-// searched for in the namespaces of all visible processes: a process that is not visible here cannot be killed
-// as a leftover either. Two workers that start at the same moment may both fail.
-func claimID(id string) (net.Listener, error) {
-	name := "@carillon-worker-" + id
-	l, err := net.Listen("unix", name)
-	if errors.Is(err, syscall.EADDRINUSE) {
-		return nil, twin(id, "on this machine")
-	}
-	if err != nil {
-		return nil, fmt.Errorf("reserve worker id: %w", err)
-	}
-	elsewhere, err := takenElsewhere(name)
-	switch {
-	case err != nil:
-		return nil, errors.Join(fmt.Errorf("search for another process of this worker: %w", err), l.Close())
-	case elsewhere:
-		return nil, errors.Join(twin(id, "on this machine, in another network namespace,"), l.Close())
-	}
-	return l, nil
-}
-
-func twin(id, where string) error {
-	return fmt.Errorf("worker %s is already running %s, with a data folder of which this one may be a copy: %w", id,
-		where, ErrHomeInUse)
-}
-
-// takenElsewhere reports whether a process in another network namespace holds the name of an abstract socket.
-// The list of sockets, unix(7), is world-readable, and is the same file for all processes of a namespace.
-func takenElsewhere(name string) (bool, error) {
-	lists, err := filepath.Glob("/proc/[0-9]*/net/unix")
-	if err != nil {
-		return false, err
-	}
-	own, err := inode("/proc/self/net/unix")
-	if err != nil {
-		return false, err
-	}
-	looked := map[uint64]bool{own: true}
-	for _, list := range lists {
-		namespace, err := inode(list)
-		if err != nil || looked[namespace] {
-			continue // it has ended, or its namespace is checked already
-		}
-		data, err := os.ReadFile(list)
-		if err != nil {
-			continue // it has ended; another process may provide the same list
-		}
-		looked[namespace] = true
-		for line := range strings.Lines(string(data)) {
-			if fields := strings.Fields(line); len(fields) > 0 && fields[len(fields)-1] == name {
-				return true, nil
-			}
-		}
-	}
-	return false, nil
-}
+func (h *Home) Close() error { return errors.Join(h.id.close(), h.lock.Close()) }
 
 func inode(path string) (uint64, error) {
 	var stat syscall.Stat_t

@@ -45,7 +45,7 @@ func (x *Executor) tryStarts() error {
 func (l *launcher) start(o *forkOrder) (pid, handle int, err error) {
 	p, s := o.process, o.spec
 	c := &spawn.Command{
-		Path:     s.path,
+		Path:     o.program,
 		Dir:      s.dir,
 		Args:     s.args,
 		Env:      s.env,

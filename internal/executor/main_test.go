@@ -66,6 +66,13 @@ func TestMain(m *testing.M) {
 	if os.Getenv(asMember) != "" {
 		workInGroup()
 	}
+	if os.Getenv(executor.AsHolder) != "" {
+		if err := executor.HoldName(); err != nil {
+			fmt.Println(err)
+			os.Exit(1)
+		}
+		os.Exit(0)
+	}
 	if err := executor.Prepare(); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)

@@ -1,11 +1,15 @@
 package executor_test
 
 import (
+	"context"
+	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -13,6 +17,7 @@ import (
 
 	"carillon/internal/common"
 	"carillon/internal/executor"
+	"carillon/internal/executor/inside"
 )
 
 // codes are those of the executor's conditions.
@@ -174,6 +179,79 @@ func TestStartsThatHang_OthersStart(t *testing.T) {
 			t.Errorf("after %v: %+v", took, got)
 		}
 	}
+	waitFor(t, func() bool { return len(x.Conditions()) == 0 })
+}
+
+// silentFolder returns a folder on a file system that answers nothing until the test ends, or the returned function is
+// called.
+func silentFolder(t *testing.T) (folder string, answer func()) {
+	t.Helper()
+	fuse, err := os.OpenFile("/dev/fuse", os.O_RDWR, 0)
+	if err != nil {
+		t.Skipf("no file system can be made: %v", err)
+	}
+	folder = t.TempDir()
+	settings := fmt.Sprintf("fd=%d,rootmode=40000,user_id=0,group_id=0,allow_other", fuse.Fd())
+	if err := unix.Mount("silent", folder, "fuse", unix.MS_NOSUID|unix.MS_NODEV, settings); err != nil {
+		_ = fuse.Close()
+		t.Skipf("no file system can be mounted: %v", err)
+	}
+	answer = sync.OnceFunc(func() {
+		if err := errors.Join(fuse.Close(), unix.Unmount(folder, unix.MNT_DETACH)); err != nil {
+			t.Error(err)
+		}
+	})
+	t.Cleanup(answer)
+	return folder, answer
+}
+
+// Working folders, and folders of the PATH, on a file system that does not answer hold up the starts of their own runs
+// and no others; timeouts and kills end these runs.
+func TestFoldersThatDoNotAnswer_HoldUpTheirRunsOnly(t *testing.T) {
+	t.Parallel()
+	silent, answer := silentFolder(t)
+	work, _ := silentFolder(t) // one of its own: no signal ends a search, for which others of the same folder wait
+	x := newExecutor(t, func(c *executor.Config) { c.StartGate = 5 })
+	job := func(dir string) executor.Task {
+		return newTask(common.Job{Command: "true", WorkDir: dir, Timeout: "11s"})
+	}
+	inPath := map[string]string{"PATH": filepath.Join(silent, "bin")}
+	tasks := map[string]executor.Task{
+		"working folder":      job(filepath.Join(work, "one")),
+		"working folder, too": job(filepath.Join(work, "one")),
+		"PATH":                newTask(common.Job{Args: []string{"true"}, Env: inPath, Timeout: "11s"}),
+		"PATH, killed":        newTask(common.Job{Args: []string{"true"}, Env: inPath}),
+		"PATH, killed, again": newTask(common.Job{Args: []string{"true"}, Env: inPath}),
+	}
+	ctx, kill := context.WithCancelCause(t.Context())
+	ended := map[string]func() common.Run{}
+	for what, task := range tasks {
+		under := t.Context()
+		if strings.Contains(what, "killed") {
+			under = ctx
+		}
+		_, ended[what] = background(t, under, x, task)
+	}
+	waitFor(t, func() bool {
+		found := x.Conditions()
+		return len(found) == 1 && strings.Contains(found[0].Text, "the start of 5 commands has taken more than 10s")
+	})
+	task := shell("true")
+	expect(t, x.Run(t.Context(), task, record(t, task)), common.StatusSucceeded, "")
+	kill(inside.Killed{By: "ann"})
+	for what, end := range ended {
+		t.Log(what)
+		if got := end(); strings.Contains(what, "killed") {
+			expect(t, got, common.StatusKilled, "killed_by_user")
+		} else {
+			expect(t, got, common.StatusTimedOut, "timeout")
+		}
+	}
+	if found := x.Conditions(); len(found) != 1 || found[0].Code != common.ConditionStartHangs {
+		t.Errorf("three searches still wait: %+v", found)
+	}
+	expect(t, x.Run(t.Context(), task, record(t, task)), common.StatusSucceeded, "")
+	answer()
 	waitFor(t, func() bool { return len(x.Conditions()) == 0 })
 }
 

@@ -34,6 +34,8 @@ func (c *call) failure() error {
 		return nil
 	case c.number == unix.SYS_WRITE:
 		return Unmoved{syscall.Errno(-c.got)}
+	case c.number == unix.SYS_CHDIR:
+		return Unentered{syscall.Errno(-c.got)}
 	case slices.Contains(ofCommand, c.number):
 		return syscall.Errno(-c.got)
 	case c.want != 0:
@@ -44,7 +46,7 @@ func (c *call) failure() error {
 }
 
 // ofCommand are the system calls that fail because of the command.
-var ofCommand = []uintptr{unix.SYS_SETGROUPS, unix.SYS_SETGID, unix.SYS_SETUID, unix.SYS_CHDIR, unix.SYS_EXECVE}
+var ofCommand = []uintptr{unix.SYS_SETGROUPS, unix.SYS_SETGID, unix.SYS_SETUID, unix.SYS_EXECVE}
 
 // write writes the calls of the child that is to execute a command. procs is the descriptor of the file by which it
 // moves into its cgroup; 0: none.

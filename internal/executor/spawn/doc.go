@@ -65,6 +65,15 @@ func passes(err error) bool {
 	return false
 }
 
+// Unentered is the error of a start whose child could not enter the folder of its command.
+type Unentered struct{ error }
+
+// Error describes the error.
+func (u Unentered) Error() string { return "enter the working directory: " + u.error.Error() }
+
+// Unwrap returns the cause.
+func (u Unentered) Unwrap() error { return u.error }
+
 // Unmoved is the error of a start whose child could not be in its cgroup.
 type Unmoved struct{ error }
 

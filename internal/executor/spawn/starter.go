@@ -218,7 +218,8 @@ func (s *Starter) Close() error {
 
 // Start starts a command, and returns its process id and a descriptor of the process (a pidfd); -1 if the kernel has
 // none. The caller must be locked to its thread. The error of a command that cannot be executed is a [syscall.Errno];
-// that of one that cannot be moved into its cgroup is [Unmoved]; any other failure is [Unusable].
+// that of one whose folder cannot be entered is [Unentered], that of one that cannot be moved into its cgroup is
+// [Unmoved]; any other failure is [Unusable].
 func (s *Starter) Start(c *Command) (pid, pidfd int, err error) {
 	pid, pidfd, err = s.start(c)
 	bad, unusable := errors.AsType[Unusable](err)

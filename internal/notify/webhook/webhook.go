@@ -133,18 +133,26 @@ func resultOf(a service.Answer, v service.Verdict, wait time.Duration, target *n
 	return r
 }
 
-// follow refuses a redirect to another host or an insecure one: the notification is for the
-// configured receiver only.
+// follow refuses a redirect to another host, another port or an insecure one: the notification is for the configured
+// receiver only, and another port of its machine is another service. From http to https with the usual ports is
+// allowed.
 func follow(from, to *url.URL) error {
 	switch {
 	case to.Scheme != "http" && to.Scheme != "https" || to.User != nil:
 		return errors.New("redirected to a URL that is not plain http or https")
 	case !strings.EqualFold(from.Hostname(), to.Hostname()):
 		return errors.New("redirected to another host: set the channel's URL to the final one")
+	case portOf(from) != portOf(to) && (from.Scheme != "http" || portOf(from) != "80" || to.Scheme != "https" ||
+		portOf(to) != "443"):
+		return errors.New("redirected to another port: set the channel's URL to the final one")
 	case from.Scheme == "https" && to.Scheme == "http":
 		return errors.New("redirected from https to http")
 	}
 	return nil
+}
+
+func portOf(u *url.URL) string {
+	return cmp.Or(u.Port(), map[string]string{"http": "80", "https": "443"}[u.Scheme])
 }
 
 // do makes one request. next is the target of a redirect with the same method.

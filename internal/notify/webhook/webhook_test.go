@@ -185,6 +185,7 @@ func TestRedirects(t *testing.T) {
 		{"same host, 308", "/landed", 308, true},
 		{"same host, 307", "/landed", 307, true},
 		{"302 would become a GET", "/landed", 302, false},
+		{"another port", elsewhere.URL + "/", 307, false},
 		{"another name", "http://localhost:" + port + "/", 307, false},
 		{"for ever", "/again", 307, false},
 		{"no http", "file:///etc/passwd", 307, false},

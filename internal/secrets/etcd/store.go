@@ -240,13 +240,12 @@ func (s *Store) faultOf(ctx context.Context, name, group string) (common.Fault, 
 	fault := common.Fault{Value: common.Excerpt(name)}
 	one, err := s.Secret(ctx, name)
 	switch {
-	case common.CodeOf(err) == common.CodeNotFound:
-		fault.Code, fault.Message = "unknown_secret", "secret not found"
-		fault.Hint = "create it first, or ask an admin to create it"
-	case err != nil:
+	case err != nil && common.CodeOf(err) != common.CodeNotFound:
 		return fault, err
-	case !one.ForGroup(group):
-		fault.Code, fault.Message = "foreign_secret", "the secret may not be used by jobs of this group"
+	case err != nil || !one.ForGroup(group):
+		// One answer for both: which secrets other groups have is not told.
+		fault.Code, fault.Message = "unknown_secret", "jobs of this group have no such secret"
+		fault.Hint = "create it first, or ask an admin to create it or to allow it for the group"
 	}
 	return fault, nil
 }

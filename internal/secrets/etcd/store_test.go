@@ -184,8 +184,9 @@ func TestFaultsOfJobs(t *testing.T) {
 		},
 	}
 	faults, err := s.Faults(t.Context(), job)
-	if err != nil || len(faults) != 2 || faults[0].Location != "env.B" || faults[0].Code != "foreign_secret" ||
-		faults[1].Location != "env.C" || faults[1].Code != "unknown_secret" {
+	if err != nil || len(faults) != 2 || faults[0].Location != "env.B" || faults[1].Location != "env.C" ||
+		faults[0].Code != "unknown_secret" || faults[0].Code != faults[1].Code ||
+		faults[0].Message != faults[1].Message || faults[0].Hint != faults[1].Hint {
 		t.Errorf("%+v, %v", faults, err)
 	}
 	job.Group = "theirs"
