@@ -48,6 +48,8 @@ func (d *pageBackend) UpdateWorker(context.Context, common.Actor, string,
 	return common.WorkerSettings{}, nil
 }
 
+func (d *pageBackend) DeleteSettings(context.Context, common.Actor, string) error { return nil }
+
 func (d *pageBackend) Overview(context.Context) (health.Overview, error) {
 	return health.Overview{}, nil
 }

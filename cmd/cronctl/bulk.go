@@ -152,10 +152,6 @@ func (c *cli) deletes(ctx context.Context, api *apiclient.API, f *choice, yes bo
 	if err != nil || yes || page.Total == 0 {
 		return page.Total, err
 	}
-	if !c.interactive() {
-		return 0, invalid("this would delete "+common.Count(page.Total, "job", "jobs"),
-			"confirm with --yes, or name the jobs")
-	}
 	names := make([]string, len(page.Items))
 	for i := range page.Items {
 		names[i] = page.Items[i].Name
@@ -163,13 +159,9 @@ func (c *cli) deletes(ctx context.Context, api *apiclient.API, f *choice, yes bo
 	if page.Total > len(names) {
 		names = append(names, "…")
 	}
-	answer, err := c.ask(oneLine(fmt.Sprintf("Delete %s: %s? [y/N] ", common.Count(page.Total, "job", "jobs"),
-		strings.Join(names, ", "))))
-	if err != nil {
+	if err := c.confirmDelete(common.Count(page.Total, "job", "jobs"), ": "+strings.Join(names, ", "),
+		"confirm with --yes, or name the jobs"); err != nil {
 		return 0, err
-	}
-	if a := strings.ToLower(answer); a != "y" && a != "yes" {
-		return 0, common.Errorf(common.CodeInvalid, "cancelled, nothing was changed")
 	}
 	return page.Total, nil
 }

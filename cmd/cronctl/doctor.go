@@ -40,6 +40,8 @@ type examination struct {
 	Version  string    `json:"version"`
 	Status   string    `json:"status"`
 	Findings []finding `json:"findings"`
+	// Records are the stored values that do not decode; the server lists them for admins.
+	Records []apiclient.Record `json:"records,omitempty"`
 }
 
 func (c *cli) doctor() *cobra.Command {
@@ -48,8 +50,10 @@ func (c *cli) doctor() *cobra.Command {
 		Short: "Check the cluster and print a remedy for each failure",
 		Long: `doctor checks the connection to the server from here (response time, certificate, clocks,
 your token), and has the server check etcd (members, versions, space), clocks, watches, the
-log store, certificates, workers, masters, the audit chain and all active conditions. Below
-the list of checks it prints a remedy for each one that did not pass.
+log store, certificates, workers, masters, the audit chain, stored values and all active
+conditions. Below the list of checks it prints a remedy for each one that did not pass and, for
+admins, the stored values that do not decode, each with the command that deletes it or another
+way to proceed.
 
 The exit code is 1 if a check failed, and 0 if all passed or there are only warnings.`,
 		Example: `  cronctl doctor
@@ -153,5 +157,6 @@ func (c *cli) showExamination(e *examination) error {
 		}
 		fmt.Fprintf(c.stdout, "  %s: %s\n", oneLine(about), oneLine(f.Advice))
 	}
+	c.showRecords(e.Records)
 	return nil
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -15,7 +16,7 @@ import (
 
 // Examine finds what is said of degraded modes; what stops claims is failing.
 func (f *fakes) Examine(context.Context) health.Examination {
-	e := health.Examination{At: time.Now(), Master: "host-m", Version: "1.2.3"}
+	e := health.Examination{At: time.Now(), Master: "host-m", Version: "1.2.3", Records: f.records}
 	for _, c := range f.lasting {
 		found := health.Finding{
 			Check:  c.Code,
@@ -31,6 +32,45 @@ func (f *fakes) Examine(context.Context) health.Examination {
 	}
 	e.Status = health.Worst(e.Findings)
 	return e
+}
+
+func (f *fakes) DeleteRecord(_ context.Context, _ common.Actor, key string, revision int64) error {
+	left := slices.DeleteFunc(slices.Clone(f.records), func(r health.Record) bool {
+		return r.Key == key && r.Revision == revision
+	})
+	if len(left) == len(f.records) {
+		return common.Errorf(common.CodeStale, "%s is at another version", key)
+	}
+	f.records = left
+	return nil
+}
+
+// TestDoctor_ValuesThatDoNotDecode shows that each is listed with the command that deletes it, and that this command
+// works.
+func TestDoctor_ValuesThatDoNotDecode(t *testing.T) {
+	s := newStage(t)
+	if out := s.run("doctor").want(t, exitOK).out; strings.Contains(out, "do not decode") {
+		t.Errorf("there are none: %s", out)
+	}
+	s.records = []health.Record{
+		{Key: "/cron/secrets/it's", Kind: "secret", Size: 3, Revision: 7, Fault: health.RecordJSON, Text: "not JSON"},
+		{Key: "/cron/outbox/w/r", Kind: "outcome", Size: 3, Revision: 8, Fault: health.RecordJSON, Text: "not JSON",
+			Advice: "write the value of a backup"},
+	}
+	s.run("doctor").want(t, exitOK, "/cron/secrets/it's (secret, 3 bytes, revision 7): not JSON",
+		`cronctl delete record '/cron/secrets/it'\''s' --revision 7`,
+		"/cron/outbox/w/r (outcome, 3 bytes, revision 8): not JSON", "write the value of a backup")
+	s.run("doctor", "-o", "json").want(t, exitOK, `"key": "/cron/outbox/w/r"`)
+	s.run("delete", "record", "/cron/secrets/it's").want(t, exitUsage, "revision")
+	s.run("delete", "record", "/cron/secrets/it's", "--revision", "7").want(t, exitUsage, "--yes")
+	if len(s.records) != 2 {
+		t.Error("deleted without confirmation")
+	}
+	s.run("delete", "record", "/cron/secrets/it's", "--revision", "6", "--yes").want(t, exitConflict)
+	s.run("delete", "record", "/cron/secrets/it's", "--revision", "7", "--yes").want(t, exitOK, "deleted /cron/secrets")
+	if len(s.records) != 1 {
+		t.Errorf("left %+v", s.records)
+	}
 }
 
 func TestDoctor(t *testing.T) {

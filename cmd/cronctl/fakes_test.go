@@ -49,6 +49,7 @@ type fakes struct {
 	idle     []common.Member // other workers, which are eligible
 	writes   int
 	lasting  []common.Condition // active conditions
+	records  []health.Record    // values that do not decode
 	counted  rollup.Cell        // what each job has come to
 	storeOff bool
 	channels *channels
@@ -455,6 +456,15 @@ func (f *fakes) UpdateWorker(_ context.Context, _ common.Actor, _ string,
 	defer f.mu.Unlock()
 	err := change(&f.workers)
 	return f.workers, err
+}
+
+// DeleteSettings deletes the settings of w2, which is gone.
+func (f *fakes) DeleteSettings(_ context.Context, _ common.Actor, id string) error {
+	if id != "w2" {
+		return common.Errorf(common.CodeConflict, "worker %s is alive", id)
+	}
+	f.writes++
+	return nil
 }
 
 // end lets a run end. The caller holds the lock.

@@ -248,6 +248,8 @@ func TestWorkersAreSet(t *testing.T) {
 	}
 	s.run("undrain", "w1").want(t, exitOK)
 	s.run("drain", "unknown").want(t, exitNotFound)
+	s.run("delete", "worker", "w1").want(t, exitConflict, "alive")
+	s.run("delete", "worker", "w2").want(t, exitOK, "deleted w2")
 	s.run("set", "worker", "alpha", "--slots", "3", "--weight", "0", "--label", "zone=b").want(t, exitOK)
 	if s.workers.Drain || *s.workers.Slots != 3 || *s.workers.Weight != 0 ||
 		fmt.Sprint(s.workers.Labels) != "map[zone:b]" {

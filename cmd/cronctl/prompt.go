@@ -28,6 +28,22 @@ func (c *cli) ask(question string) (string, error) {
 	return strings.TrimSpace(line), nil
 }
 
+// confirmDelete asks whether to delete something, which details describe. Without a terminal it returns an error with
+// the hint.
+func (c *cli) confirmDelete(what, details, hint string) error {
+	if !c.interactive() {
+		return invalid("this would delete "+what, hint)
+	}
+	answer, err := c.ask(oneLine("Delete " + what + details + "? [y/N] "))
+	if err != nil {
+		return err
+	}
+	if a := strings.ToLower(answer); a != "y" && a != "yes" {
+		return common.Errorf(common.CodeInvalid, "cancelled, nothing was changed")
+	}
+	return nil
+}
+
 // askSecret asks a question and returns one line that is not echoed.
 func (c *cli) askSecret(question string) (string, error) {
 	f, ok := c.stdin.(*os.File)

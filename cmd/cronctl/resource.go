@@ -220,7 +220,7 @@ func (c *cli) remove() *cobra.Command {
 	others := verbs(func(r *resource) *verb { return &r.delete }, c.deleteResource)
 	return group("delete", "Delete jobs, channels, pools, users, tokens or secrets",
 		"  cronctl delete jobs old-report older-report --kill\n  cronctl delete token TOKEN-ID",
-		append([]*cobra.Command{c.deleteJobs()}, others...)...)
+		append([]*cobra.Command{c.deleteJobs(), c.deleteRecord()}, others...)...)
 }
 
 func (c *cli) deleteResource(r *resource) *cobra.Command {

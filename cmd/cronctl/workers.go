@@ -23,9 +23,14 @@ func workerResource() *resource {
 		name: "worker", plural: "workers",
 		get:      verb{use: "workers [ID]", short: "List live workers, or show one"},
 		describe: verb{use: "worker WORKER", short: "Show a worker with its conditions and latest runs"},
+		delete: verb{use: "workers ID...", short: "Delete the settings of workers that are gone",
+			long: `Delete the settings of workers that are gone: labels, slots, weight and drain. Nothing deletes them
+automatically, since a worker may come back. Settings of live workers are changed with drain,
+undrain and set worker.`},
 		columns: columnsOf("NAME,HOST,RUNNING,SLOTS,SINCE,STATE,?CONDITIONS,+USED,+DAEMONS,+WEIGHT,+LABELS,+ID,"+
 			"+VERSION,+PID,+CLOCK,+AHEAD", workerCells),
 		list: all((*client).ListWorkers), one: byID((*client).GetWorker),
+		remove: byID((*client).DeleteWorkerSettings),
 		events: events{apiclient.FollowEventsParamsTypesWorker},
 		whole:  true,
 		parts:  describeWorker,

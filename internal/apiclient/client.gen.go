@@ -2141,6 +2141,102 @@ func (e ReadinessStatus) Valid() bool {
 	}
 }
 
+// Defines values for RecordFault.
+const (
+	Cursor RecordFault = "cursor"
+	Json   RecordFault = "json"
+	Key    RecordFault = "key"
+	Type   RecordFault = "type"
+	Value  RecordFault = "value"
+)
+
+// Valid indicates whether the value is a known member of the RecordFault enum.
+func (e RecordFault) Valid() bool {
+	switch e {
+	case Cursor:
+		return true
+	case Json:
+		return true
+	case Key:
+		return true
+	case Type:
+		return true
+	case Value:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for RecordKind.
+const (
+	RecordKindAfter          RecordKind = "after"
+	RecordKindApproval       RecordKind = "approval"
+	RecordKindChannel        RecordKind = "channel"
+	RecordKindFlowNode       RecordKind = "flow_node"
+	RecordKindFlowRun        RecordKind = "flow_run"
+	RecordKindJob            RecordKind = "job"
+	RecordKindLock           RecordKind = "lock"
+	RecordKindMaintenance    RecordKind = "maintenance"
+	RecordKindNotification   RecordKind = "notification"
+	RecordKindOutcome        RecordKind = "outcome"
+	RecordKindPool           RecordKind = "pool"
+	RecordKindRun            RecordKind = "run"
+	RecordKindSecret         RecordKind = "secret"
+	RecordKindSuccess        RecordKind = "success"
+	RecordKindToken          RecordKind = "token"
+	RecordKindTrigger        RecordKind = "trigger"
+	RecordKindUser           RecordKind = "user"
+	RecordKindView           RecordKind = "view"
+	RecordKindWorkerSettings RecordKind = "worker_settings"
+)
+
+// Valid indicates whether the value is a known member of the RecordKind enum.
+func (e RecordKind) Valid() bool {
+	switch e {
+	case RecordKindAfter:
+		return true
+	case RecordKindApproval:
+		return true
+	case RecordKindChannel:
+		return true
+	case RecordKindFlowNode:
+		return true
+	case RecordKindFlowRun:
+		return true
+	case RecordKindJob:
+		return true
+	case RecordKindLock:
+		return true
+	case RecordKindMaintenance:
+		return true
+	case RecordKindNotification:
+		return true
+	case RecordKindOutcome:
+		return true
+	case RecordKindPool:
+		return true
+	case RecordKindRun:
+		return true
+	case RecordKindSecret:
+		return true
+	case RecordKindSuccess:
+		return true
+	case RecordKindToken:
+		return true
+	case RecordKindTrigger:
+		return true
+	case RecordKindUser:
+		return true
+	case RecordKindView:
+		return true
+	case RecordKindWorkerSettings:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for RecoveredJobEffect.
 const (
 	RecoveredJobEffectBroughtBack RecoveredJobEffect = "brought_back"
@@ -4537,6 +4633,9 @@ type Examination struct {
 	// Master Its host.
 	Master *string `json:"master,omitempty"`
 
+	// Records The first stored values that do not decode; for callers with the role admin everywhere only.
+	Records *[]Record `json:"records,omitempty"`
+
 	// Status The worst status of all findings.
 	Status ExaminationStatus `json:"status"`
 
@@ -6901,6 +7000,40 @@ type Rebalance struct {
 	After *string `json:"after,omitempty"`
 }
 
+// Record defines model for Record.
+type Record struct {
+	// Advice How to proceed with a value that DELETE /system/records does not delete.
+	Advice *string `json:"advice,omitempty"`
+
+	// Fault json: it is not JSON. type: a field has another JSON type. value: a field has an invalid value. key: it belongs to another key. cursor: the job's cursor is missing or invalid.
+	Fault RecordFault `json:"fault"`
+
+	// Key Its key in etcd.
+	//
+	// Example: /cron/settings/channels/ops
+	Key string `json:"key"`
+
+	// Kind What the key holds.
+	Kind RecordKind `json:"kind"`
+
+	// Revision Revision of its last change; a deletion names it.
+	Revision int64 `json:"revision"`
+
+	// Size Size of the value in bytes.
+	Size int64 `json:"size"`
+
+	// Text The fault in words.
+	//
+	// Example: not JSON, at byte 17
+	Text string `json:"text"`
+}
+
+// RecordFault json: it is not JSON. type: a field has another JSON type. value: a field has an invalid value. key: it belongs to another key. cursor: the job's cursor is missing or invalid.
+type RecordFault string
+
+// RecordKind What the key holds.
+type RecordKind string
+
 // RecoverAnswer defines model for RecoverAnswer.
 type RecoverAnswer struct {
 	// At The time to which cursors are moved, by the clock of the master.
@@ -8893,6 +9026,15 @@ type GetStatisticsParams struct {
 // GetStatisticsParamsBy defines parameters for GetStatistics.
 type GetStatisticsParamsBy string
 
+// DeleteRecordParams defines parameters for DeleteRecord.
+type DeleteRecordParams struct {
+	// Key Key of the value.
+	Key string `form:"key" json:"key"`
+
+	// Revision Revision of its last change, as the diagnosis lists it.
+	Revision int64 `form:"revision" json:"revision"`
+}
+
 // ListTokensParams defines parameters for ListTokens.
 type ListTokensParams struct {
 	// Limit Maximum number of items.
@@ -10538,10 +10680,17 @@ type ClientInterface interface {
 
 	// GetDoctor Diagnose the cluster
 	//
-	// Checks etcd (each member's version, space and leader), clocks, the watch, the log store, certificates, workers and masters, the audit chain, and all conditions. Each problem includes a remedy. The response is 200 whatever the findings are.
+	// Checks etcd (each member's version, space and leader), clocks, the watch, the log store, certificates, workers and masters, the audit chain, stored values, and all conditions. Each problem includes a remedy. The response is 200 whatever the findings are.
 	//
 	// Corresponds with GET /api/v1/system/doctor (the `GetDoctor` operationId).
 	GetDoctor(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// DeleteRecord Delete a stored value that does not decode
+	//
+	// Deletes a value in etcd that does not decode, if it has not changed since it was listed: worker settings, channels, maintenance windows, pools, secrets, views, users, tokens and notifications. Returns 404 if the key does not exist, 412 if it has changed, and 409 for a value that decodes, and for all others: the hint says how to proceed.
+	//
+	// Corresponds with DELETE /api/v1/system/records (the `DeleteRecord` operationId).
+	DeleteRecord(ctx context.Context, params *DeleteRecordParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// RecoverWithBody Recover cursors after a wrong clock or a restore of etcd
 	//
@@ -10759,6 +10908,13 @@ type ClientInterface interface {
 	//
 	// Corresponds with GET /api/v1/workers/{id}/exclusive-jobs (the `GetExclusiveJobs` operationId).
 	GetExclusiveJobs(ctx context.Context, id string, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// DeleteWorkerSettings Delete the settings of a worker that is gone
+	//
+	// Deletes labels, slots, weight and drain of a worker that is not alive; one that starts again has its own. Returns 409 if the worker is alive.
+	//
+	// Corresponds with DELETE /api/v1/workers/{id}/settings (the `DeleteWorkerSettings` operationId).
+	DeleteWorkerSettings(ctx context.Context, id string, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// UndrainWorker End the drain of a worker
 	//
@@ -13044,11 +13200,28 @@ func (c *Client) GetStatistics(ctx context.Context, params *GetStatisticsParams,
 
 // GetDoctor Diagnose the cluster
 //
-// Checks etcd (each member's version, space and leader), clocks, the watch, the log store, certificates, workers and masters, the audit chain, and all conditions. Each problem includes a remedy. The response is 200 whatever the findings are.
+// Checks etcd (each member's version, space and leader), clocks, the watch, the log store, certificates, workers and masters, the audit chain, stored values, and all conditions. Each problem includes a remedy. The response is 200 whatever the findings are.
 //
 // Corresponds with GET /api/v1/system/doctor (the `GetDoctor` operationId).
 func (c *Client) GetDoctor(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewGetDoctorRequest(c.Server)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// DeleteRecord Delete a stored value that does not decode
+//
+// Deletes a value in etcd that does not decode, if it has not changed since it was listed: worker settings, channels, maintenance windows, pools, secrets, views, users, tokens and notifications. Returns 404 if the key does not exist, 412 if it has changed, and 409 for a value that decodes, and for all others: the hint says how to proceed.
+//
+// Corresponds with DELETE /api/v1/system/records (the `DeleteRecord` operationId).
+func (c *Client) DeleteRecord(ctx context.Context, params *DeleteRecordParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewDeleteRecordRequest(c.Server, params)
 	if err != nil {
 		return nil, err
 	}
@@ -13536,6 +13709,23 @@ func (c *Client) DrainWorker(ctx context.Context, id string, body DrainWorkerJSO
 // Corresponds with GET /api/v1/workers/{id}/exclusive-jobs (the `GetExclusiveJobs` operationId).
 func (c *Client) GetExclusiveJobs(ctx context.Context, id string, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewGetExclusiveJobsRequest(c.Server, id)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// DeleteWorkerSettings Delete the settings of a worker that is gone
+//
+// Deletes labels, slots, weight and drain of a worker that is not alive; one that starts again has its own. Returns 409 if the worker is alive.
+//
+// Corresponds with DELETE /api/v1/workers/{id}/settings (the `DeleteWorkerSettings` operationId).
+func (c *Client) DeleteWorkerSettings(ctx context.Context, id string, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewDeleteWorkerSettingsRequest(c.Server, id)
 	if err != nil {
 		return nil, err
 	}
@@ -19660,6 +19850,64 @@ func NewGetDoctorRequest(server string) (*http.Request, error) {
 	return req, nil
 }
 
+// NewDeleteRecordRequest constructs an http.Request for the DeleteRecord method
+func NewDeleteRecordRequest(server string, params *DeleteRecordParams) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/system/records")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if queryFrag, err := runtime.StyleParamWithOptions("form", false, "key", params.Key, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+			return nil, err
+		} else {
+			for _, qp := range strings.Split(queryFrag, "&") {
+				rawQueryFragments = append(rawQueryFragments, qp)
+			}
+		}
+
+		if queryFrag, err := runtime.StyleParamWithOptions("form", false, "revision", params.Revision, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: "int64"}); err != nil {
+			return nil, err
+		} else {
+			for _, qp := range strings.Split(queryFrag, "&") {
+				rawQueryFragments = append(rawQueryFragments, qp)
+			}
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodDelete, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
 // NewRecoverRequest calls the generic Recover builder with application/json body
 func NewRecoverRequest(server string, body RecoverJSONRequestBody) (*http.Request, error) {
 	var bodyReader io.Reader
@@ -20556,6 +20804,40 @@ func NewGetExclusiveJobsRequest(server string, id string) (*http.Request, error)
 	}
 
 	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewDeleteWorkerSettingsRequest constructs an http.Request for the DeleteWorkerSettings method
+func NewDeleteWorkerSettingsRequest(server string, id string) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/workers/%s/settings", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodDelete, queryURL.String(), nil)
 	if err != nil {
 		return nil, err
 	}

@@ -37,6 +37,7 @@ type Examination struct {
 	Version  string        `json:"version" doc:"Its version."`
 	Status   FindingStatus `json:"status" enum:"ok,warning,failing,unknown" doc:"The worst status of all findings."`
 	Findings []Finding     `json:"findings" nullable:"false" doc:"In the order in which to look at them."`
+	Records  []Record      `json:"records,omitempty" nullable:"false" maxItems:"500" doc:"The first stored values that do not decode; for callers with the role admin everywhere only."`
 }
 
 // Worst returns the worst status. Unknown is worse than ok and better than a warning.

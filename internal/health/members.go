@@ -44,8 +44,7 @@ func Workers(members []common.Member) []Finding {
 		switch {
 		case m.Lease == 0:
 			all = append(all, Fault(FindingWarning, "worker", name,
-				"Start it again. If it will not return, delete its settings: cronctl undrain "+m.Worker+
-					"; cronctl set worker "+m.Worker+" --reset slots,weight,labels",
+				"Start it again. If it will not return, delete its settings: cronctl delete worker "+m.Worker,
 				"it is not running, but has settings"))
 			continue
 		case m.Draining || m.Settings.Drain:

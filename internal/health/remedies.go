@@ -99,8 +99,8 @@ var remedies = map[string]remedy{
 	common.ConditionUnreadable: {
 		check: "jobs",
 		fails: true,
-		advice: "Read the key with etcdctl get: another program or a newer version wrote it. Define the job again, " +
-			"or delete it.",
+		advice: "Another program or a newer version wrote it. Define the job again, or delete it; cronctl doctor " +
+			"lists all such values for admins, and how to proceed with each.",
 	},
 	common.ConditionMissesFeature: {
 		check: "versions",

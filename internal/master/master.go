@@ -225,6 +225,7 @@ func New(cfg Config) (*Master, error) {
 		Host:         m.host,
 		Version:      cfg.Version,
 		Now:          wallclock.Now,
+		Changed:      m.changed,
 		Log:          cfg.Log,
 		Gauge:        counted.Condition,
 		Sources: []func() []common.Condition{m.loops.Conditions, cfg.Origin.Conditions, m.findings.Conditions,

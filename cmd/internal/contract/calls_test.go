@@ -4,10 +4,12 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"strconv"
 	"strings"
 	"time"
 
 	"carillon/internal/access"
+	"carillon/internal/common"
 )
 
 // reach is where a caller must have a role for a call.
@@ -241,6 +243,14 @@ var calls = map[string]call{
 		body:   `{"note":"new disk"}`,
 	},
 	"undrain-worker": {need: access.Operator, reach: everywhere, target: "/api/v1/workers/{worker}/undrain"},
+	"delete-worker-settings": {
+		need:   access.Admin,
+		reach:  everywhere,
+		target: "/api/v1/workers/gone/settings",
+		before: func(s *stack, _ *object) {
+			s.put(common.WorkerSettingsKey("gone"), common.WorkerSettings{Drain: true})
+		},
+	},
 
 	// notifications
 	"list-channels": {need: access.Viewer, reach: somewhere, target: "/api/v1/channels?include=last", before: channel},
@@ -485,6 +495,12 @@ var calls = map[string]call{
 	"healthz":    {reach: open, target: "/healthz"},
 	"readyz":     {reach: open, target: "/readyz"},
 	"get-doctor": viewed("/api/v1/system/doctor"),
+	"delete-record": {
+		need:   access.Admin,
+		reach:  everywhere,
+		target: "/api/v1/system/records?key=" + common.ChannelsPrefix + "damaged&revision={revision}",
+		before: damaged,
+	},
 	"recover": {
 		need:   access.Admin,
 		reach:  everywhere,
@@ -517,6 +533,15 @@ func spare(name string) func(*stack, *object) {
 			"description": o.vars["hush"],
 		}, nil)
 	}
+}
+
+// damaged writes a channel that does not decode.
+func damaged(s *stack, o *object) {
+	resp, err := s.etcd.Put(s.t.Context(), common.ChannelKey("damaged"), "{"+o.vars["hush"])
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	o.vars["revision"] = strconv.FormatInt(resp.Header.Revision, 10)
 }
 
 // consumer creates a daemon job.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"maps"
 	"reflect"
+	"slices"
 	"strings"
 	"time"
 	"unicode"
@@ -119,6 +120,37 @@ func (s *Settings) UpdateWorker(ctx context.Context, actor common.Actor, worker 
 		return common.WorkerSettings{}, err
 	}
 	return after, nil
+}
+
+// DeleteSettings deletes the settings of a worker that is not registered: CodeNotFound if there are none, CodeConflict
+// if the worker is registered.
+func (s *Settings) DeleteSettings(ctx context.Context, actor common.Actor, worker string) error {
+	_, err := s.etcd.Update(ctx, "the settings of worker "+common.Excerpt(worker), func(t *etcdkit.Txn) error {
+		seen, err := s.read(ctx)
+		if err != nil {
+			return err
+		}
+		id, cmps, err := seen.find(worker)
+		if err != nil {
+			return err
+		}
+		if slices.ContainsFunc(seen.workers, func(kv *mvccpb.KeyValue) bool {
+			return string(kv.Key) == common.WorkerKey(id)
+		}) {
+			return common.Errorf(common.CodeConflict, "worker %s is alive", common.Excerpt(worker)).
+				WithReason("worker_alive").WithHint("undrain it and reset its settings instead, or stop it first")
+		}
+		var before any // the settings may be unreadable
+		if settings, readable := settingsOf(seen.settings[id]); readable {
+			before = settings
+		}
+		t.If(etcdkit.Absent(common.WorkerKey(id)))
+		t.If(cmps...)
+		t.Delete(common.WorkerSettingsKey(id))
+		t.Audit(actor, "delete", "worker", id, before, nil)
+		return nil
+	})
+	return err
 }
 
 // writeSettings adds the write or deletion of the settings, with its audit entry. after becomes zero if

@@ -291,3 +291,39 @@ func TestSettingsWithoutEtcd(t *testing.T) {
 		t.Error("written")
 	}
 }
+
+func TestDeleteSettings_OnlyOfWorkersThatAreGone(t *testing.T) {
+	s := newSettings(t)
+	reg := registration("w", "1", noon)
+	put(t, s.client, common.WorkerKey("w"), reg)
+	put(t, s.client, common.WorkerSettingsKey("w"), common.WorkerSettings{Drain: true})
+	put(t, s.client, common.WorkerSettingsKey("damaged"), "{")
+	fails := func(worker string, code common.Code) {
+		t.Helper()
+		if err := s.settings.DeleteSettings(t.Context(), operator, worker); common.CodeOf(err) != code {
+			t.Errorf("delete the settings of %s: %v, want %s", worker, err, code)
+		}
+	}
+	fails("w", common.CodeConflict)
+	fails("name-w", common.CodeConflict)
+	fails("unknown", common.CodeNotFound)
+	if len(s.changes()) != 0 || s.told != 0 {
+		t.Error("a refused deletion was recorded")
+	}
+	remove(t, s.client, common.WorkerKey("w"))
+	for _, worker := range []string{"w", "damaged"} {
+		if err := s.settings.DeleteSettings(t.Context(), operator, worker); err != nil {
+			t.Error(err)
+		}
+		fails(worker, common.CodeNotFound)
+	}
+	changes := s.changes()
+	if len(changes) != 2 || s.told != 2 {
+		t.Fatalf("%d changes, %d notifications", len(changes), s.told)
+	}
+	for _, c := range changes {
+		if c.Kind != "worker" || c.Verb != "delete" || c.After != nil || (c.Before == nil) != (c.Name == "damaged") {
+			t.Errorf("%+v", c)
+		}
+	}
+}

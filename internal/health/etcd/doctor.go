@@ -29,8 +29,13 @@ const (
 func (s *State) Examine(ctx context.Context) health.Examination {
 	ctx, cancel := context.WithTimeout(ctx, examineLimit)
 	defer cancel()
+	var records []health.Record
+	values := func(ctx context.Context) (found []health.Finding) {
+		found, records = s.undecodable(ctx)
+		return found
+	}
 	checks := []func(context.Context) []health.Finding{s.etcd, s.clocks, s.watch, s.logStore, s.certificatesInUse,
-		s.staff, s.versions, s.leader, s.locks, s.tokens, s.others}
+		s.staff, s.versions, s.leader, s.locks, s.tokens, values, s.others}
 	found := make([][]health.Finding, len(checks))
 	var all sync.WaitGroup
 	for i, check := range checks {
@@ -42,6 +47,7 @@ func (s *State) Examine(ctx context.Context) health.Examination {
 		Master:   s.cfg.Host,
 		Version:  s.cfg.Version,
 		Findings: slices.Concat(found...),
+		Records:  records,
 	}
 	result.Status = health.Worst(result.Findings)
 	return result

@@ -51,7 +51,9 @@ type Config struct {
 	Host         string // host of this master
 	Version      string // version of this master
 	Now          func() time.Time
-	Log          *slog.Logger
+	// Changed is called after a deletion, whose audit entry is then to be delivered. May be nil.
+	Changed func()
+	Log     *slog.Logger
 	// Gauge is called with each condition that begins or ends.
 	Gauge func(code string, lasts bool)
 	// Sources return further conditions of this master.

@@ -14,6 +14,7 @@ import (
 	"carillon/internal/common/schedule"
 	"carillon/internal/flow"
 	"carillon/internal/flow/nodes"
+	"carillon/internal/health"
 	"carillon/internal/httpapi"
 	"carillon/internal/runlog"
 	"carillon/internal/runlog/tail"
@@ -45,6 +46,7 @@ type Fakes struct {
 	Unready     bool  // etcd is away
 	StoreOff    bool  // the log store is away
 	Lasting     []common.Condition
+	Records     []health.Record
 	Panics      bool
 	Changes     []common.Change
 	Acked       map[string]runlog.AckState // by fire

@@ -32,6 +32,18 @@ func (f *Fakes) UpdateWorker(_ context.Context, actor common.Actor, id string,
 	return set, nil
 }
 
+// DeleteSettings deletes the settings of a worker that is not alive.
+func (f *Fakes) DeleteSettings(_ context.Context, actor common.Actor, id string) error {
+	f.Mu.Lock()
+	defer f.Mu.Unlock()
+	if _, known := f.Settings[id]; !known {
+		return common.Errorf(common.CodeNotFound, "there is no worker %s", id)
+	}
+	delete(f.Settings, id)
+	f.Actors = append(f.Actors, actor)
+	return f.Fail
+}
+
 // Types lists a plug-in beside the types that are built in.
 func (f *Fakes) Types(context.Context) ([]common.TypeInfo, error) {
 	return []common.TypeInfo{
@@ -92,7 +104,7 @@ func (f *Fakes) Masters(context.Context) ([]health.Master, error) {
 
 // Examine finds what is said of degraded modes.
 func (f *Fakes) Examine(context.Context) health.Examination {
-	e := health.Examination{At: Midnight, Master: "host-m", Version: "1.2"}
+	e := health.Examination{At: Midnight, Master: "host-m", Version: "1.2", Records: f.Records}
 	for _, c := range f.Lasting {
 		e.Findings = append(e.Findings, health.Finding{
 			Check:  c.Code,
@@ -105,4 +117,17 @@ func (f *Fakes) Examine(context.Context) health.Examination {
 	}
 	e.Status = health.Worst(e.Findings)
 	return e
+}
+
+// DeleteRecord deletes a value that Examine lists.
+func (f *Fakes) DeleteRecord(_ context.Context, actor common.Actor, key string, revision int64) error {
+	f.Actors = append(f.Actors, actor)
+	kept := slices.DeleteFunc(slices.Clone(f.Records), func(r health.Record) bool {
+		return r.Key == key && r.Revision == revision
+	})
+	if len(kept) == len(f.Records) {
+		return common.Errorf(common.CodeNotFound, "key %q not found", key)
+	}
+	f.Records = kept
+	return f.Fail
 }

@@ -120,6 +120,8 @@ func (s *Resource) Register(r *core.Router) {
 		})
 	api := core.NewOperations("system", "/api/v1")
 	core.Register(r, api.Get("get-doctor", "/system/doctor", "Diagnose the cluster", core.Viewer), s.examine)
+	core.Register(r, api.Delete("delete-record", "/system/records", "Delete a stored value that does not decode",
+		core.Admin).Everywhere(), s.deleteRecord)
 	core.Register(r, api.Post("recover", "/system/recover",
 		"Recover cursors after a wrong clock or a restore of etcd", core.Admin).Everywhere(), s.recover)
 	core.Register(r, api.Get("list-masters", "/masters", "List live masters", core.Viewer), s.masters)

@@ -23,6 +23,8 @@ type Store interface {
 	// UpdateWorker changes the settings of a worker and returns the worker.
 	UpdateWorker(ctx context.Context, actor common.Actor, id string,
 		change func(*common.WorkerSettings) error) (common.WorkerSettings, error)
+	// DeleteSettings deletes the settings of a worker that is not alive.
+	DeleteSettings(ctx context.Context, actor common.Actor, id string) error
 }
 
 // Worker is a worker, with what an operator says of it.
@@ -109,6 +111,12 @@ func (s *Resource) Register(r *core.Router) {
 	core.Register(r, op.Post("undrain-worker", "/{id}/undrain", "End the drain of a worker",
 		core.Operator).Everywhere(),
 		s.undrain)
+	core.Register(r, op.Delete("delete-worker-settings", "/{id}/settings",
+		"Delete the settings of a worker that is gone", core.Admin).Everywhere(), s.deleteSettings)
+}
+
+func (s *Resource) deleteSettings(ctx context.Context, in *WorkerPath) (*struct{}, error) {
+	return nil, s.Workers.DeleteSettings(ctx, core.Actor(ctx), in.ID)
 }
 
 func (s *Resource) list(ctx context.Context, _ *struct{}) (*core.Body[core.Page[Worker]], error) {

@@ -154,3 +154,18 @@ func TestExclusiveJobs_AreThoseThatNoOtherWorkerMayRun(t *testing.T) {
 		}
 	}
 }
+
+func TestDeleteWorkerSettings(t *testing.T) {
+	h := apitest.NewHarness(t)
+	h.Settings["w9"] = common.WorkerSettings{Drain: true}
+	const path = "/api/v1/workers/w9/settings"
+	for _, role := range []string{"viewer", "operator", "editor"} {
+		h.Problem(http.StatusForbidden, "forbidden", "", apitest.As(role, http.MethodDelete, path, ""))
+	}
+	h.Problem(http.StatusNotFound, "not_found", "",
+		apitest.As("admin", http.MethodDelete, "/api/v1/workers/w8/settings", ""))
+	h.Want(http.StatusNoContent, apitest.As("admin", http.MethodDelete, path, ""))
+	if len(h.Settings) != 0 || len(h.Actors) != 1 || h.Actors[0].Name != "the admin" {
+		t.Errorf("left %+v, deleted by %+v", h.Settings, h.Actors)
+	}
+}

@@ -1649,12 +1649,32 @@ export interface paths {
         };
         /**
          * Diagnose the cluster
-         * @description Checks etcd (each member's version, space and leader), clocks, the watch, the log store, certificates, workers and masters, the audit chain, and all conditions. Each problem includes a remedy. The response is 200 whatever the findings are.
+         * @description Checks etcd (each member's version, space and leader), clocks, the watch, the log store, certificates, workers and masters, the audit chain, stored values, and all conditions. Each problem includes a remedy. The response is 200 whatever the findings are.
          */
         get: operations["get-doctor"];
         put?: never;
         post?: never;
         delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/system/records": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Delete a stored value that does not decode
+         * @description Deletes a value in etcd that does not decode, if it has not changed since it was listed: worker settings, channels, maintenance windows, pools, secrets, views, users, tokens and notifications. Returns 404 if the key does not exist, 412 if it has changed, and 409 for a value that decodes, and for all others: the hint says how to proceed.
+         */
+        delete: operations["delete-record"];
         options?: never;
         head?: never;
         patch?: never;
@@ -1943,6 +1963,26 @@ export interface paths {
         put?: never;
         post?: never;
         delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/workers/{id}/settings": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Delete the settings of a worker that is gone
+         * @description Deletes labels, slots, weight and drain of a worker that is not alive; one that starts again has its own. Returns 409 if the worker is alive.
+         */
+        delete: operations["delete-worker-settings"];
         options?: never;
         head?: never;
         patch?: never;
@@ -3106,6 +3146,8 @@ export interface components {
             findings: components["schemas"]["Finding"][];
             /** @description Its host. */
             master?: string;
+            /** @description The first stored values that do not decode; for callers with the role admin everywhere only. */
+            records?: components["schemas"]["Record"][];
             /**
              * @description The worst status of all findings.
              * @enum {string}
@@ -5393,6 +5435,40 @@ export interface components {
              * @example 5m
              */
             after?: string;
+        };
+        Record: {
+            /** @description How to proceed with a value that DELETE /system/records does not delete. */
+            advice?: string;
+            /**
+             * @description json: it is not JSON. type: a field has another JSON type. value: a field has an invalid value. key: it belongs to another key. cursor: the job's cursor is missing or invalid.
+             * @enum {string}
+             */
+            fault: "json" | "type" | "value" | "key" | "cursor";
+            /**
+             * @description Its key in etcd.
+             * @example /cron/settings/channels/ops
+             */
+            key: string;
+            /**
+             * @description What the key holds.
+             * @enum {string}
+             */
+            kind: "after" | "approval" | "channel" | "flow_node" | "flow_run" | "job" | "lock" | "maintenance" | "notification" | "outcome" | "pool" | "run" | "secret" | "success" | "token" | "trigger" | "user" | "view" | "worker_settings";
+            /**
+             * Format: int64
+             * @description Revision of its last change; a deletion names it.
+             */
+            revision: number;
+            /**
+             * Format: int64
+             * @description Size of the value in bytes.
+             */
+            size: number;
+            /**
+             * @description The fault in words.
+             * @example not JSON, at byte 17
+             */
+            text: string;
         };
         RecoverAnswer: {
             /**
@@ -13351,6 +13427,45 @@ export interface operations {
             };
         };
     };
+    "delete-record": {
+        parameters: {
+            query: {
+                /** @description Key of the value. */
+                key: string;
+                /** @description Revision of its last change, as the diagnosis lists it. */
+                revision: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description No Content */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden"];
+            409: components["responses"]["conflict"];
+            422: components["responses"]["invalid"];
+            429: components["responses"]["too_many_requests"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["unavailable"];
+            /** @description Error. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     recover: {
         parameters: {
             query?: never;
@@ -14744,6 +14859,44 @@ export interface operations {
             401: components["responses"]["unauthenticated"];
             403: components["responses"]["forbidden"];
             404: components["responses"]["not_found"];
+            422: components["responses"]["invalid"];
+            429: components["responses"]["too_many_requests"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["unavailable"];
+            /** @description Error. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "delete-worker-settings": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the worker, or its name if unique. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description No Content */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden"];
+            404: components["responses"]["not_found"];
+            409: components["responses"]["conflict"];
             422: components["responses"]["invalid"];
             429: components["responses"]["too_many_requests"];
             500: components["responses"]["internal"];

@@ -72,7 +72,19 @@ export const notifications = {
     status: { failing: 'Failing', warning: 'Warning', unknown: 'Unknown', ok: 'OK' },
     checks: {
       etcd: 'etcd', etcd_version: 'etcd version', lock: 'Named locks', etcd_space: 'etcd space', clock: 'Clocks', watch: 'Watch of jobs', log_store: 'Log store', outbox: 'Outcomes waiting', changes: 'Changes waiting', certificate: 'Certificate', workers: 'Workers', worker: 'Worker', daemons: 'Daemons', tokens: 'Tokens',
-      versions: 'Versions', zone_data: 'Time zones', elected: 'Elected master', masters: 'Masters', loops: 'Background tasks', job: 'Job', jobs: 'Jobs', audit: 'Audit', notifications: 'Notifications', housekeeping: 'Housekeeping',
+      versions: 'Versions', zone_data: 'Time zones', elected: 'Elected master', masters: 'Masters', loops: 'Background tasks', job: 'Job', jobs: 'Jobs', audit: 'Audit', notifications: 'Notifications', housekeeping: 'Housekeeping', records: 'Stored values',
+    },
+    records: {
+      title_one: '1 value in etcd does not decode', title_other: '{{count}} values in etcd do not decode', facts: '{{size}}, revision {{revision}}',
+      delete: 'Delete…', deleteOf: 'Delete {{key}}', deleteTitle: 'Delete this value?', deleteText: 'It cannot be restored. If a newer version of Carillon wrote it, upgrade instead.', deleteConfirm: 'Delete the value', deleted: '{{key}} was deleted.',
+      kinds: {
+        after: 'Consumed successes', approval: 'Approval', channel: 'Channel', flow_node: 'Node of a flow run', flow_run: 'Flow run', job: 'Job', lock: 'Named lock', maintenance: 'Maintenance window', notification: 'Notification', outcome: 'Outcome',
+        pool: 'Pool', run: 'Run', secret: 'Secret', success: 'Last success', token: 'Token', trigger: 'Trigger', user: 'User', view: 'Saved filter', worker_settings: 'Worker settings',
+      },
+    },
+    settings: {
+      title_one: 'Settings of 1 worker that is gone', title_other: 'Settings of {{count}} workers that are gone', drained: 'Drained', changed: 'Changed by {{who}}, {{at}}',
+      delete: 'Delete…', deleteOf: 'Delete the settings of {{id}}', deleteTitle: 'Delete the settings of {{id}}?', deleteText: 'Labels, slots, weight and drain are deleted. If the worker comes back, it has its own again and claims runs.', deleteConfirm: 'Delete the settings', deleted: 'The settings of {{id}} were deleted.',
     },
   },
 };

@@ -75,7 +75,19 @@ export const notifications: Texts<typeof english> = {
     status: { failing: '故障', warning: '警告', unknown: '未知', ok: '正常' },
     checks: {
       etcd: 'etcd 成员', etcd_version: 'etcd 版本', lock: '命名锁', etcd_space: 'etcd 空间', clock: '时钟', watch: '任务监视', log_store: '日志存储', outbox: '待写入的结果', changes: '待写入的变更', certificate: '证书', workers: '工作节点', worker: '工作节点', daemons: '常驻任务', tokens: '令牌',
-      versions: '版本', zone_data: '时区数据', elected: '当选的主控节点', masters: '主控节点', loops: '后台任务', job: '单个任务', jobs: '任务', audit: '审计', notifications: '通知', housekeeping: '清理',
+      versions: '版本', zone_data: '时区数据', elected: '当选的主控节点', masters: '主控节点', loops: '后台任务', job: '单个任务', jobs: '任务', audit: '审计', notifications: '通知', housekeeping: '清理', records: '存储的值',
+    },
+    records: {
+      title_one: 'etcd 中有 1 个值无法解码', title_other: 'etcd 中有 {{count}} 个值无法解码', facts: '{{size}}，修订号 {{revision}}',
+      delete: '删除…', deleteOf: '删除 {{key}}', deleteTitle: '删除此值？', deleteText: '删除后无法恢复。如果它由更新版本的 Carillon 写入，请改为升级。', deleteConfirm: '删除此值', deleted: '已删除 {{key}}。',
+      kinds: {
+        after: '已消耗的成功', approval: '批准', channel: '渠道', flow_node: '流程运行的节点', flow_run: '流程运行', job: '任务', lock: '命名锁', maintenance: '维护窗口', notification: '通知', outcome: '结果',
+        pool: '资源池', run: '运行', secret: '密钥', success: '最近一次成功', token: '令牌', trigger: '触发请求', user: '用户', view: '保存的筛选', worker_settings: '工作节点设置',
+      },
+    },
+    settings: {
+      title_one: '1 个已离开的工作节点留有设置', title_other: '{{count}} 个已离开的工作节点留有设置', drained: '已排空', changed: '由 {{who}} 修改，{{at}}',
+      delete: '删除…', deleteOf: '删除 {{id}} 的设置', deleteTitle: '删除 {{id}} 的设置？', deleteText: '将删除标签、槽位、权重和排空状态。该工作节点若恢复，将使用它自己的设置并领取运行。', deleteConfirm: '删除设置', deleted: '已删除 {{id}} 的设置。',
     },
   },
 };

@@ -13,6 +13,7 @@ export const zhServer = {
     other_app: '任务 {{job}} 属于程序 {{app}}。',
     role: '需要“{{need}}”角色，您的角色是“{{has}}”。', token_by_token: '令牌不能创建或撤销其他令牌，请用密码登录。', no_user: '当前登录不属于任何用户，无法拥有令牌。请向管理员申请令牌。', for_others: '只有管理员可以为他人创建令牌。',
     no_password: '您在此没有密码：您是用不属于任何用户的令牌，或通过其他系统登录的。', password_changed: '密码刚刚已被他人修改。', passwords_busy: '目前校验密码的请求过多，请稍后重试。',
+    record_unknown: '此键下的值不能在这里删除。', record_kept: '这一类值不能在这里删除：触发的结果、锁或任务取决于它。处理办法见“健康检查”页面。', record_decodes: '此值可以解码。请删除或修改对象本身。', worker_alive: '该工作节点仍然存活。请改为结束排空并重置其设置，或先将其停止。',
     pool_in_use: '仍有任务使用此资源池，不能删除。', last_admin: '这是最后一位能够登录的管理员。请先将另一位设有密码的用户设为管理员。', last_admin_token: '此令牌是管理员登录的最后途径。请先创建一位设有密码的管理员。', too_many_tokens: '该用户已有 {{most}} 个令牌，达到上限。请删除不再使用的令牌。',
     busy: '它正被频繁修改，请重试。', ended: '运行已经结束。', no_flow: '它不是流程的运行，没有节点。', no_flow_run: '它不是正在进行的流程运行。', ending: '流程运行正在被终止。', no_approval: '该步骤没有在等待批准。', named_alike: '有 {{count}} 个工作节点同名，请使用 ID 指明其中一个。', version_unreadable: '此版本由更新的程序写入，无法读取。', definition_missing: '此流程的步骤在 etcd 中缺失或已损坏，请用文件或较早的版本重新保存。', others_refused: '其他任务被拒绝，因此没有删除它。请修正后重新应用。',
     backfill_empty: '所选范围内没有需要运行的触发。请换一个范围，或选择重新运行失败的或全部触发。', backfill_exists: '此任务的一次补跑尚未结束。请等待它结束，或将其取消。',
@@ -38,7 +39,7 @@ export const zhServer = {
     cron_step: { at_field_text: '“{{text}}”不能作为步长：须为不小于 1 的数字，且不超过字段范围。' }, cron_alias: { at_field_text: '“{{text}}”不是已知的写法；可用 @yearly、@monthly、@weekly、@daily、@hourly、@every 90s 和 @at 2026-12-01T09:00:00Z。' },
   },
   // Checks that found nothing, by check; others are shown in the server's own words, which are mostly figures.
-  fine: { jobs: '没有问题', audit: '没有问题', notifications: '没有问题', housekeeping: '没有问题' },
+  fine: { jobs: '没有问题', audit: '没有问题', notifications: '没有问题', housekeeping: '没有问题', records: '没有无法解码的值' },
   // What to do about a finding of the cluster's checks, by check.
   remedies: {
     etcd: '请检查 etcd 是否在运行、该主控节点能否连接到它：etcdctl endpoint status，并查看 etcd 的日志与告警（etcdctl alarm list）。', etcd_version: '请逐个升级 etcd 成员：旧版本给工作节点的用户多于其角色的权限。',
@@ -51,6 +52,17 @@ export const zhServer = {
     worker: '请检查该工作节点的机器、磁盘和日志；问题解除后它会自动恢复领取运行。', lock: '如果恢复 etcd 时没有使用 --bump-revision，请调低受保护资源中保存的令牌，否则它们会拒绝现在的持有者。见 docs/lock.md。', versions: '请完成滚动升级：升级较旧的进程。', zone_data: '请升级较旧的进程。时区规则不同时，它们算出的触发时间会不同。', elected: '一分钟之内应有主控节点当选；否则请检查主控节点能否连接 etcd，并查看其日志。', masters: '请查看主控节点日志中的 election_failed 和 duty_stuck，以及其在 /cron/leader/ 下的权限。',
     loops: '请检查该进程的错误、在 etcd 中的权限和日志；任务会自动重试。', jobs: '请查明为何没有工作节点领取：任务页面列出了合格的工作节点，以及其余节点不合格的原因。', audit: '请查看当选主控节点的日志，并检查日志存储是否接受写入。', notifications: '请在“通知”页面查看投递记录，并发送测试。',
     housekeeping: '请查看当选主控节点日志中的 housekeeping_failed；通常是日志存储拒绝了请求。',
+    records: '管理员在此页面和 cronctl doctor 中可看到这些值：可以删除，或给出其他处理办法。如果它们由更新的版本写入，请改为升级。',
+  },
+  // Why a stored value does not decode.
+  recordFaults: { json: '不是 JSON。', type: '某个字段的 JSON 类型与预期不符。', value: '某个字段的值无效。', key: '该值属于另一个键。', cursor: '该任务的游标缺失或无效。' },
+  // How to proceed with a stored value that is not deleted, by kind.
+  recordAdvice: {
+    job: '请重新定义该任务，或将其删除：cronctl delete job。',
+    run: '某次触发的结果取决于它。如果它由更新的版本写入，请升级；否则请用 etcdctl put 写回备份中的值。最后的办法是 etcdctl del：相应的触发在账本中可能没有记录。', outcome: '某次触发的结果取决于它。如果它由更新的版本写入，请升级；否则请用 etcdctl put 写回备份中的值。最后的办法是 etcdctl del：相应的触发在账本中可能没有记录。', trigger: '某次触发的结果取决于它。如果它由更新的版本写入，请升级；否则请用 etcdctl put 写回备份中的值。最后的办法是 etcdctl del：相应的触发在账本中可能没有记录。',
+    flow_run: '某次触发的结果取决于它。如果它由更新的版本写入，请升级；否则请用 etcdctl put 写回备份中的值。最后的办法是 etcdctl del：相应的触发在账本中可能没有记录。', flow_node: '某次触发的结果取决于它。如果它由更新的版本写入，请升级；否则请用 etcdctl put 写回备份中的值。最后的办法是 etcdctl del：相应的触发在账本中可能没有记录。',
+    approval: '某次触发的结果取决于它。如果它由更新的版本写入，请升级；否则请用 etcdctl put 写回备份中的值。最后的办法是 etcdctl del：相应的触发在账本中可能没有记录。',
+    after: '它防止任务因同一次成功而运行两次。请用 etcdctl put 写回备份中的值，或删除该任务后重新创建。', success: '该任务的下一次成功会替换它：cronctl run。', lock: '在没有客户端使用该锁时，请用 etcdctl del 删除此键。',
   },
   cron: { where: '“{{field}}”字段，第 {{at}} 个字符：' },
   cronTakes: {
