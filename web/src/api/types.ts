@@ -59,4 +59,5 @@ export type Secret = Schemas['Secret'];
 export type SecretDefinition = Schemas['SecretDefinition'];
 export type Finding = Schemas['Finding'];
 export type FindingStatus = Finding['status'];
+export type StoredRecord = Schemas['Record'];
 export type DefinitionGraph = Schemas['FlowGraph'];

@@ -78,3 +78,12 @@ export function useChangeWorker() {
     onSuccess: () => Promise.all([queryClient.invalidateQueries({ queryKey: keys.workers }), queryClient.invalidateQueries({ queryKey: keys.placements })]),
   });
 }
+
+/** Deletes the settings of a worker that is gone. */
+export function useDeleteWorkerSettings() {
+  const queryClient = useQueryClient();
+  return useMutation({
+    mutationFn: (id: string) => dataOf(client.DELETE('/api/v1/workers/{id}/settings', { params: { path: { id } } })),
+    onSettled: () => Promise.all([queryClient.invalidateQueries({ queryKey: keys.workers }), queryClient.invalidateQueries({ queryKey: keys.doctor })]),
+  });
+}

@@ -12,6 +12,8 @@ import { RelativeTime } from '../../parts/TimeText.tsx';
 import { Waiting } from '../../parts/Waiting.tsx';
 import { bySeverity } from './findings.ts';
 import { FindingList } from './FindingList.tsx';
+import { LeftSettings } from './LeftSettings.tsx';
+import { RecordsPanel } from './RecordsPanel.tsx';
 import classes from './health.module.css';
 
 /** All checks of the cluster, with a remedy for each problem. */
@@ -38,6 +40,8 @@ export function HealthPage() {
           {problems.map(({ status, findings }) => (
             <Panel key={status} title={t(`health.groups.${status}`, { count: findings.length })}><FindingList findings={findings} /></Panel>
           ))}
+          <RecordsPanel records={found.records ?? []} />
+          <LeftSettings />
           {passed.length > 0 && (
             <details className={`unfold ${classes.passed}`} open={problems.length === 0}>
               <summary>{t('health.passed', { count: passed.length })}</summary>
