@@ -237,3 +237,37 @@ test('programs are workers with their build and their functions, which run as jo
   await cluster.workers.get('billing-1').end();
   await leave(tab);
 });
+
+test('stored values that do not decode, and settings of a worker that is gone, are listed and deleted on the health page', async () => {
+  const base64 = (text) => Buffer.from(text).toString('base64');
+  const put = async (key, value) => {
+    const answer = await fetch(`${cluster.etcd}/v3/kv/put`, { method: 'POST', body: JSON.stringify({ key: base64(key), value: base64(value) }) });
+    assert.equal(answer.status, 200);
+  };
+  const channel = '/cron/settings/channels/ops';
+  await put(channel, '{"name":"ops","secret":"5up3r"');
+  await put('/cron/jobs/damaged', '{');
+  await put('/cron/settings/workers/goneworker', '{"drain":true,"updatedBy":"ann","updatedAt":"2026-11-01T10:00:00Z"}');
+  const tab = await visit('/health');
+  const { page } = tab;
+  const value = page.locator(`[data-record="${channel}"]`);
+  await value.getByText('JSON').waitFor();
+  const job = page.locator('[data-record="/cron/jobs/damaged"]');
+  await job.getByText('cronctl delete job damaged').waitFor();
+  assert.equal(await job.getByRole('button').count(), 0, 'a job is deleted as a job');
+  const left = page.locator('[data-settings=goneworker]');
+  await left.getByText('Drained').waitFor();
+  assert.ok(!(await page.content()).includes('5up3r'), 'no value is shown');
+  await assertAccessible(page, 'stored values that do not decode');
+  await assertFits(page, 'stored values that do not decode');
+  await shoot(page, 'health-records');
+  await value.getByRole('button', { name: `Delete ${channel}` }).click();
+  await shoot(page, 'health-record-delete');
+  await page.getByRole('dialog').getByRole('button', { name: 'Delete the value' }).click();
+  await value.waitFor({ state: 'detached' });
+  await left.getByRole('button', { name: 'Delete the settings of goneworker' }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Delete the settings' }).click();
+  await left.waitFor({ state: 'detached' });
+  await cluster.api('DELETE', '/jobs/damaged');
+  await leave(tab);
+});
