@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -49,10 +48,12 @@ func (c *cli) createJob() *cobra.Command {
 standard input), from all such files of a folder, or one job from flags. The server checks
 all jobs before any is written. Without --replace an existing job is a conflict.
 
-Several words after -- are joined with spaces and run by the shell, as cron does; with
---no-shell they are a program and its arguments.`,
+Several words after -- are a program and its arguments, run without a shell, with the blanks
+and quotes that they have. One word is a command line for the shell, as in a crontab; with
+--no-shell it is a program.`,
 		Example: `  cronctl create jobs -f jobs.yaml --replace
-  cronctl create job hello --cron '*/5 * * * *' -- 'date; echo hello'`,
+  cronctl create job hello --cron '*/5 * * * *' -- 'date; echo hello'
+  cronctl create job greet --cron '*/5 * * * *' -- echo 'hello, world'`,
 		Args: cobra.ArbitraryArgs,
 		RunE: c.online(func(ctx context.Context, api *apiclient.API, args []string) error {
 			docs, err := f.documents(c, args)
@@ -81,7 +82,7 @@ Several words after -- are joined with spaces and run by the shell, as cron does
 	fl.StringVar(&f.memoryMax, "memory-max", "", "memory limit of a run, such as 512MiB; needs a worker with cgroups")
 	fl.IntVar(&f.job.TasksMax, "tasks-max", 0, "limit of processes and threads of a run; needs a worker with cgroups")
 	fl.StringArrayVar(&f.env, "env", nil, "environment variable, NAME=VALUE; may be repeated")
-	fl.BoolVar(&f.noShell, "no-shell", false, "run the words after -- as a program with arguments")
+	fl.BoolVar(&f.noShell, "no-shell", false, "run a single word after -- as a program, too")
 	return cmd
 }
 
@@ -102,10 +103,16 @@ func (f *jobFlags) documents(c *cli, args []string) ([]document, error) {
 	j.Name = args[0]
 	j.Timeout, j.KillGrace = common.Duration(f.timeout), common.Duration(f.killGrace)
 	j.MemoryMax = common.Size(f.memoryMax)
-	if f.noShell {
-		j.Args = args[1:]
-	} else {
-		j.Command = strings.Join(args[1:], " ")
+	switch words := args[1:]; {
+	case j.Shell != "" && f.noShell:
+		return nil, invalid("--shell and --no-shell exclude each other", "leave one of them out")
+	case len(words) == 1 && !f.noShell:
+		j.Command = words[0]
+	case j.Shell != "":
+		return nil, invalid("--shell needs the command line as one word after --",
+			"quote it: -- "+common.ShellWord(common.ShellWords(words)))
+	default:
+		j.Args = words
 	}
 	switch {
 	case len(f.cron) == 1:

@@ -89,7 +89,7 @@ func (m *importer) mailHint(ctx context.Context) error {
 		fmt.Fprintf(m.c.stdout, "note: channel %s was not created, since that needs the role admin; "+
 			"notifications to it fail until an admin runs\n  cronctl create channel %s --kind mail", c.Name, c.Name)
 		for _, to := range c.To {
-			fmt.Fprintf(m.c.stdout, " --to %s", quoted(to))
+			fmt.Fprintf(m.c.stdout, " --to %s", common.ShellWord(to))
 		}
 		fmt.Fprintln(m.c.stdout)
 	}
@@ -101,6 +101,3 @@ func (m *importer) mailHint(ctx context.Context) error {
 		"notifications wait, for a day at most")
 	return nil
 }
-
-// quoted returns a text as one word of a shell.
-func quoted(text string) string { return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'" }

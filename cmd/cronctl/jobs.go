@@ -106,7 +106,7 @@ func commandOf(j *job) string {
 		return counted(int(f.Steps), "step")
 	}
 	if len(j.Args) > 0 {
-		return strings.Join(j.Args, " ")
+		return common.ShellWords(j.Args)
 	}
 	return j.Command
 }

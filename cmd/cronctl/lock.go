@@ -29,7 +29,8 @@ type lockFlags struct {
 }
 
 const lockHelp = `Run a command while holding a named lock: at most one such command runs at a time, on any
-machine. The command gets CARILLON_LOCK (the name), CARILLON_FENCE (a number that grows from
+machine. The words after -- are a program and its arguments, run without a shell: write
+-- sh -c 'a; b' for a command line. The command gets CARILLON_LOCK (the name), CARILLON_FENCE (a number that grows from
 owner to owner: resources that reject lower ones are protected from late writes),
 CARILLON_LOCK_SESSION (for requests to the API, such as a note) and, if the lock was taken over
 from an owner that had disappeared, CARILLON_LOCK_NOTE (the last note of that owner).

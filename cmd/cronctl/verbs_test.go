@@ -17,20 +17,44 @@ func TestJob_CreateRunDelete(t *testing.T) {
 		"90s", "--", "echo", "hello").
 		want(t, exitOK, "created hello")
 	stored := s.jobs["hello"].Job
-	if stored.Command != "echo hello" || stored.CronExpr != "*/5 * * * *" || stored.Timezone != "Asia/Tokyo" ||
+	if stored.Command != "" || !slices.Equal(stored.Args, []string{"echo", "hello"}) ||
+		stored.CronExpr != "*/5 * * * *" || stored.Timezone != "Asia/Tokyo" ||
 		stored.Env["A"] != "b=c" || stored.Timeout != "90s" {
 		t.Errorf("stored %+v", stored)
 	}
 	s.run("create", "job", "hello", "--", "x").want(t, exitConflict, "there is a job")
-	s.run("create", "job", "hello", "--replace", "--no-shell", "--", "printf", "a b").want(t, exitOK, "saved hello")
-	if got := s.jobs["hello"].Args; len(got) != 2 || got[1] != "a b" {
-		t.Errorf("args %q", got)
-	}
-	s.run("get", "jobs").want(t, exitOK, "NAME", "hello", "printf a b")
+	s.run("create", "job", "hello", "--replace", "--", "printf", "a b").want(t, exitOK, "saved hello")
+	s.run("get", "jobs").want(t, exitOK, "NAME", "hello", "printf 'a b'")
 	s.run("get", "job", "hello", "-o", "wide").want(t, exitOK, "VERSION", "ann")
 	s.run("delete", "jobs", "hello").want(t, exitOK, "deleted hello")
 	s.run("delete", "job", "hello").want(t, exitNotFound, "hello: there is no job")
 	s.run("get", "job", "hello").want(t, exitNotFound)
+}
+
+func TestCreateJob_Words_KeepTheirLimits(t *testing.T) {
+	s := newStage(t)
+	for _, tt := range []struct {
+		flags, words []string
+		command      string
+		args         []string
+	}{
+		{nil, []string{"sh", "-c", "a; b"}, "", []string{"sh", "-c", "a; b"}},
+		{nil, []string{"echo", "hello, world", ""}, "", []string{"echo", "hello, world", ""}},
+		{nil, []string{"date; echo hello"}, "date; echo hello", nil},
+		{[]string{"--shell", "/bin/bash"}, []string{"date; echo hello"}, "date; echo hello", nil},
+		{[]string{"--no-shell"}, []string{"/srv/my program"}, "", []string{"/srv/my program"}},
+		{[]string{"--no-shell"}, []string{"printf", "a b"}, "", []string{"printf", "a b"}},
+	} {
+		call := slices.Concat([]string{"create", "job", "hello", "--replace"}, tt.flags, []string{"--"}, tt.words)
+		s.run(call...).want(t, exitOK, "saved hello")
+		if got := s.jobs["hello"].Job; got.Command != tt.command || !slices.Equal(got.Args, tt.args) {
+			t.Errorf("%q: command %q, args %q", tt.words, got.Command, got.Args)
+		}
+	}
+	s.run("create", "job", "hello", "--shell", "/bin/bash", "--", "echo", "a b").
+		want(t, exitUsage, "--shell needs", `quote it: -- 'echo '\''a b'\'''`)
+	s.run("create", "job", "hello", "--shell", "/bin/bash", "--no-shell", "--", "echo").
+		want(t, exitUsage, "exclude each other")
 }
 
 func TestGetJob_Output_CanBeApplied(t *testing.T) {

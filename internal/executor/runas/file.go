@@ -11,7 +11,6 @@ import (
 	"os/user"
 	"slices"
 	"strconv"
-	"strings"
 	"sync"
 	"syscall"
 
@@ -247,7 +246,7 @@ func (f *File) Command(job *common.Job, program string) *common.Reason {
 	}
 	why := refusal("command_not_allowed", map[string]string{"group": job.Group},
 		"this worker restricts the commands of the group %q, and does not allow %s",
-		job.Group, common.Excerpt(cmp.Or(strings.Join(job.Args, " "), job.Command)))
+		job.Group, common.Excerpt(cmp.Or(common.ShellWords(job.Args), job.Command)))
 	for i := range entry.Commands {
 		if !entry.Commands[i].runs(job, program) {
 			continue

@@ -211,6 +211,11 @@ groups:
 			code: "command_not_allowed",
 			text: "does not allow /usr/bin/id -u",
 		},
+		"with a blank in an argument": {
+			job:  common.Job{Args: args("/usr/bin/id", "a b")},
+			code: "command_not_allowed",
+			text: "does not allow /usr/bin/id 'a b'",
+		},
 		"its path as a text":  {job: common.Job{Command: "/usr/bin/id"}},
 		"a text as a program": {job: common.Job{Args: args("make report")}, code: "command_not_allowed"},
 		"all arguments":       {job: common.Job{Args: args("/bin/tar", "tf", "/srv/a.tar")}},
