@@ -106,7 +106,7 @@ func (all *contexts) find(name string) (*savedContext, error) {
 			return &all.List[i], nil
 		}
 	}
-	return nil, hinted(common.CodeNotFound, fmt.Sprintf("context %q not found", common.Excerpt(name)),
+	return nil, hinted(common.CodeNotFound, fmt.Sprintf("context %q not found", common.Shorten(name)),
 		"list contexts with cronctl context list, or create one with cronctl login SERVER")
 }
 

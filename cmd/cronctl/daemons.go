@@ -124,7 +124,7 @@ func (c *cli) scale() *cobra.Command {
 				n, err := strconv.Atoi(args[1])
 				if err != nil || n < 1 || n > common.MaxReplicas {
 					return common.Errorf(common.CodeInvalid, "%q is not a number of replicas: 1 to %d, or all",
-						common.Excerpt(args[1]), common.MaxReplicas)
+						common.Shorten(args[1]), common.MaxReplicas)
 				}
 				count = strconv.Itoa(n)
 			}

@@ -110,7 +110,7 @@ func timeOf(flag, text string, now time.Time) (time.Time, error) {
 	}
 	d, err := common.Duration(size).Value()
 	if err != nil {
-		return time.Time{}, invalid(fmt.Sprintf("%s %q is not a time", flag, common.Excerpt(text)),
+		return time.Time{}, invalid(fmt.Sprintf("%s %q is not a time", flag, common.Shorten(text)),
 			"use 2026-12-01T09:00:00+08:00, '2026-12-01 09:00', or an offset from now: 2h, -3d")
 	}
 	if back {

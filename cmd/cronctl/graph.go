@@ -30,7 +30,7 @@ ended, or its exit codes. "any of" means that one of the dependencies is enough.
 		Args: valid("job", cobra.ExactArgs(1)),
 		RunE: c.online(func(ctx context.Context, api *apiclient.API, args []string) error {
 			if !slices.Contains([]string{"table", "json", "yaml", "dot"}, format) {
-				return invalid(fmt.Sprintf("unknown output format %q", common.Excerpt(format)),
+				return invalid(fmt.Sprintf("unknown output format %q", common.Shorten(format)),
 					"use table, json, yaml or dot")
 			}
 			raw, err := apiclient.Decode[json.RawMessage](api.GetJobGraph(ctx, args[0],

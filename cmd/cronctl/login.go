@@ -228,7 +228,7 @@ func (c *cli) loginTarget(f *loginFlags) (destination, error) {
 	}
 	name := cmp.Or(f.name, to.Name, contextName(to.Server))
 	if !common.ValidName(name) {
-		return to, invalid(fmt.Sprintf("%q is not a valid name of a context", common.Excerpt(name)),
+		return to, invalid(fmt.Sprintf("%q is not a valid name of a context", common.Shorten(name)),
 			"set one with --name; use only a–z, 0–9, '.', '_' and '-'")
 	}
 	all, err := loadContexts(c.env)

@@ -13,7 +13,7 @@ func pairs(flag string, texts []string) (map[string]string, error) {
 	for _, text := range texts {
 		name, value, found := strings.Cut(text, "=")
 		if !found || name == "" {
-			return nil, common.Errorf(common.CodeInvalid, "%s %q is not NAME=VALUE", flag, common.Excerpt(text))
+			return nil, common.Errorf(common.CodeInvalid, "%s %q is not NAME=VALUE", flag, common.Shorten(text))
 		}
 		all[name] = value
 	}

@@ -254,17 +254,17 @@ func named(kind, text string) error {
 	case "run":
 	case "token", "session":
 		if !regexp.MustCompile(`^[a-z0-9]{8,64}$`).MatchString(text) {
-			return invalid(fmt.Sprintf("%q is not the id of a %s", common.Excerpt(text), kind),
+			return invalid(fmt.Sprintf("%q is not the id of a %s", common.Shorten(text), kind),
 				"cronctl get "+kind+"s lists them")
 		}
 	case "job or step":
 		if !common.ValidSeries(text) {
-			return invalid(fmt.Sprintf("%q is not a valid name of a %s", common.Excerpt(text), kind),
+			return invalid(fmt.Sprintf("%q is not a valid name of a %s", common.Shorten(text), kind),
 				"name a job, a step as FLOW:STEP, or the backfills of a job as JOB@backfill")
 		}
 	default:
 		if !common.ValidName(text) {
-			return invalid(fmt.Sprintf("%q is not a valid name of a %s", common.Excerpt(text), kind),
+			return invalid(fmt.Sprintf("%q is not a valid name of a %s", common.Shorten(text), kind),
 				"use only a–z, 0–9, '.', '_' and '-'")
 		}
 	}

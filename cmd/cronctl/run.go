@@ -114,7 +114,7 @@ func (c *cli) root() (*cobra.Command, error) {
 		case "table", "wide", "json", "yaml":
 			return refuseBlank(cmd, args)
 		}
-		return invalid(fmt.Sprintf("unknown output format %q", common.Excerpt(c.format)),
+		return invalid(fmt.Sprintf("unknown output format %q", common.Shorten(c.format)),
 			"use table, wide, json or yaml")
 	}
 	root.AddCommand(

@@ -31,7 +31,7 @@ func (c *cli) getVersions() *cobra.Command {
 			if len(args) == 2 {
 				version, err := strconv.ParseInt(args[1], 10, 64)
 				if err != nil || version <= 0 {
-					return common.Errorf(common.CodeInvalid, "%q is not a version", common.Excerpt(args[1]))
+					return common.Errorf(common.CodeInvalid, "%q is not a version", common.Shorten(args[1]))
 				}
 				if version, _, err = revisionOf(ctx, api, args[0], version); err != nil {
 					return err

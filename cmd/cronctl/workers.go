@@ -192,7 +192,7 @@ func (c *cli) setWorker() *cobra.Command {
 		patch := map[string]any{}
 		for _, name := range reset {
 			if !slices.Contains([]string{"slots", "weight", "labels"}, name) {
-				return invalid(fmt.Sprintf("--reset %q is not a setting", common.Excerpt(name)),
+				return invalid(fmt.Sprintf("--reset %q is not a setting", common.Shorten(name)),
 					"use slots, weight or labels")
 			}
 			patch[name] = nil

@@ -4,6 +4,7 @@ import (
 	"go/ast"
 	"go/token"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -29,6 +30,7 @@ func houseFaults(files []*file) (faults []string) {
 			idioms(f, say)
 		}
 		variables(f, say)
+		quotations(f, say)
 	}
 	for _, f := range files {
 		if !documented[f.pkg] && !f.test {
@@ -131,6 +133,68 @@ func idioms(f *file, say func(token.Pos, string)) {
 		})
 		return true
 	})
+}
+
+// quotations finds texts that are escaped twice: excerpts in a %q.
+func quotations(f *file, say func(token.Pos, string)) {
+	const message = "Excerpt escapes its text, as %q does: quote common.Shorten"
+	excerpt := func(e ast.Expr) bool {
+		call, ok := e.(*ast.CallExpr)
+		if !ok {
+			return false
+		}
+		switch name := call.Fun.(type) {
+		case *ast.Ident:
+			return name.Name == "Excerpt"
+		case *ast.SelectorExpr:
+			return name.Sel.Name == "Excerpt"
+		}
+		return false
+	}
+	ast.Inspect(f.syntax, func(n ast.Node) bool {
+		call, ok := n.(*ast.CallExpr)
+		if !ok {
+			return true
+		}
+		if name, ok := call.Fun.(*ast.SelectorExpr); ok && name.Sel.Name == "Quote" && slices.ContainsFunc(call.Args,
+			excerpt) {
+			say(n.Pos(), message)
+		}
+		for i := range call.Args {
+			for k, verb := range verbsOf(textOf(call.Args[i])) {
+				if at := i + 1 + k; verb == 'q' && at < len(call.Args) && excerpt(call.Args[at]) {
+					say(call.Args[at].Pos(), message)
+				}
+			}
+		}
+		return true
+	})
+}
+
+// textOf returns the text of a literal, or of literals that are joined.
+func textOf(e ast.Expr) string {
+	switch e := e.(type) {
+	case *ast.BasicLit:
+		text, _ := strconv.Unquote(e.Value) // empty for numbers
+		return text
+	case *ast.BinaryExpr:
+		return textOf(e.X) + textOf(e.Y)
+	}
+	return ""
+}
+
+// verbsOf returns the verbs of a format, one for each argument.
+func verbsOf(format string) (verbs []byte) {
+	for {
+		_, rest, found := strings.Cut(format, "%")
+		if rest = strings.TrimLeft(rest, "+-# .0123456789"); !found || rest == "" {
+			return verbs
+		}
+		if rest[0] != '%' {
+			verbs = append(verbs, rest[0])
+		}
+		format = rest[1:]
+	}
 }
 
 // variables finds package-level state: variables without a value, of a mutable kind, or assigned to in the
@@ -256,6 +320,10 @@ func TestPlantedHabits(t *testing.T) {
 		{etcdHead + "func f() { s.client.Watch(ctx, key) }\n", "etcdkit.Watch"},
 		{etcdHead + "func f() { for { client.Txn(ctx).If(c).Then(op).Commit() } }\n", "etcdkit.Store.Update"},
 		{etcdHead + "func f() { client.Txn(ctx).If(c).Then(op).Commit() }\n", ""},
+		{"// Package p promises.\npackage p\n\nfunc f() { say(\"%d %% \"+\n\"%q\", 1, common.Excerpt(s)) }\n",
+			"Shorten"},
+		{"// Package p promises.\npackage p\n\nfunc f() { strconv.Quote(common.Excerpt(s)) }\n", "Shorten"},
+		{"// Package p promises.\npackage p\n\nfunc f() { say(\"%q %s\", a, common.Excerpt(s)) }\n", ""},
 		{"// Package p promises.\npackage p\n\nvar count int\n", "package-level state"},
 		{"// Package p promises.\npackage p\n\nimport \"sync\"\n\nvar mu = sync.Mutex{}\n", "package-level state"},
 		{"// Package p promises.\npackage p\n\nvar cache = make(map[string]int)\n", "package-level state"},

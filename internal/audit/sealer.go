@@ -292,7 +292,7 @@ func (s *Sealer) seal(w *Waiting, seq int64, previous string, unreadable *Unread
 	s.cfg.Log.Error("audit_change_unreadable", "id", w.ID, "seq", seq, "error", err)
 	stood := *w
 	if stood.Value, err = evidence(w, err); err != nil {
-		return common.Change{}, fmt.Errorf("replace unreadable audit entry %q: %w", common.Excerpt(w.ID), err)
+		return common.Change{}, fmt.Errorf("replace unreadable audit entry %q: %w", common.Shorten(w.ID), err)
 	}
 	return seal(&stood, seq, previous)
 }

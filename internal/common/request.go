@@ -69,7 +69,7 @@ func (d Definition) Digest(job *StoredJob, last *Run) (string, error) {
 
 // FireLive refuses a further attempt of a fire that has not ended.
 func FireLive(fire string) error {
-	return Errorf(CodeConflict, "fire %q has a run that is pending or running", Excerpt(fire)).WithReason("fire_live").
+	return Errorf(CodeConflict, "fire %q has a run that is pending or running", Shorten(fire)).WithReason("fire_live").
 		WithHint("wait until it has ended, or kill it")
 }
 
@@ -81,7 +81,7 @@ func JobReplaced(job string) error {
 
 // NotLast refuses the re-run of a flow run after which another attempt of its fire was made.
 func NotLast(run, last string) error {
-	return Errorf(CodeConflict, "run %q is not the last attempt of its fire", Excerpt(run)).
+	return Errorf(CodeConflict, "run %q is not the last attempt of its fire", Shorten(run)).
 		WithReason("not_last_attempt").With("last", last).WithHint("re-run the last attempt, " + last)
 }
 

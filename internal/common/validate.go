@@ -7,6 +7,7 @@ import (
 	"path"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 	"unicode"
@@ -205,10 +206,24 @@ func (c *checker) duration(location string, d Duration, least, most time.Duratio
 	}
 }
 
-// Excerpt cuts a user's text to 80 bytes and escapes what is not printable, so that it can be quoted in an error or a
-// log line without forging either.
+const maxExcerpt = 80 // bytes of an excerpt
+
+// Shorten cuts a user's text that an error or a log line quotes with %q, so that its escaped form has at most 80 bytes.
+func Shorten(s string) string {
+	n := 0
+	for at := 0; at < len(s); {
+		_, size := utf8.DecodeRuneInString(s[at:])
+		if n += len(strconv.Quote(s[at:at+size])) - len(`""`); n > maxExcerpt {
+			return s[:at] + "…"
+		}
+		at += size
+	}
+	return s
+}
+
+// Excerpt cuts a user's text to 80 bytes and escapes what is not printable, so that an error or a log line can contain
+// it without being forged. In %q, which escapes as well, use Shorten.
 func Excerpt(s string) string {
-	const limit = 80
 	var b strings.Builder
 	for _, r := range s {
 		piece := string(r)
@@ -216,7 +231,7 @@ func Excerpt(s string) string {
 			quoted := fmt.Sprintf("%+q", r)
 			piece = quoted[1 : len(quoted)-1]
 		}
-		if b.Len()+len(piece) > limit {
+		if b.Len()+len(piece) > maxExcerpt {
 			b.WriteString("…")
 			break
 		}

@@ -227,6 +227,35 @@ func TestExcerpt(t *testing.T) {
 	}
 }
 
+func TestShorten_QuotedText_IsEscapedOnce(t *testing.T) {
+	for text, want := range map[string]string{
+		"":                       `""`,
+		"a\u00a0b":               `"a\u00a0b"`,
+		"a\nb\\\"":               `"a\nb\\\""`,
+		"\xff备份":                 `"\xff备份"`,
+		strings.Repeat("x", 80):  `"` + strings.Repeat("x", 80) + `"`,
+		strings.Repeat("x", 81):  `"` + strings.Repeat("x", 80) + `…"`,
+		strings.Repeat("\n", 41): `"` + strings.Repeat(`\n`, 40) + `…"`,
+	} {
+		if got := fmt.Sprintf("%q", Shorten(text)); got != want {
+			t.Errorf("%q is quoted as %s, want %s", text, got, want)
+		}
+	}
+}
+
+func FuzzShorten(f *testing.F) {
+	f.Add("a\x00b\xff\u202e" + strings.Repeat("é", 100))
+	f.Fuzz(func(t *testing.T, s string) {
+		got := Shorten(s)
+		if quoted := fmt.Sprintf("%q", got); len(quoted) > 80+len(`"…"`) {
+			t.Fatalf("%q is quoted as %s", s, quoted)
+		}
+		if got != s && !strings.HasPrefix(s, strings.TrimSuffix(got, "…")) {
+			t.Fatalf("%q is cut to %q", s, got)
+		}
+	})
+}
+
 func FuzzExcerpt(f *testing.F) {
 	f.Add("a\x00b\xff\u202e" + strings.Repeat("é", 100))
 	f.Fuzz(func(t *testing.T, s string) {

@@ -39,7 +39,7 @@ func (x *Executor) CheckPlugIn(ctx context.Context, file string) (checks []PlugI
 		return checks
 	}
 	if err = nil; first.Name != name {
-		err = fmt.Errorf("it describes the type %q", common.Excerpt(first.Name))
+		err = fmt.Errorf("it describes the type %q", common.Shorten(first.Name))
 	}
 	add("the document has the name of the file", err)
 	again, err := x.describe(ctx, file)

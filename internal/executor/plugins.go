@@ -133,7 +133,7 @@ func (x *Executor) look(ctx context.Context, name string) *plugIn {
 	}
 	if p.problem == nil {
 		if p.is, p.problem = x.describe(ctx, p.file); p.problem == nil && p.is.Name != name {
-			p.is, p.problem = nil, broken{fmt.Errorf("it describes the type %q", common.Excerpt(p.is.Name))}
+			p.is, p.problem = nil, broken{fmt.Errorf("it describes the type %q", common.Shorten(p.is.Name))}
 		}
 	}
 	if ctx.Err() != nil {
@@ -169,7 +169,7 @@ func (x *Executor) examine(p *plugIn) error {
 	p.seen = stampOf(info)
 	switch {
 	case !common.ValidType(p.name):
-		return fmt.Errorf("%q is not the name of a type", common.Excerpt(p.name))
+		return fmt.Errorf("%q is not the name of a type", common.Shorten(p.name))
 	case common.ReservedType(p.name):
 		return fmt.Errorf("the name %s is reserved", p.name)
 	case len(cfg.Allow) > 0 && !slices.Contains(cfg.Allow, p.name):

@@ -51,7 +51,7 @@ func (b *builder) reference(location string, ref reference, list bool) int32 {
 	}
 	i, known := g.index[ref.step]
 	if !known {
-		b.add(location, "reference", ref.String(), "names step %q, which does not exist", common.Excerpt(ref.step))
+		b.add(location, "reference", ref.String(), "names step %q, which does not exist", common.Shorten(ref.step))
 		return -1
 	}
 	def := g.steps[i].def

@@ -31,12 +31,12 @@ type Retry struct {
 func (s *State) Retry(name string) (*Retry, error) {
 	i, item, err := s.find(name)
 	if err != nil {
-		return nil, common.Errorf(common.CodeNotFound, "node %q not found", common.Excerpt(name)).WithCause(err)
+		return nil, common.Errorf(common.CodeNotFound, "node %q not found", common.Shorten(name)).WithCause(err)
 	}
 	n := s.at(i, item)
 	switch {
 	case n < 0:
-		return nil, common.Errorf(common.CodeNotFound, "node %q not found", common.Excerpt(name))
+		return nil, common.Errorf(common.CodeNotFound, "node %q not found", common.Shorten(name))
 	case s.head.Kill != nil:
 		return nil, retryRefused("ending", "the flow run is being ended")
 	case s.head.Paused:

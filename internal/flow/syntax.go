@@ -105,7 +105,7 @@ func (w *walker) reference(n ast.Node) error {
 			slices.Reverse(path)
 			ref, ok := referenceOf(path)
 			if !ok {
-				written := common.Excerpt(strings.Join(path, "."))
+				written := common.Shorten(strings.Join(path, "."))
 				return fmt.Errorf("%q is not a value: use params.NAME, run.{id,job,cause,plannedAt,attempt} or "+
 					"steps.NAME.{status,exitCode,attempt,outputs.KEY,items,failed}", written)
 			}

@@ -41,7 +41,7 @@ func parseTemplate(text string) (t template, err error) {
 		ref, ok := parseReference(path)
 		if !ok {
 			return t, fmt.Errorf("%q is not a value: write params.NAME, run.FIELD or steps.NAME.outputs.KEY",
-				common.Excerpt(path))
+				common.Shorten(path))
 		}
 		t.refs, text = append(t.refs, ref), rest
 	}

@@ -112,7 +112,7 @@ func newCrossSite(p core.Problems, secure bool, own string) (check, error) {
 			host, origin := common.Excerpt(r.Host), common.Excerpt(origin)
 			problem.Data = common.WordsOf("origin", origin, "host", host)
 			problem.Detail = fmt.Sprintf("the request comes from another site: from a page of %s, while its header "+
-				"Host is %q", origin, host)
+				"Host is %q", origin, common.Shorten(r.Host))
 			problem.Hint = "if the page is the console, let the proxy pass on the header Host (nginx: " +
 				"proxy_set_header Host $http_host), or set publicURL to the console's address"
 		}

@@ -71,7 +71,7 @@ func parentFaults(job *common.Job, found map[string]ancestor) (faults common.Fau
 		at := fmt.Sprintf("after[%d]", i)
 		if _, exists := found[parent]; !exists {
 			if common.ValidName(parent) && !slices.Contains(found[job.Name].stored.After, parent) {
-				faults.Add(at, codeUnknownJob, parent, "there is no job %q", common.Excerpt(parent))
+				faults.Add(at, codeUnknownJob, parent, "there is no job %q", common.Shorten(parent))
 			}
 			continue
 		}

@@ -316,7 +316,7 @@ func (s *Store) ActOnBackfill(ctx context.Context, actor common.Actor, id string
 			return err
 		}
 		if b == nil {
-			return common.Errorf(common.CodeNotFound, "there is no backfill %q, or it has ended", common.Excerpt(id))
+			return common.Errorf(common.CodeNotFound, "there is no backfill %q, or it has ended", common.Shorten(id))
 		}
 		head := b.Head
 		switch action {

@@ -52,7 +52,7 @@ func ended(id string) error {
 	return common.Errorf(common.CodeConflict, "run %q has ended", id).WithReason("ended")
 }
 
-func subjectRun(id string) string { return "run " + strconv.Quote(common.Excerpt(id)) }
+func subjectRun(id string) string { return "run " + strconv.Quote(common.Shorten(id)) }
 
 // putHead adds the write of a head that holds what was read. It proves nothing if the response is lost, since an
 // earlier value may have been the same: the audit entry does.
@@ -129,7 +129,7 @@ func (s *Store) Answer(ctx context.Context, actor common.Actor, id, step string,
 		}
 		if kv == nil {
 			return common.Errorf(common.CodeConflict, "step %q of run %q does not wait for an approval",
-				common.Excerpt(step), id).WithReason("no_approval").WithHint("list the pending approvals")
+				common.Shorten(step), id).WithReason("no_approval").WithHint("list the pending approvals")
 		}
 		wait, err := common.Decode[common.FlowWait](kv.Value)
 		if err != nil {

@@ -169,7 +169,7 @@ func (s *Store) killedBefore(run *common.Run, actor common.Actor, r common.KillR
 func (s *Store) find(ctx context.Context, id string) (*live.StoredRun, error) {
 	found, err := s.cfg.Runs.Find(ctx, id)
 	if err == nil && found == nil {
-		err = common.Errorf(common.CodeNotFound, "there is no run %q, or it has ended", common.Excerpt(id))
+		err = common.Errorf(common.CodeNotFound, "there is no run %q, or it has ended", common.Shorten(id))
 	}
 	return found, err
 }

@@ -104,5 +104,5 @@ func (v values) sameCursor(name string) clientv3.Cmp {
 }
 
 func notFound(name string) error {
-	return common.Errorf(common.CodeNotFound, "there is no job %q", common.Excerpt(name))
+	return common.Errorf(common.CodeNotFound, "there is no job %q", common.Shorten(name))
 }

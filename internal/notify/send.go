@@ -305,7 +305,7 @@ func (n *Notifier) Test(ctx context.Context, actor common.Actor, name string) (N
 		return Notice{}, testError(err)
 	}
 	if channel.Version == 0 {
-		return Notice{}, common.Errorf(common.CodeNotFound, "channel %q not found", common.Excerpt(name))
+		return Notice{}, common.Errorf(common.CodeNotFound, "channel %q not found", common.Shorten(name))
 	}
 	now := n.cfg.Now().UTC()
 	data := Data{

@@ -19,7 +19,7 @@ type Definitions interface {
 
 // NoDefinition returns the error of a body that is not stored.
 func NoDefinition(digest string) error {
-	return common.Errorf(common.CodeNotFound, "no definition %q in the run log", common.Excerpt(digest))
+	return common.Errorf(common.CodeNotFound, "no definition %q in the run log", common.Shorten(digest))
 }
 
 // Definition implements Definitions.

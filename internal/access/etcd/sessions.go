@@ -65,7 +65,7 @@ func (s *Store) sessionKey(ctx context.Context, id string) (*mvccpb.KeyValue, er
 			return resp.Kvs[0], nil
 		}
 	}
-	return nil, common.Errorf(common.CodeNotFound, "session %q not found", common.Excerpt(id))
+	return nil, common.Errorf(common.CodeNotFound, "session %q not found", common.Shorten(id))
 }
 
 // EndSession ends a session by its id.

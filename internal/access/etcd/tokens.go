@@ -212,7 +212,7 @@ func (s *Store) Token(ctx context.Context, id string) (access.TokenRecord, error
 func (s *Store) tokenKey(ctx context.Context, id string) (*mvccpb.KeyValue, error) {
 	kv, err := s.fresh(ctx, common.TokenKey(id))
 	if err == nil && kv == nil {
-		err = common.Errorf(common.CodeNotFound, "token %q not found", common.Excerpt(id))
+		err = common.Errorf(common.CodeNotFound, "token %q not found", common.Shorten(id))
 	}
 	return kv, err
 }

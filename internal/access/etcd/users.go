@@ -78,7 +78,7 @@ func (s *Store) userKey(ctx context.Context, name string) (*mvccpb.KeyValue, err
 		kv, err = s.fresh(ctx, common.UserKey(name))
 	}
 	if err == nil && kv == nil {
-		err = common.Errorf(common.CodeNotFound, "user %q not found", common.Excerpt(name))
+		err = common.Errorf(common.CodeNotFound, "user %q not found", common.Shorten(name))
 	}
 	return kv, err
 }

@@ -168,7 +168,7 @@ func (p *Provider) fetchDiscovery(ctx context.Context) (*discovered, error) {
 	endpoint := provider.Endpoint()
 	for _, one := range []string{endpoint.AuthURL, endpoint.TokenURL, document.JWKS} {
 		if !p.private(one) {
-			return nil, errAway(fmt.Errorf("the issuer's endpoint %q does not use https", common.Excerpt(one)))
+			return nil, errAway(fmt.Errorf("the issuer's endpoint %q does not use https", common.Shorten(one)))
 		}
 	}
 	allowed := slices.Clone(algorithms)

@@ -46,7 +46,7 @@ func (c *Command) check() error {
 		return errors.New("an entry needs either command or args")
 	}
 	if len(c.Args) > 0 && !full(c.Args[0]) {
-		return fmt.Errorf("%q is not the absolute path of a program", common.Excerpt(c.Args[0]))
+		return fmt.Errorf("%q is not the absolute path of a program", common.Shorten(c.Args[0]))
 	}
 	if c.AnyArgs && len(c.Args) == 0 {
 		return errors.New("anyArgs requires args")
@@ -56,7 +56,7 @@ func (c *Command) check() error {
 	}
 	for _, name := range c.Env {
 		if !variablePattern.MatchString(name) {
-			return fmt.Errorf("env: %q is not the name of a variable", common.Excerpt(name))
+			return fmt.Errorf("env: %q is not the name of a variable", common.Shorten(name))
 		}
 		if common.DecidesWhatRuns(name) {
 			return fmt.Errorf("env: %s must not be allowed, since it can make the command run another program", name)
@@ -64,7 +64,7 @@ func (c *Command) check() error {
 	}
 	for _, dir := range c.WorkDirs {
 		if !full(dir) {
-			return fmt.Errorf("workDirs: %q is not an absolute path", common.Excerpt(dir))
+			return fmt.Errorf("workDirs: %q is not an absolute path", common.Shorten(dir))
 		}
 	}
 	return nil

@@ -53,7 +53,7 @@ func Parse(data []byte) (*Rules, error) {
 		return nil, err
 	}
 	if rules.Default != "" && !common.ValidUser(rules.Default) {
-		return nil, fmt.Errorf("default: %q is not a user name", common.Excerpt(rules.Default))
+		return nil, fmt.Errorf("default: %q is not a user name", common.Shorten(rules.Default))
 	}
 	if len(rules.Groups) > maxGroups {
 		return nil, fmt.Errorf("groups: must be at most %d", maxGroups)
@@ -61,7 +61,7 @@ func Parse(data []byte) (*Rules, error) {
 	for _, group := range slices.Sorted(maps.Keys(rules.Groups)) {
 		if group != OtherGroups && !common.ValidName(group) {
 			return nil, fmt.Errorf("groups: %q is not a group; use %q for all other groups",
-				common.Excerpt(group), OtherGroups)
+				common.Shorten(group), OtherGroups)
 		}
 		if err := rules.Groups[group].check(); err != nil {
 			return nil, fmt.Errorf("groups.%s: %w", group, err)
@@ -76,17 +76,17 @@ func (e Entry) check() error {
 	}
 	for _, name := range e.Users {
 		if !common.ValidUser(name) {
-			return fmt.Errorf("users: %q is not a user name", common.Excerpt(name))
+			return fmt.Errorf("users: %q is not a user name", common.Shorten(name))
 		}
 	}
 	for _, shell := range e.Shells {
 		if !path.IsAbs(shell) || path.Clean(shell) != shell {
-			return fmt.Errorf("shells: %q is not an absolute path", common.Excerpt(shell))
+			return fmt.Errorf("shells: %q is not an absolute path", common.Shorten(shell))
 		}
 	}
 	for _, name := range e.Types {
 		if !common.ValidType(name) {
-			return fmt.Errorf("types: %q is not the name of a type", common.Excerpt(name))
+			return fmt.Errorf("types: %q is not the name of a type", common.Shorten(name))
 		}
 	}
 	for i := range e.Commands {

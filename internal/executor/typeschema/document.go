@@ -63,10 +63,10 @@ func Parse(data []byte) (*Type, error) {
 	case t.Protocol != Protocol:
 		return nil, fmt.Errorf("protocol: %d is not %d", t.Protocol, Protocol)
 	case !common.ValidType(t.Name):
-		return nil, fmt.Errorf("name: %q is not the name of a type", common.Excerpt(t.Name))
+		return nil, fmt.Errorf("name: %q is not the name of a type", common.Shorten(t.Name))
 	case !versionPattern.MatchString(t.Version):
 		return nil, fmt.Errorf("version: %q must be 1 to 64 letters, digits, '.', '+', '_' and '-'",
-			common.Excerpt(t.Version))
+			common.Shorten(t.Version))
 	case len(t.Outputs) > common.MaxOutputs:
 		return nil, fmt.Errorf("outputs: must be at most %d", common.MaxOutputs)
 	}
@@ -77,7 +77,7 @@ func Parse(data []byte) (*Type, error) {
 	}
 	for _, name := range t.Outputs {
 		if !common.ValidOutput(name) {
-			return nil, fmt.Errorf("outputs: %q is not the name of an output", common.Excerpt(name))
+			return nil, fmt.Errorf("outputs: %q is not the name of an output", common.Shorten(name))
 		}
 	}
 	return t, t.compile()
@@ -127,7 +127,7 @@ func closed(schema any, depth int) error {
 			text, isText := v[key].(string)
 			switch {
 			case (key == "$ref" || key == "$dynamicRef") && isText && !strings.HasPrefix(text, "#"):
-				return fmt.Errorf("%s %q leads out of the document", key, common.Excerpt(text))
+				return fmt.Errorf("%s %q leads out of the document", key, common.Shorten(text))
 			case key == "$id" && isText:
 				return errors.New("$id is not supported")
 			case key == "$schema" && text != "https://json-schema.org/draft/2020-12/schema":

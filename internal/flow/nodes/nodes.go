@@ -73,7 +73,7 @@ func (r *reader) of(ctx context.Context, id string) (Found, error) {
 			return Found{}, err
 		}
 		if run.Digest == "" {
-			return Found{}, common.Errorf(common.CodeConflict, "run %q is not a run of a flow", common.Excerpt(id)).
+			return Found{}, common.Errorf(common.CodeConflict, "run %q is not a run of a flow", common.Shorten(id)).
 				WithReason("no_flow").WithHint("only runs of jobs with steps or runOn have nodes")
 		}
 		found, known, err := r.nodes(ctx, &run)

@@ -139,7 +139,7 @@ func (s *Resource) lastOf(ctx context.Context, fire string) (common.Run, error) 
 		return common.Run{}, common.Errorf(common.CodeUnavailable, "the log store is away").
 			WithReason("log_store_away").WithHint("retry when it responds")
 	case len(found.Runs) == 0:
-		return common.Run{}, common.Errorf(common.CodeNotFound, "fire %q not found", common.Excerpt(fire))
+		return common.Run{}, common.Errorf(common.CodeNotFound, "fire %q not found", common.Shorten(fire))
 	case len(found.Runs) == maxAttempts:
 		return common.Run{}, common.Errorf(common.CodeTooMany, "the fire has %d attempts already", maxAttempts).
 			WithReason("too_many_attempts").With("count", maxAttempts).WithHint("run the job now instead")
@@ -171,7 +171,7 @@ func (s *Resource) failed(ctx context.Context, item *FireResult) (*failedFire, e
 			return nil, common.Errorf(common.CodeUnavailable, "the log store is away").
 				WithReason("log_store_away").WithHint("retry when it responds")
 		}
-		return nil, common.Errorf(common.CodeNotFound, "fire %q not found", common.Excerpt(item.Fire))
+		return nil, common.Errorf(common.CodeNotFound, "fire %q not found", common.Shorten(item.Fire))
 	}
 	f := &failedFire{Fire: runlog.FireOf(found.Runs), last: slices.MaxFunc(found.Runs, byAttempt)}
 	if err := view.AllowRun(ctx, s.Jobs, access.Operator, &f.last); err != nil {

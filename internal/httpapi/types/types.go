@@ -45,7 +45,7 @@ func (s *Resource) get(ctx context.Context, in *TypePath) (*core.Body[common.Typ
 	i := slices.IndexFunc(found, func(t common.TypeInfo) bool { return t.Name == in.Name })
 	if i < 0 {
 		return nil, common.Errorf(common.CodeNotFound, "type %q not found: no live worker has it",
-			common.Excerpt(in.Name)).WithHint("install the plug-in on a worker; carillon-worker types shows its types")
+			common.Shorten(in.Name)).WithHint("install the plug-in on a worker; carillon-worker types shows its types")
 	}
 	return core.Reply(shown(&found[i]))
 }

@@ -152,7 +152,7 @@ func (s *Resource) find(ctx context.Context, id string) (common.Member, error) {
 	}
 	switch len(named) {
 	case 0:
-		return common.Member{}, common.Errorf(common.CodeNotFound, "worker %q not found", common.Excerpt(id))
+		return common.Member{}, common.Errorf(common.CodeNotFound, "worker %q not found", common.Shorten(id))
 	case 1:
 		return named[0], nil
 	}

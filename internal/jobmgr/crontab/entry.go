@@ -35,7 +35,7 @@ func (p *parser) entry(line string, above comments) {
 		user, rest = word(rest)
 		if !common.ValidUser(user) {
 			p.report(Fault, "user_name", "%q is not a user name; the system format has the user before the "+
-				"command", common.Excerpt(user))
+				"command", common.Shorten(user))
 			return
 		}
 	}
@@ -83,7 +83,7 @@ func (p *parser) entry(line string, above comments) {
 	}
 	if redirect, found := redirection.OfAll(job.Command); found {
 		p.report(Note, "redirected", "%q redirects all output, so Carillon keeps "+
-			"none", common.Excerpt(strings.TrimSpace(redirect)))
+			"none", common.Shorten(strings.TrimSpace(redirect)))
 	}
 	if leavesProcess(job.Command) {
 		p.report(Note, "leftover", "a process that the command leaves in the background is ended with its run; start "+
@@ -110,11 +110,11 @@ func (p *parser) commandFits(raw string) bool {
 	first, rest := word(raw)
 	switch {
 	case sixthField.MatchString(first):
-		p.report(Fault, "sixth_field", "more than five fields: %q would be the command", common.Excerpt(first))
+		p.report(Fault, "sixth_field", "more than five fields: %q would be the command", common.Shorten(first))
 		return false
 	case rest != "" && digits.MatchString(first):
 		p.report(NotTaken, "number_command", "cron would run %q as a command: this looks like an anacrontab, "+
-			"or like six fields", common.Excerpt(first))
+			"or like six fields", common.Shorten(first))
 		return false
 	case !p.System && first == "root" && rest != "":
 		p.report(Fault, "system_format",
@@ -168,7 +168,7 @@ func (p *parser) days(given, texts [5]string, sets [5]set) bool {
 		p.report(NotTaken, "both_days", "day of month %q and day of week %q must both match under cron, since "+
 			"one begins with '*'; Carillon has no equivalent: restrict one of them, and test the other in the "+
 			"command",
-			common.Excerpt(given[2]), common.Excerpt(given[4]))
+			common.Shorten(given[2]), common.Shorten(given[4]))
 		return false
 	case !starDom && !starDow:
 		p.report(Note, "either_day",
@@ -187,7 +187,7 @@ func (p *parser) alias(line string) (expr, rest string, ok bool) {
 	case "@yearly", "@annually", "@monthly", "@weekly", "@daily", "@midnight", "@hourly", "@reboot":
 		switch {
 		case alias != lower:
-			p.report(Fault, "alias", "cron accepts %q only in lower case: %s", common.Excerpt(alias), lower)
+			p.report(Fault, "alias", "cron accepts %q only in lower case: %s", common.Shorten(alias), lower)
 		case lower == "@reboot":
 			p.report(NotTaken, "reboot", "@reboot has no equivalent, since a job is not tied to one machine; "+
 				"use a systemd unit")
@@ -195,7 +195,7 @@ func (p *parser) alias(line string) (expr, rest string, ok bool) {
 			return alias, rest, true
 		}
 	default:
-		p.report(Fault, "alias", "%q is not a schedule that cron accepts", common.Excerpt(alias))
+		p.report(Fault, "alias", "%q is not a schedule that cron accepts", common.Shorten(alias))
 	}
 	return "", "", false
 }

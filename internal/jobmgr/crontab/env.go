@@ -106,7 +106,7 @@ func (p *parser) setting(name, value string) {
 	delete(p.env.refused, name)
 	if !variable.MatchString(name) {
 		p.report(Note, "variable_name", "the variable %q is ignored: names consist of letters, digits and '_'; "+
-			"/bin/sh cannot read it either", common.Excerpt(name))
+			"/bin/sh cannot read it either", common.Shorten(name))
 		return
 	}
 	switch name {

@@ -124,7 +124,7 @@ func (f *field) item(item string) (reading, error) {
 	case rest[0] == '/':
 		return reading{},
 			fmt.Errorf("a step needs a range, since crons read %q in different ways; write %s or %s-%d/%s",
-				common.Excerpt(item), common.Excerpt(first), common.Excerpt(first), f.high, common.Excerpt(rest[1:]))
+				common.Shorten(item), common.Excerpt(first), common.Excerpt(first), f.high, common.Excerpt(rest[1:]))
 	case rest[0] != '-':
 		return reading{}, f.ignored(item, rest)
 	}
@@ -247,7 +247,7 @@ func (f *field) ignored(item, rest string) error {
 	text := common.Excerpt(strings.TrimSuffix(item, rest))
 	return refusal{NotTaken, "ignored",
 		fmt.Sprintf("Debian's cron reads %s and ignores %q after it, other crons reject the line; write what "+
-			"you mean", text, common.Excerpt(rest)), text}
+			"you mean", text, common.Shorten(rest)), text}
 }
 
 func (f *field) value(text, item string) (int, error) {
@@ -262,7 +262,7 @@ func (f *field) value(text, item string) (int, error) {
 			return f.low + at/3, nil
 		}
 	}
-	return 0, fmt.Errorf("%q is not a value of it", common.Excerpt(item))
+	return 0, fmt.Errorf("%q is not a value of it", common.Shorten(item))
 }
 
 // number parses plain digits; four, apart from leading zeros, are more than any field has.
@@ -273,7 +273,7 @@ func number(text string) (int, error) {
 	}
 	n, err := strconv.ParseUint(digits, 10, 16)
 	if err != nil || len(digits) > 4 {
-		return 0, fmt.Errorf("%q is not a number", common.Excerpt(text))
+		return 0, fmt.Errorf("%q is not a number", common.Shorten(text))
 	}
 	return int(n), nil
 }

@@ -52,7 +52,7 @@ func (s *Service) Lock(ctx context.Context, name string) (common.NamedLock, erro
 }
 
 func notFound(name string) error {
-	return common.Errorf(common.CodeNotFound, "lock %q not found", common.Excerpt(name))
+	return common.Errorf(common.CodeNotFound, "lock %q not found", common.Shorten(name))
 }
 
 // list reads the locks below a prefix. Values that cannot be decoded are left out.
@@ -111,7 +111,7 @@ func (s *Service) ForceRelease(ctx context.Context, actor common.Actor, name str
 			return err
 		}
 		if v.Owner == nil || v.Owner.State != common.LockHeld {
-			return common.Errorf(common.CodeNotFound, "lock %q is not held", common.Excerpt(name))
+			return common.Errorf(common.CodeNotFound, "lock %q is not held", common.Shorten(name))
 		}
 		before := v.Owner.LockOwner
 		namedlock.Release(t, name, v, s.etcd.Now())

@@ -53,7 +53,7 @@ func poolOf(kv *mvccpb.KeyValue) (common.Pool, error) {
 }
 
 func notFound(name string) error {
-	return common.Errorf(common.CodeNotFound, "pool %q not found", common.Excerpt(name))
+	return common.Errorf(common.CodeNotFound, "pool %q not found", common.Shorten(name))
 }
 
 // Save creates or changes a pool and returns it. allow returns why the caller may not change a pool of a group.

@@ -61,7 +61,7 @@ func (s *Store) Find(ctx context.Context, name string) (maintenance.Window, erro
 }
 
 func notFound(name string) error {
-	return common.Errorf(common.CodeNotFound, "maintenance window %q not found", common.Excerpt(name))
+	return common.Errorf(common.CodeNotFound, "maintenance window %q not found", common.Shorten(name))
 }
 
 // Save creates or changes a window and returns it. allowed is called with the window as it was, if there was one, and

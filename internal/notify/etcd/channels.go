@@ -49,7 +49,7 @@ func (s *Store) Find(ctx context.Context, name string) (notify.Channel, error) {
 }
 
 func errNoChannel(name string) error {
-	return common.Errorf(common.CodeNotFound, "channel %q not found", common.Excerpt(name))
+	return common.Errorf(common.CodeNotFound, "channel %q not found", common.Shorten(name))
 }
 
 // Channel returns a channel with its target, for sending.

@@ -68,7 +68,7 @@ func (s *Store) Requeue(ctx context.Context, actor common.Actor, id string) (n n
 			}
 		}
 		if !found {
-			return common.Errorf(common.CodeNotFound, "delivery %q not found", common.Excerpt(id))
+			return common.Errorf(common.CodeNotFound, "delivery %q not found", common.Shorten(id))
 		}
 		again, due, err := n.Again(s.etcd.Now().UTC())
 		if err != nil || !due {

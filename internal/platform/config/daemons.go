@@ -190,7 +190,7 @@ func workerName(text string) error {
 func (n *Node) check() (faults common.Faults) {
 	for _, secret := range slices.Sorted(maps.Keys(n.SecretGroups)) {
 		if n.Secrets[secret] == "" {
-			faults.Add("secretGroups", "unknown", nil, "names %q, which is not one of secrets", common.Excerpt(secret))
+			faults.Add("secretGroups", "unknown", nil, "names %q, which is not one of secrets", common.Shorten(secret))
 		}
 	}
 	return faults

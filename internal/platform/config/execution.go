@@ -40,7 +40,7 @@ func (e *Execution) declare(s *settings, plugIns string) {
 
 func typeName(text string) (string, error) {
 	if !common.ValidType(text) {
-		return "", fmt.Errorf("%q is not the name of a type", common.Excerpt(text))
+		return "", fmt.Errorf("%q is not the name of a type", common.Shorten(text))
 	}
 	return text, nil
 }

@@ -89,7 +89,7 @@ func Loopback(address string) bool {
 func hostPort(text string) error {
 	_, port, err := net.SplitHostPort(text)
 	if err != nil || !validPort(port, 0) {
-		return fmt.Errorf("%q must be host:port, such as 127.0.0.1:7070", common.Excerpt(text))
+		return fmt.Errorf("%q must be host:port, such as 127.0.0.1:7070", common.Shorten(text))
 	}
 	return nil
 }

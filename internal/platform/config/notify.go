@@ -74,7 +74,7 @@ func publicURL(text string) error {
 	u, err := url.Parse(text)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" || u.User != nil ||
 		u.RawQuery != "" || u.Fragment != "" {
-		return fmt.Errorf("%q must look like https://carillon.example.com", common.Excerpt(text))
+		return fmt.Errorf("%q must look like https://carillon.example.com", common.Shorten(text))
 	}
 	return nil
 }
@@ -104,7 +104,7 @@ func secretsKey(text string) error {
 
 func hostOnly(text string) error {
 	if strings.ContainsAny(text, " /@:\t") && !strings.Contains(text, "::") {
-		return fmt.Errorf("%q must be a host name or an address, without a port", common.Excerpt(text))
+		return fmt.Errorf("%q must be a host name or an address, without a port", common.Shorten(text))
 	}
 	return nil
 }
@@ -115,7 +115,7 @@ func sender(text string) error {
 	}
 	if _, err := mail.ParseAddress(text); err != nil {
 		return fmt.Errorf("%q must be a mail address, such as carillon@example.com or Carillon <carillon@example.com>",
-			common.Excerpt(text))
+			common.Shorten(text))
 	}
 	return nil
 }

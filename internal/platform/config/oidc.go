@@ -97,7 +97,7 @@ func issuer(text string) error {
 	u, err := url.Parse(text)
 	if err != nil || u.Hostname() == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" ||
 		u.Scheme != "https" && (u.Scheme != "http" || !localHost(u.Hostname())) {
-		return fmt.Errorf("%q must look like https://id.example.com/realms/ops", common.Excerpt(text))
+		return fmt.Errorf("%q must look like https://id.example.com/realms/ops", common.Shorten(text))
 	}
 	return nil
 }
@@ -112,7 +112,7 @@ func title(text string) error {
 
 func scope(text string) (string, error) {
 	if strings.ContainsFunc(text, func(r rune) bool { return r <= ' ' || r > '~' || r == '"' || r == '\\' }) {
-		return "", fmt.Errorf("%q is not a scope", common.Excerpt(text))
+		return "", fmt.Errorf("%q is not a scope", common.Shorten(text))
 	}
 	return text, nil
 }
@@ -127,20 +127,20 @@ func claim(text string) error {
 func oidcRole(text string) (OIDCRole, error) {
 	i := strings.LastIndex(text, "=")
 	if i <= 0 {
-		return OIDCRole{}, fmt.Errorf("%q must look like platform=admin or data=reports:editor", common.Excerpt(text))
+		return OIDCRole{}, fmt.Errorf("%q must look like platform=admin or data=reports:editor", common.Shorten(text))
 	}
 	r := OIDCRole{Claimed: text[:i], Role: text[i+1:]}
 	if group, role, inGroup := strings.Cut(r.Role, ":"); inGroup {
 		r.Group, r.Role = group, role
 		if !common.ValidName(group) {
-			return OIDCRole{}, fmt.Errorf("%q is not a valid name of a group of jobs", common.Excerpt(group))
+			return OIDCRole{}, fmt.Errorf("%q is not a valid name of a group of jobs", common.Shorten(group))
 		}
 	}
 	if err := oneOf("viewer", "operator", "editor", "admin")(r.Role); err != nil {
-		return OIDCRole{}, fmt.Errorf("the role of %q %w", common.Excerpt(r.Claimed), err)
+		return OIDCRole{}, fmt.Errorf("the role of %q %w", common.Shorten(r.Claimed), err)
 	}
 	if r.Claimed == "*" && r.Role == "admin" {
-		return OIDCRole{}, fmt.Errorf("%q would make all users of the issuer admins", common.Excerpt(text))
+		return OIDCRole{}, fmt.Errorf("%q would make all users of the issuer admins", common.Shorten(text))
 	}
 	return r, nil
 }

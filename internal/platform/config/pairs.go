@@ -19,10 +19,10 @@ func pairsValue(one func(name, value string) error, done func(map[string]string)
 		for _, pair := range pairs {
 			k, v, ok := strings.Cut(pair, "=")
 			if !ok {
-				return fmt.Errorf("%q must be name=value", common.Excerpt(pair))
+				return fmt.Errorf("%q must be name=value", common.Shorten(pair))
 			}
 			if _, twice := all[k]; twice {
-				return fmt.Errorf("names %q twice", common.Excerpt(k))
+				return fmt.Errorf("names %q twice", common.Shorten(k))
 			}
 			if err := one(k, v); err != nil {
 				return err
@@ -50,7 +50,7 @@ const maxSecrets = 64
 func secretsValue(to *map[string]string) func(string) error {
 	return pairsValue(func(name, path string) error {
 		if !common.ValidName(name) {
-			return fmt.Errorf("the name %q of a secret %s", common.Excerpt(name), common.NameRule)
+			return fmt.Errorf("the name %q of a secret %s", common.Shorten(name), common.NameRule)
 		}
 		if !filepath.IsAbs(path) {
 			return fmt.Errorf("the file of %q must be an absolute path", name)
@@ -69,7 +69,7 @@ func secretGroupsValue(to *map[string][]string) func(string) error {
 	return pairsValue(func(secret, groups string) error {
 		for group := range strings.SplitSeq(groups, "+") {
 			if group != common.AllGroups && !common.ValidName(group) {
-				return fmt.Errorf("the group %q of %s %s", common.Excerpt(group), common.Excerpt(secret),
+				return fmt.Errorf("the group %q of %s %s", common.Shorten(group), common.Excerpt(secret),
 					common.NameRule)
 			}
 		}

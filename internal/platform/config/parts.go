@@ -211,14 +211,14 @@ func endpoint(text string) (string, error) {
 		u, err := url.Parse(text)
 		if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.Path != "" && u.Path != "/" ||
 			u.User != nil {
-			return "", fmt.Errorf("%q must look like https://host:2379", common.Excerpt(text))
+			return "", fmt.Errorf("%q must look like https://host:2379", common.Shorten(text))
 		}
 		address = u.Host
 	} else {
 		text = "http://" + text
 	}
 	if host, port, err := net.SplitHostPort(address); err != nil || host == "" || !validPort(port, 1) {
-		return "", fmt.Errorf("%q must name host and port, such as https://host:2379", common.Excerpt(text))
+		return "", fmt.Errorf("%q must name host and port, such as https://host:2379", common.Shorten(text))
 	}
 	return strings.TrimSuffix(text, "/"), nil
 }
@@ -239,7 +239,7 @@ func network(text string) (netip.Prefix, error) {
 	p, err := netip.ParsePrefix(text)
 	if err != nil {
 		return p, fmt.Errorf("%q must be an address or a network, such as 10.0.0.5 or 10.0.0.0/24",
-			common.Excerpt(text))
+			common.Shorten(text))
 	}
 	return p.Masked(), nil
 }
@@ -249,7 +249,7 @@ func zone(text string) error {
 		return fmt.Errorf("must name a zone, such as UTC or Europe/Berlin")
 	}
 	if _, err := zoneinfo.Load(text); err != nil {
-		return fmt.Errorf("%q is not a known time zone", common.Excerpt(text))
+		return fmt.Errorf("%q is not a known time zone", common.Shorten(text))
 	}
 	return nil
 }

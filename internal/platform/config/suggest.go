@@ -9,7 +9,7 @@ import (
 
 // unknown returns the error for an undeclared name, with a suggestion if there is one.
 func unknown(location, what, name string, known []string) common.Fault {
-	f := common.NewFault(location, "unknown", nil, "unknown %s %q", what, common.Excerpt(name))
+	f := common.NewFault(location, "unknown", nil, "unknown %s %q", what, common.Shorten(name))
 	if near := nearest(name, known); near != "" {
 		f.Hint = "did you mean " + near + "?"
 		f.Message += "; " + f.Hint

@@ -25,7 +25,7 @@ func (s *Store) Run(ctx context.Context, id string) (common.Run, error) {
 	err := s.runs.FindOne(ctx, bson.D{{Key: "_id", Value: id}}).Decode(&doc)
 	switch {
 	case errors.Is(err, mongo.ErrNoDocuments):
-		return common.Run{}, common.Errorf(common.CodeNotFound, "no run %q in the run log", common.Excerpt(id))
+		return common.Run{}, common.Errorf(common.CodeNotFound, "no run %q in the run log", common.Shorten(id))
 	case err != nil:
 		return common.Run{}, s.failed(ctx, "read a run", err)
 	}

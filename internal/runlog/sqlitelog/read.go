@@ -30,7 +30,7 @@ func (s *Store) Run(ctx context.Context, id string) (common.Run, error) {
 	}
 	switch {
 	case errors.Is(err, sql.ErrNoRows):
-		return common.Run{}, common.Errorf(common.CodeNotFound, "no run %q in the run log", common.Excerpt(id))
+		return common.Run{}, common.Errorf(common.CodeNotFound, "no run %q in the run log", common.Shorten(id))
 	case err != nil:
 		return common.Run{}, s.failed(ctx, "read a run", err)
 	}

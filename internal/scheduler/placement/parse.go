@@ -82,7 +82,7 @@ func (r *reader) requirement() (requirement, error) {
 		return requirement{key: key, op: notIn, values: values}, err
 	default:
 		return requirement{}, r.refuse(start,
-			fmt.Sprintf("expected =, !=, in, notin or a comma, found %q", common.Excerpt(word)))
+			fmt.Sprintf("expected =, !=, in, notin or a comma, found %q", common.Shorten(word)))
 	}
 }
 

@@ -73,7 +73,7 @@ func (s *Store) Secret(ctx context.Context, name string) (common.Secret, error) 
 }
 
 func notFound(name string) error {
-	return common.Errorf(common.CodeNotFound, "secret %q not found", common.Excerpt(name))
+	return common.Errorf(common.CodeNotFound, "secret %q not found", common.Shorten(name))
 }
 
 // SaveSecret creates or changes a secret, if allowed returns no error for the existing one (nil if

@@ -85,7 +85,7 @@ func (t *Table) Open(ctx context.Context, name, group string) ([]byte, *common.R
 		}
 	}
 	if !common.ValidName(name) {
-		return nil, refusal(common.ReasonSecretMissing, name, "secret %q not found", common.Excerpt(name))
+		return nil, refusal(common.ReasonSecretMissing, name, "secret %q not found", common.Shorten(name))
 	}
 	kv, err := etcdkit.Get(ctx, t.client, common.SecretKey(name))
 	if err != nil {

@@ -132,7 +132,7 @@ func (s *Store) DeleteView(ctx context.Context, actor common.Actor, owner, id st
 			return err
 		}
 		if kv == nil {
-			return common.Errorf(common.CodeNotFound, "view %q not found", common.Excerpt(id))
+			return common.Errorf(common.CodeNotFound, "view %q not found", common.Shorten(id))
 		}
 		before, err := s.check(ctx, kv, owner, id, pre)
 		if err != nil {
