@@ -40,7 +40,11 @@ const (
 // Reachable returns an error for a text that is not the address of a server.
 func Reachable(server string) error {
 	base, err := url.Parse(server)
-	if err != nil || base.Host == "" || base.Scheme != "http" && base.Scheme != "https" || base.User != nil ||
+	if strings.Contains(server, "@") { // not repeated: it may contain a password
+		return common.Errorf(common.CodeInvalid, "the address of the server contains a user or a password").
+			WithHint("write it as https://carillon.example.com, and sign in with cronctl login")
+	}
+	if err != nil || base.Host == "" || base.Scheme != "http" && base.Scheme != "https" ||
 		base.RawQuery != "" || base.Fragment != "" {
 		return common.Errorf(common.CodeInvalid, "the server %s is not an address of one", common.Excerpt(server)).
 			WithHint("write it as http://127.0.0.1:7070 or https://carillon.example.com")

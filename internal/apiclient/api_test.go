@@ -39,6 +39,15 @@ func TestRequests_ContainTheToken(t *testing.T) {
 	}
 }
 
+func TestReachable_APassword_IsNotRepeated(t *testing.T) {
+	for _, server := range []string{"https://ann:canary@host", "https://ann:canary %@host", "ann:canary@host"} {
+		err := apiclient.Reachable(server)
+		if common.CodeOf(err) != common.CodeInvalid || strings.Contains(err.Error(), "canary") {
+			t.Errorf("%s: %v", server, err)
+		}
+	}
+}
+
 func TestErrorResponses_BecomeErrors(t *testing.T) {
 	for name, c := range map[string]struct {
 		status     int

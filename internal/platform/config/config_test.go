@@ -307,7 +307,9 @@ func TestListening(t *testing.T) {
 func TestInvalidFlags_AreRejected(t *testing.T) {
 	for _, arg := range []string{"--listen=7070", "--listen=a:b", "--listen=127.0.0.1:70700",
 		"--trusted-proxies=0.0.0.0/0", "--trusted-proxies=proxy",
-		"--etcd-endpoints=ftp://a:1", "--etcd-endpoints=a", "--etcd-endpoints=http://u:p@a:1", "--timezone=Local",
+		"--etcd-endpoints=ftp://a:1", "--etcd-endpoints=a", "--etcd-endpoints=http://u:p@a:1",
+		"--etcd-endpoints=http://a:1/v3", "--etcd-endpoints=http://a:1?x", "--etcd-endpoints=http://a:1#x",
+		"--timezone=Local",
 		"--mongodb-uri=http://a", "--mongodb-uri=mongodb://u:secret@h", "--mongodb-database=a.b", "--etcd-password=x",
 		"--insecure-http=maybe"} {
 		fs := pflag.NewFlagSet("test", pflag.ContinueOnError)

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"net/mail"
 	"net/netip"
-	"net/url"
 	"strings"
 
 	"carillon/internal/common"
@@ -33,7 +32,11 @@ type SMTP struct {
 func (m *SMTP) Configured() bool { return m.Host != "" }
 
 func (n *Notify) declare(s *settings, key string) {
-	s.text(&n.PublicURL, "publicURL", "url", "", "public address of the console, for links in notifications", publicURL)
+	s.add("publicURL", "url", "", "public address of the console, without a path, for links in notifications",
+		func(text string) (err error) {
+			n.PublicURL, err = publicURL(text)
+			return err
+		})
 	listOf(s, &n.Allow, "notifyAllow", "list", "",
 		"private addresses or networks that webhooks may be in, such as 10.0.0.0/8", reachable)
 	s.secret(&n.SecretsKey, "secretsKey",
@@ -65,18 +68,6 @@ func (n *Notify) check() (faults common.Faults) {
 		faults.Add("smtpTLS", "pair", nil, "none would send the password in the clear")
 	}
 	return faults
-}
-
-func publicURL(text string) error {
-	if text == "" {
-		return nil
-	}
-	u, err := url.Parse(text)
-	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" || u.User != nil ||
-		u.RawQuery != "" || u.Fragment != "" {
-		return fmt.Errorf("%q must look like https://carillon.example.com", common.Shorten(text))
-	}
-	return nil
 }
 
 func reachable(text string) (netip.Prefix, error) {

@@ -94,12 +94,12 @@ func issuer(text string) error {
 	if text == "" {
 		return nil
 	}
-	u, err := url.Parse(text)
-	if err != nil || u.Hostname() == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" ||
-		u.Scheme != "https" && (u.Scheme != "http" || !localHost(u.Hostname())) {
-		return fmt.Errorf("%q must look like https://id.example.com/realms/ops", common.Shorten(text))
+	const example = "https://id.example.com/realms/ops"
+	u, err := webURL(text, example)
+	if err == nil && u.Scheme != "https" && !localHost(u.Hostname()) {
+		err = fmt.Errorf("%q must look like %s", common.Shorten(text), example)
 	}
-	return nil
+	return err
 }
 
 func title(text string) error {

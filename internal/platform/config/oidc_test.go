@@ -46,6 +46,7 @@ func TestOIDC(t *testing.T) {
 	}
 	for _, bad := range []string{"--oidc-issuer=http://id.example.com", "--oidc-issuer=id.example.com",
 		"--oidc-issuer=https://u:p@id.example.com", "--oidc-issuer=https://id.example.com?x",
+		"--oidc-issuer=https://id.example.com?", "--oidc-issuer=https://id.example.com#",
 		"--oidc-roles=admin", "--oidc-roles==admin", "--oidc-roles=a=root", "--oidc-roles=a=b:root",
 		"--oidc-roles=a=..:viewer", "--oidc-roles=a=:viewer", "--oidc-roles=*=admin",
 		"--oidc-scopes=a b", "--oidc-groups-claim=", "--oidc-title=", "--oidc-client-secret=x"} {

@@ -208,10 +208,12 @@ func oneOf(words ...string) func(string) error {
 func endpoint(text string) (string, error) {
 	address := text
 	if strings.Contains(text, "://") {
-		u, err := url.Parse(text)
-		if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.Path != "" && u.Path != "/" ||
-			u.User != nil {
-			return "", fmt.Errorf("%q must look like https://host:2379", common.Shorten(text))
+		u, err := webURL(text, "https://host:2379")
+		if err == nil {
+			err = atRoot(u, "etcd is served at the root of a host")
+		}
+		if err != nil {
+			return "", err
 		}
 		address = u.Host
 	} else {
