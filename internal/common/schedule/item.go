@@ -193,8 +193,30 @@ func (p *fieldParser) lastDay(it token) *Error {
 		p.out.lastWork = true
 		return nil
 	default:
-		return p.trailing(it.from(1), "only L (last day) and LW (last working day) are known")
+		return p.trailing(it.from(1), lastHint(it.text))
 	}
+}
+
+// lastHint returns what to write for L with something after it: for L-3, the third day before the last, as in Quartz,
+// the days that it means.
+func lastHint(text string) string {
+	const known = "only L (last day) and LW (last working day) are known"
+	if text[1] != '-' {
+		return known
+	}
+	days, nearest := strings.CutSuffix(strings.ToUpper(text[2:]), "W")
+	n, err := strconv.Atoi(days)
+	if err != nil || n < 1 || n > 27 {
+		return known
+	}
+	day := func(last int) string {
+		if nearest {
+			return strconv.Itoa(last-n) + "W"
+		}
+		return strconv.Itoa(last - n)
+	}
+	return known + "; write several schedules, which have as this field and the next one " + day(31) +
+		" 1,3,5,7,8,10,12, " + day(30) + " 4,6,9,11 and " + day(28) + " 2 (in leap years " + day(29) + " 2)"
 }
 
 // nthWeekday parses the #k of MON#1.
