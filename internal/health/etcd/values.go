@@ -174,7 +174,7 @@ func (s *State) DeleteRecord(ctx context.Context, actor common.Actor, key string
 			return err
 		}
 		if kv == nil {
-			return common.Errorf(common.CodeNotFound, "key %q not found", common.Excerpt(key))
+			return common.Errorf(common.CodeNotFound, "key %q not found", common.Shorten(key))
 		}
 		if kv.ModRevision != revision {
 			return common.Errorf(common.CodeStale, "the value of %s has revision %d, not %d", common.Excerpt(key),
