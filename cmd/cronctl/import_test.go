@@ -207,6 +207,24 @@ func TestImportRecognizesRenamedJobs(t *testing.T) {
 	s.run(importing...).want(t, exitOK, "renamed-2 ", "1 created")
 }
 
+// Whatever names new jobs get, a line that was imported keeps its job.
+func TestImport_NamesOfAnEarlierVersion_Stay(t *testing.T) {
+	s := newStage(t)
+	s.stdin = "0 1 * * * nice -n 19 /opt/backup.sh\n0 2 * * * bash -lc '/opt/sync.sh'\n0 3 * * * env A=1 /opt/sync.sh\n"
+	importing := []string{"import-crontab", "-", "--as", "ann", "--home", ""}
+	s.run(importing...).want(t, exitOK, "3 created")
+	for name, was := range map[string]string{"backup": "19", "sync": "bash", "sync-2": "null"} {
+		state := s.jobs[name]
+		delete(s.jobs, name)
+		state.Name = was
+		s.jobs[was] = state
+	}
+	s.run(importing...).want(t, exitOK, "0 created, 3 unchanged", "19 ", "bash ", "null ")
+	if len(s.jobs) != 3 {
+		t.Errorf("%d jobs", len(s.jobs))
+	}
+}
+
 func TestImportNotifiesInPlaceOfMail(t *testing.T) {
 	s := newStage(t)
 	s.stdin = "0 1 * * * one\nMAILTO=ops@example.com\n0 2 * * * two\nMAILTO=\n0 3 * * * three\n"

@@ -91,7 +91,7 @@ PATH=/usr/local/sbin:/usr/local/bin:/sbin:/bin:/usr/sbin:/usr/bin
 
 0 */12 * * * root test -x /usr/bin/certbot -a \! -d /run/systemd/system && perl -e 'sleep int(rand(43200))' && certbot -q renew --no-random-sleep-on-renew
 `,
-		jobs:    []string{"certbot-perl 0 */12 * * * "},
+		jobs:    []string{"certbot-renew 0 */12 * * * "},
 		notices: []string{`7 note: if test -x /usr/bin/certbot -a \! -d /run/systemd/system fails`},
 	},
 	{

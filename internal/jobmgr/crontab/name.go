@@ -6,7 +6,6 @@ import (
 	"encoding/hex"
 	"fmt"
 	"path"
-	"regexp"
 	"strings"
 	"unicode"
 
@@ -19,17 +18,11 @@ const (
 	maxProgram = 40
 )
 
-var substitution = regexp.MustCompile(`\$\([^()]*\)`)
-
 // PrefixOf returns the prefix of the names from a file's path.
 func PrefixOf(file string) string { return prefixOf(path.Base(file)) }
 
 // prefixOf returns the prefix, which is a label's value as well, of a text.
 func prefixOf(text string) string { return cmp.Or(slug(text, maxPrefix), Group) }
-
-// earlier is the job that versions before LineLabel made of a line: its name ended with the mark, and its title was the
-// line.
-type earlier struct{ name, title, description string }
 
 // identify labels an entry with the mark of its line, which depends neither on the position of the line nor on other
 // lines, and names it. The second of two identical lines has its own mark.
@@ -43,8 +36,7 @@ func (p *parser) identify(e *Entry, line string) {
 		mark = fmt.Sprintf("%s-%d", mark, n)
 	}
 	e.Job.Labels = map[string]string{Label: prefix, LineLabel: mark}
-	main, _ := mainProgram(command)
-	e.earlier.name = fmt.Sprintf("%s-%s-%s", prefix, cmp.Or(slug(main, maxProgram), "command"), mark)
+	e.earlier.name = fmt.Sprintf("%s-%s-%s", prefix, cmp.Or(slug(earlierProgram(command), maxProgram), "command"), mark)
 	e.base = suggest(prefix, command, e.Job.Title)
 	_ = p.namer.Name(e) // fails only with the error of Taken
 }
@@ -150,56 +142,6 @@ func slug(text string, limit int) string {
 		}
 	}
 	return b.String()
-}
-
-// mainProgram guesses which program a shell command is about, and returns its arguments: the first one that does more
-// than test, move or set something. It is used for names only.
-func mainProgram(command string) (name string, args []string) {
-	command = substitution.ReplaceAllString(command, "x")
-	for _, part := range strings.FieldsFunc(command, func(r rune) bool {
-		return strings.ContainsRune("&|;\n(){}", r)
-	}) {
-		program, rest := firstProgram(part)
-		if program == "" {
-			continue
-		}
-		if name == "" {
-			name, args = program, rest
-		}
-		if !preparing(program) {
-			return program, rest
-		}
-	}
-	return name, args
-}
-
-func firstProgram(part string) (name string, args []string) {
-	words := strings.Fields(part)
-	for i, w := range words {
-		w = strings.Trim(w, `"'`+"`")
-		if name, _, found := strings.Cut(w, "="); found && variable.MatchString(name) {
-			continue
-		}
-		switch w {
-		case "", "!", "if", "then", "else", "elif", "fi", "while", "do", "done", "for", "exec", "env", "nice", "ionice",
-			"nohup", "sudo", "time":
-			continue
-		}
-		if strings.HasPrefix(w, "-") { // an option of nice or a similar program
-			continue
-		}
-		return path.Base(w), words[i+1:]
-	}
-	return "", nil
-}
-
-func preparing(program string) bool {
-	switch program {
-	case "[", "[[", "test", "cd", "true", "false", ":", "sleep", "command", "umask", ".", "source", "export", "set",
-		"ulimit", "trap":
-		return true
-	}
-	return false
 }
 
 func unprintable(r rune) bool {

@@ -237,7 +237,7 @@ func TestNames(t *testing.T) {
 		"make report": "file-make-report",
 		"/usr/bin/python3 -u /srv/sync_orders.py --all >> /var/log/s.log 2>&1": "file-sync-orders",
 		"php /var/www/artisan schedule:run >/dev/null 2>&1":                    "file-artisan-schedule-run",
-		"bash -lc 'a b'": "file-bash",
+		"bash -lc 'a b'": "file-a",
 		"flock -n /tmp/a.lock /usr/local/bin/backup.sh": "file-backup",
 		"curl -fsS https://example.com/cron?key=1":      "file-curl-example-com",
 		"timeout 30m rsync -a /srv host:/srv":           "file-rsync",
@@ -297,6 +297,30 @@ func TestMarks_DoNotDependOnTheOrder(t *testing.T) {
 	a, b := crontab.Key(twice.Entries[0].Job.Labels), crontab.Key(twice.Entries[1].Job.Labels)
 	if b != a+"-2" || twice.Count(crontab.Note) != 1 {
 		t.Errorf("identical lines have the marks %q and %q, notices %q", a, b, brief(twice))
+	}
+}
+
+// Jobs of versions before there were marks have names by another rule, which stays.
+func TestNamer_EarlierNames_AreStillFound(t *testing.T) {
+	for line, program := range map[string]string{
+		"nice -n 19 /opt/x.sh":                "19",
+		"bash -lc '/opt/x.sh --all'":          "bash",
+		"sudo -u www-data php /srv/cron.php":  "www-data",
+		"/usr/bin/env python3 /srv/import.py": "env",
+		"cd /srv && > /dev/null ./x.sh":       "command",
+		"flock -n /tmp/l sh -c 'a; b'":        "flock",
+		"for i in 1 2; do /opt/x.sh; done":    "i",
+		"echo begin; /opt/x.sh":               "echo",
+		"date >> /tmp/log":                    "date",
+		"$(which php) /srv/a.php":             "x",
+		"timeout 5m /opt/x.sh":                "timeout",
+	} {
+		e := &crontab.Parse("0 1 * * * "+line+"\n", base).Entries[0]
+		want := "file-" + program + "-" + e.Job.Labels[crontab.LineLabel]
+		n := crontab.Namer{Taken: func(name string) (bool, error) { return name == want, nil }}
+		if err := n.Name(e); err != nil || e.Job.Name != want || !e.Imported {
+			t.Errorf("%s: name %s, %v, want %s", line, e.Job.Name, err, want)
+		}
 	}
 }
 
