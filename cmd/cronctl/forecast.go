@@ -99,7 +99,7 @@ func (c *cli) showPileUps(all []apiclient.PileUp, zone *time.Location) error {
 		return nil
 	}
 	fmt.Fprintln(c.stdout, "\nPeak minutes:")
-	var t table
+	t := table{fit: c.fit()}
 	t.row("  MINUTE", "FIRES", "JOBS", "GROUPS", "MOST")
 	for _, p := range all {
 		var groups, jobs []string

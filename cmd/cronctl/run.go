@@ -108,7 +108,7 @@ func (c *cli) root() (*cobra.Command, error) {
 	f.StringVar(&c.cert, "cert-file", "", "client certificate (CARILLON_CERT_FILE)")
 	f.StringVar(&c.key, "key-file", "", "key of the client certificate (CARILLON_KEY_FILE)")
 	f.BoolVar(&c.insecure, "insecure-http", false, "allow sending the token over plain HTTP to another machine")
-	f.StringVarP(&c.format, "output", "o", "table", "output format: table, wide, json or yaml")
+	f.StringVarP(&c.format, "output", "o", "table", "output format: table, wide (no cell is cut), json or yaml")
 	root.PersistentPreRunE = func(cmd *cobra.Command, args []string) error {
 		switch c.format {
 		case "table", "wide", "json", "yaml":

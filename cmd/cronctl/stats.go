@@ -107,6 +107,7 @@ func (c *cli) showStats(s *statistics) error {
 	}
 	fmt.Fprintln(c.stdout)
 	workers := tableOfFigures("WORKER", "RUNS", wide)
+	workers.fit = c.fit()
 	for i := range s.Workers {
 		workers.row(s.Workers[i].cells(cmp.Or(s.Workers[i].Name, s.Workers[i].Worker), s.Workers[i].Runs, "-", wide)...)
 	}

@@ -57,7 +57,7 @@ func (c *cli) showStatus(o *apiclient.Overview) error {
 		return err
 	}
 	fmt.Fprintln(c.stdout)
-	var modes table
+	modes := table{fit: c.fit()}
 	modes.row("CONDITION", "WHO", "SINCE", "TEXT")
 	for _, d := range o.Degraded {
 		modes.row(d.Code, d.Who, d.Since, d.Text)

@@ -11,12 +11,13 @@ import (
 	"unicode"
 )
 
-// table prints rows in columns. Cells are single lines; wide characters take two columns, as on terminals.
+// table prints rows in columns. Cells are single lines; on a terminal long ones are cut to fit.
 type table struct {
 	rows     [][]string
 	colours  bool  // colour the words under STATUS and STATE
 	headless bool  // the first row was printed before
 	widths   []int // column widths so far
+	fit      int   // columns of the terminal; 0: cells are not cut
 }
 
 func (t *table) row(values ...any) { t.rows = append(t.rows, cellsOf(values)) }
@@ -66,6 +67,7 @@ func (t *table) print(w io.Writer) error {
 			t.widths[i] = max(t.widths[i], width(cell))
 		}
 	}
+	t.shrink()
 	var b strings.Builder
 	for n, row := range t.rows {
 		if n == 0 && t.headless {
@@ -73,49 +75,20 @@ func (t *table) print(w io.Writer) error {
 		}
 		var line strings.Builder
 		for i, cell := range row {
-			head := t.rows[0][min(i, len(t.rows[0])-1)]
+			head := t.head(i)
+			cell = t.cut(i, cell)
 			if t.colours && n > 0 && (head == "STATUS" || head == "STATE") {
 				line.WriteString(paint(cell))
 			} else {
 				line.WriteString(cell)
 			}
-			line.WriteString(strings.Repeat(" ", t.widths[i]-width(cell)+2))
+			line.WriteString(strings.Repeat(" ", max(t.widths[i]-width(cell), 0)+2))
 		}
 		b.WriteString(strings.TrimRight(line.String(), " "))
 		b.WriteByte('\n')
 	}
 	_, err := fmt.Fprint(w, b.String())
 	return err
-}
-
-func width(s string) int {
-	n := 0
-	for _, r := range s {
-		switch {
-		case unicode.Is(unicode.Mn, r):
-		case r >= 0x1100 && (r <= 0x115f || r >= 0x2e80 && r <= 0xa4cf || r >= 0xac00 && r <= 0xd7a3 ||
-			r >= 0xf900 && r <= 0xfaff || r >= 0xfe30 && r <= 0xfe6f || r >= 0xff00 && r <= 0xff60 ||
-			r >= 0xffe0 && r <= 0xffe6 || r >= 0x1f300 && r <= 0x1faff || r >= 0x20000 && r <= 0x3fffd):
-			n += 2
-		default:
-			n++
-		}
-	}
-	return n
-}
-
-// cut shortens a text to a number of columns.
-func cut(s string, limit int) string {
-	if width(s) <= limit {
-		return s
-	}
-	n := 0
-	for i, r := range s {
-		if n += width(string(r)); n > limit-1 {
-			return s[:i] + "…"
-		}
-	}
-	return s
 }
 
 // columns are those of a list.
@@ -177,6 +150,6 @@ func (k *columns) show(c *cli, v any, items []json.RawMessage) error {
 	if c.seen != nil {
 		return c.seen.show(c, heads, rows, items)
 	}
-	t := table{colours: c.colours(), rows: append([][]string{heads}, rows...)}
+	t := table{colours: c.colours(), fit: c.fit(), rows: append([][]string{heads}, rows...)}
 	return t.print(c.stdout)
 }

@@ -50,6 +50,14 @@ func TestOutput_OnATerminal_IsSanitized(t *testing.T) {
 	if code != exitOK {
 		t.Errorf("exit code %d", code)
 	}
+	if got, want := readTerminal(t, screen, program), "\x1b[31mred\x1b[0m <U+202E>abc end\r\n\x1b[0m"; got != want {
+		t.Errorf("the terminal saw %q, want %q", got, want)
+	}
+}
+
+// readTerminal returns what was printed on a terminal, and closes it.
+func readTerminal(t *testing.T, screen, program *os.File) string {
+	t.Helper()
 	if _, err := program.WriteString("THE END"); err != nil {
 		t.Fatal(err)
 	}
@@ -63,7 +71,5 @@ func TestOutput_OnATerminal_IsSanitized(t *testing.T) {
 		seen.Write(buffer[:n])
 	}
 	_ = program.Close()
-	if want := "\x1b[31mred\x1b[0m <U+202E>abc end\r\n\x1b[0mTHE END"; seen.String() != want {
-		t.Errorf("the terminal saw %q, want %q", seen.String(), want)
-	}
+	return strings.TrimSuffix(seen.String(), "THE END")
 }

@@ -175,7 +175,7 @@ func (s *seen) show(c *cli, heads []string, rows [][]string, items []json.RawMes
 		s.rows, s.first = map[string]string{}, map[string]string{}
 	}
 	titled := !slices.Equal(heads, s.heads)
-	t := table{colours: c.colours(), widths: s.widths, headless: !titled}
+	t := table{colours: c.colours(), fit: c.fit(), widths: s.widths, headless: !titled}
 	t.rows = append(t.rows, heads)
 	listed := map[string]bool{}
 	var changed []json.RawMessage

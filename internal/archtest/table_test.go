@@ -197,6 +197,7 @@ var rooms = []struct {
 	{"github.com/expr-lang/expr", []string{"internal/flow"}},
 	{"github.com/santhosh-tekuri/jsonschema", []string{"internal/executor/typeschema"}},
 	{"golang.org/x/text", []string{"internal/executor/typeschema"}},
+	{"golang.org/x/text/width", []string{"cmd/cronctl"}},
 	{"github.com/gorhill/cronexpr", []string{"internal/common/schedule"}},
 	{"github.com/prometheus", []string{"internal/platform/metrics", "internal/platform/embedded"}},
 	{"go.opentelemetry.io", []string{"internal/platform/traces", "test/system"}},
