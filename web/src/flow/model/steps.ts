@@ -1,5 +1,7 @@
 // The steps of a definition as they are written: in the text of an editor every part may be missing or wrong.
 
+import { shellWords } from '../../lib/shellWords.ts';
+
 export const rules = ['all_success', 'none_failed', 'all_done', 'all_failed', 'one_success', 'one_failed', 'one_done'] as const;
 export type Rule = (typeof rules)[number];
 
@@ -66,7 +68,7 @@ function stepOf(value: unknown): Step {
     name: textOf(fields.name) ?? '',
     title: textOf(fields.title),
     kind: approval ? 'approval' : job ? 'job' : 'command',
-    command: textOf(fields.command) ?? (Array.isArray(fields.args) ? fields.args.filter((arg) => typeof arg === 'string').join(' ') : textOf(fields.type)),
+    command: textOf(fields.command) ?? (Array.isArray(fields.args) ? shellWords(fields.args.filter((arg) => typeof arg === 'string')) : textOf(fields.type)),
     job,
     after: listOf(fields.after).map(dependencyOf),
     rule: oneOf(rules, fields.rule) ?? 'all_success',

@@ -2,6 +2,7 @@ import { Link } from '@tanstack/react-router';
 import { useTranslation } from 'react-i18next';
 import type { Job, Param } from '../../api/types.ts';
 import { formatSeconds, parseDuration } from '../../lib/duration.ts';
+import { shellWords } from '../../lib/shellWords.ts';
 import { visible } from '../../lib/visible.ts';
 import { CodeBlock } from '../../parts/CodeBlock.tsx';
 import { Facts } from '../../parts/Facts.tsx';
@@ -33,7 +34,7 @@ export function WhatItRuns({ job }: { job: Job }) {
         {job.type && <p>{t('job.type')}: <code>{job.type}</code></p>}
         {job.with && <CodeBlock label={t('job.with')}>{JSON.stringify(job.with, null, 2)}</CodeBlock>}
         {job.command && <CodeBlock label={t('job.command')}>{job.command}</CodeBlock>}
-        {job.args && job.args.length > 0 && <CodeBlock label={t('job.program')}>{job.args.map(quoted).join(' ')}</CodeBlock>}
+        {job.args && job.args.length > 0 && <CodeBlock label={t('job.program')}>{shellWords(job.args)}</CodeBlock>}
         <Facts
           entries={[
             [t('editor.steps'), job.steps && <Link to="/jobs/$name" params={{ name: job.name }} search={{ tab: 'graph' }}>{t('editor.stepCount', { count: job.steps.length })}</Link>],
@@ -50,11 +51,6 @@ export function WhatItRuns({ job }: { job: Job }) {
       </div>
     </Panel>
   );
-}
-
-/** An argument as a shell would take it, so that its limits are seen. */
-function quoted(text: string): string {
-  return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }
 
 function Params({ params }: { params: [string, Param][] }) {
