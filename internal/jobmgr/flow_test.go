@@ -1,6 +1,7 @@
 package jobmgr_test
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -173,36 +174,65 @@ func TestFlow_LargeBody_IsStoredAsAWholeOrNotAtAll(t *testing.T) {
 	}
 }
 
-// saveWithoutParts saves a flow while another process deletes the first of its parts, which no job names yet.
+// saveWithoutParts saves a flow while another process deletes its parts just before the transaction that names them.
 func saveWithoutParts(s *story, job common.Job, uid string) error {
 	_, digest, err := flow.Encode(&job)
 	if err != nil {
 		return err
 	}
-	deleted := false
-	watch := s.client.Watch(s.Context(), common.FlowPartsOf(uid, digest), clientv3.WithPrefix())
-	done := make(chan error, 1)
-	go func() {
-		_, err := s.store.Apply(s.Context(), actor, job, any0, false)
-		done <- err
-	}()
-	for {
-		select {
-		case err := <-done:
-			if err == nil && !deleted {
-				err = errors.New("no part was deleted in between")
-			}
-			return err
-		case event := <-watch:
-			if len(event.Events) > 0 && !deleted {
-				deleted = true
-				_, err := s.client.Delete(s.Context(), common.FlowPartsOf(uid, digest), clientv3.WithPrefix())
-				if err != nil {
-					return err
-				}
-			}
+	client := s.server.Client()
+	plain, deleted := client.KV, int64(0)
+	client.KV = &intercepted{plain, func(ops []clientv3.Op) error {
+		if deleted > 0 || !slices.ContainsFunc(ops, func(op clientv3.Op) bool {
+			return op.IsPut() && string(op.KeyBytes()) == common.JobKey(job.Name)
+		}) {
+			return nil
 		}
+		resp, err := plain.Delete(s.Context(), common.FlowPartsOf(uid, digest), clientv3.WithPrefix())
+		if err == nil {
+			deleted = resp.Deleted
+		}
+		return err
+	}}
+	if _, err := s.with(jobmgr.Config{Client: client}, nil).Apply(s.Context(), actor, job, any0, false); err != nil {
+		return err
 	}
+	if deleted == 0 {
+		return errors.New("no part was deleted in between")
+	}
+	return nil
+}
+
+// intercepted calls a function with the writes of each transaction before it is committed.
+type intercepted struct {
+	clientv3.KV
+	before func([]clientv3.Op) error
+}
+
+func (k *intercepted) Txn(ctx context.Context) clientv3.Txn {
+	return &interceptedTxn{k.KV.Txn(ctx), k, nil}
+}
+
+type interceptedTxn struct {
+	clientv3.Txn
+	by  *intercepted
+	ops []clientv3.Op
+}
+
+func (t *interceptedTxn) If(cmps ...clientv3.Cmp) clientv3.Txn { t.Txn = t.Txn.If(cmps...); return t }
+
+func (t *interceptedTxn) Then(ops ...clientv3.Op) clientv3.Txn {
+	t.Txn, t.ops = t.Txn.Then(ops...), ops
+	return t
+}
+
+func (t *interceptedTxn) Else(ops ...clientv3.Op) clientv3.Txn { t.Txn = t.Txn.Else(ops...); return t }
+
+func (t *interceptedTxn) Commit() (*clientv3.TxnResponse, error) {
+	if err := t.by.before(t.ops); err != nil {
+		return nil, err
+	}
+	return t.Txn.Commit()
 }
 
 func TestFlow_MissingBody_IsNamedAndStoredAgain(t *testing.T) {

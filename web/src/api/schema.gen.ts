@@ -15106,7 +15106,8 @@ export interface operations {
                      *       "go": "go1.26.8",
                      *       "mail": false,
                      *       "timezone": "UTC",
-                     *       "version": "test"
+                     *       "version": "test",
+                     *       "zoneData": "2025c"
                      *     }
                      */
                     "application/json": components["schemas"]["Version"];
