@@ -88,10 +88,16 @@ func TestStandalone_FirstStart(t *testing.T) {
 func (p *process) killAll() {
 	p.t.Helper()
 	worker := proctree.Below(p.PID())[0]
-	// The worker is stopped first, so that it does not see its guardian go.
-	stopped := syscall.Kill(worker.PID, syscall.SIGSTOP)
+	// The guardian is stopped first, so that it does not see its worker go. Not the other way round: the worker would
+	// be a stopped process of an orphaned group, which the kernel continues with SIGHUP.
+	stopped := syscall.Kill(p.PID(), syscall.SIGSTOP)
+	eventually(p.t, "the guardian is stopped", func() bool {
+		status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.PID()))
+		return err != nil || strings.Contains(string(status), "\nState:\tT")
+	})
+	killed := worker.Kill()
 	p.Signal(syscall.SIGKILL)
-	if err := errors.Join(stopped, worker.Kill()); err != nil {
+	if err := errors.Join(stopped, killed); err != nil {
 		p.t.Fatal(err)
 	}
 	p.exit()
