@@ -9,7 +9,7 @@ import (
 type wrapper struct {
 	values   string   // short options with a value
 	long     []string // other options whose value is a word of its own
-	code     string   // short options after which a command line, or code of an interpreter, follows
+	inline   string   // short options after which a command line, or code of an interpreter, follows
 	operands int      // words before the program, such as a file of flock
 	unless   byte     // the option that stands for the operand
 	sub      []string // words, one of which must precede the program
@@ -17,7 +17,7 @@ type wrapper struct {
 }
 
 var (
-	shell = &wrapper{values: "oO", code: "c"}
+	shell = &wrapper{values: "oO", inline: "c"}
 	plain = &wrapper{}
 )
 
@@ -38,7 +38,7 @@ var wrappers = map[string]*wrapper{
 	"flock": {
 		values:   "wE",
 		long:     []string{"--timeout", "--wait", "--conflict-exit-code"},
-		code:     "c",
+		inline:   "c",
 		operands: 1,
 	},
 	"ionice":  {values: "cnpPu", long: []string{"--class", "--classdata", "--pid"}},
@@ -48,14 +48,14 @@ var wrappers = map[string]*wrapper{
 	"runuser": {
 		values:   "ugGsw",
 		long:     []string{"--user", "--group", "--shell"},
-		code:     "c",
+		inline:   "c",
 		operands: 1,
 		unless:   'u',
 	},
 	"setlock":     {operands: 1},
 	"setuidgid":   {operands: 1},
 	"stdbuf":      {values: "ioe", long: []string{"--input", "--output", "--error"}},
-	"su":          {values: "sgGw", long: []string{"--shell", "--group"}, code: "c", operands: 1},
+	"su":          {values: "sgGw", long: []string{"--shell", "--group"}, inline: "c", operands: 1},
 	"sudo":        {values: "ugpCrtThDRU", long: []string{"--user", "--group", "--chdir", "--host", "--prompt"}},
 	"systemd-cat": {values: "tp", long: []string{"--identifier", "--priority"}},
 	"systemd-run": {values: "pueMHt", long: []string{"--unit", "--property", "--slice", "--uid", "--gid", "--setenv"}},
@@ -77,19 +77,19 @@ var wrappers = map[string]*wrapper{
 	},
 	"bun":     {sub: []string{"run"}, script: true},
 	"deno":    {sub: []string{"run"}, script: true},
-	"python":  {values: "WXQ", code: "c", script: true},
-	"php":     {values: "dczt", code: "rBRE", script: true},
-	"perl":    {values: "I", code: "eE", script: true},
-	"ruby":    {values: "IrC", code: "e", script: true},
-	"node":    {values: "rC", long: []string{"--require", "--import", "--loader"}, code: "ep", script: true},
+	"python":  {values: "WXQ", inline: "c", script: true},
+	"php":     {values: "dczt", inline: "rBRE", script: true},
+	"perl":    {values: "I", inline: "eE", script: true},
+	"ruby":    {values: "IrC", inline: "e", script: true},
+	"node":    {values: "rC", long: []string{"--require", "--import", "--loader"}, inline: "ep", script: true},
 	"java":    {long: []string{"-cp", "-classpath", "--class-path", "--module-path"}, script: true},
 	"dotnet":  {script: true},
-	"julia":   {values: "tpLJ", code: "eE", script: true},
-	"Rscript": {code: "e", script: true},
+	"julia":   {values: "tpLJ", inline: "eE", script: true},
+	"Rscript": {inline: "e", script: true},
 	"tsx":     {script: true},
-	"ts-node": {values: "PT", code: "ep", script: true},
+	"ts-node": {values: "PT", inline: "ep", script: true},
 	"tclsh":   {script: true},
-	"lua":     {values: "l", code: "e", script: true},
+	"lua":     {values: "l", inline: "e", script: true},
 }
 
 // wrapperOf returns the wrapper of a program's name, which may end with a version; nil if it is none.
@@ -127,7 +127,7 @@ func (w *wrapper) inside(words []string) (rest []string, code string, ok bool) {
 		switch {
 		case word == "--":
 			return words[1:], "", true
-		case strings.HasPrefix(word, "-") && !coded && len(w.code) > 0 && word == "--command":
+		case strings.HasPrefix(word, "-") && !coded && len(w.inline) > 0 && word == "--command":
 			coded = true
 			words = words[1:]
 		case strings.HasPrefix(word, "-") || strings.HasPrefix(word, "+") && w == shell:
@@ -170,7 +170,7 @@ func (w *wrapper) option(words []string, coded bool) (rest []string, code, opera
 	for i := 1; i < len(word); i++ {
 		operand = operand || w.unless != 0 && word[i] == w.unless
 		switch {
-		case strings.IndexByte(w.code, word[i]) >= 0:
+		case strings.IndexByte(w.inline, word[i]) >= 0:
 			coded = true
 		case strings.IndexByte(w.values, word[i]) >= 0:
 			if i == len(word)-1 {
