@@ -61,6 +61,14 @@ func steadySince(minute int) *Outcome {
 	return o
 }
 
+// alternating are outcomes of a job that fails and succeeds by turns, each minute.
+func alternating(minutes int) (all []*Outcome) {
+	for i := range minutes {
+		all = append(all, outcome(i, [...]common.Status{common.StatusFailed, common.StatusSucceeded}[i%2]))
+	}
+	return all
+}
+
 // Each line is a story: the outcomes of a job's fires, and the notifications.
 func TestOutcomes_DecideNotifications(t *testing.T) {
 	all := []common.Event{"failed", "missed", "lost", "late", "recovered"}
@@ -112,6 +120,14 @@ func TestOutcomes_DecideNotifications(t *testing.T) {
 		{"lost", all, []*Outcome{outcome(0, "lost")}, "lost", 1},
 		{"only what is wanted", []common.Event{"lost"}, []*Outcome{outcome(0, "failed"), outcome(1, "lost"),
 			outcome(2, "succeeded"), outcome(3, "lost")}, "- lost - lost", 1},
+		{"fails and recovers each minute", all, alternating(68), "failed recovered failed recovered failed" +
+			strings.Repeat(" -", 59) + " failed - - -", 32},
+		{"recovers after that", all, append(alternating(9), outcome(9, "succeeded"), outcome(30, "succeeded"),
+			outcome(38, "succeeded"), outcome(39, "failed")),
+			"failed recovered failed recovered failed - - - - - - recovered failed", 1},
+		{"fails and recovers each hour", all, []*Outcome{outcome(0, "failed"), outcome(31, "succeeded"),
+			outcome(61, "failed"), outcome(91, "succeeded"), outcome(122, "failed"), outcome(123, "succeeded")},
+			"failed recovered failed recovered failed recovered", 1},
 		{"recovery alone", []common.Event{"recovered"}, []*Outcome{outcome(0, "failed"), outcome(1, "succeeded")},
 			"- -", 0},
 	} {
@@ -182,6 +198,16 @@ func TestBackoff(t *testing.T) {
 	}
 	if least > giveUp || most < giveUp {
 		t.Errorf("tried for %v to %v", least, most)
+	}
+}
+
+func TestHeadline_OfAFlappingJob_SaysSo(t *testing.T) {
+	n := Notice{Subject: "failed", Data: Data{Event: "failed", Job: "nightly", Status: "failed", Worker: "bell-1",
+		Flapping: true}}
+	m := messageOf(&n)
+	if want := "[Carillon] nightly failed on bell-1; it keeps failing and recovering"; m.Subject != want ||
+		!strings.Contains(m.Text, "not failed for 30 minutes") {
+		t.Errorf("%q\n%s", m.Subject, m.Text)
 	}
 }
 

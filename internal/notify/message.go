@@ -96,6 +96,9 @@ func headline(d *Data) string {
 	if d.Worker != "" && d.Event != "recovered" && d.Event != SubjectPaused && d.Event != SubjectTest {
 		text += " on " + d.Worker
 	}
+	if d.Flapping {
+		text += "; it keeps failing and recovering"
+	}
 	return Line(text)
 }
 
@@ -155,6 +158,10 @@ func textOf(d *Data) string {
 	}
 	if d.Count > 1 || d.Event == "recovered" {
 		at("Since", d.FirstAt)
+	}
+	if d.Flapping {
+		fact("Flapping", fmt.Sprintf("it has recovered when it has not failed for %d minutes",
+			int(calmFor.Minutes())))
 	}
 	if len(d.Jobs) > 0 {
 		fact("Jobs", strings.Join(d.Jobs, ", "))

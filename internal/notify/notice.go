@@ -111,6 +111,7 @@ type Data struct {
 	Signal    string         `json:"signal,omitempty"`
 	Count     int64          `json:"count,omitempty"`    // failed fires since FirstAt, including this one
 	FirstAt   *time.Time     `json:"firstAt,omitempty"`  // begin of the trouble
+	Flapping  bool           `json:"flapping,omitempty"` // the job fails and recovers again and again
 	Failures  int64          `json:"failures,omitempty"` // consecutive ones, after which the job was paused
 	Lasts     string         `json:"lasts,omitempty"`    // after which the trouble was escalated
 	Jobs      []string       `json:"jobs,omitempty"`     // of a summary: the first names

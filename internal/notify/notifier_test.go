@@ -962,9 +962,9 @@ func TestManyOutcomesAtOnce(t *testing.T) {
 			w.channels[name] = Channel{Name: name, Kind: KindWebhook, Version: 1}
 			w.jobs["a"].Notify.To = append(w.jobs["a"].Notify.To, name)
 		}
-		at := time.Now()
-		for i := range 9 {
-			w.ended("a", []common.Status{"failed", "succeeded"}[i%2], 1, at.Add(time.Duration(i)*time.Second))
+		for i := range 9 { // not so often that it is flapping
+			w.ended("a", []common.Status{"failed", "succeeded"}[i%2], 1, time.Now())
+			time.Sleep(flapWindow/2 + time.Minute)
 		}
 		stop := w.elected(t)
 		after(time.Minute)

@@ -219,6 +219,7 @@ func (n *Notifier) notices(job *common.JobState, s *State, o *Outcome, event com
 		if s.Count > 0 {
 			data.FirstAt = new(s.FirstAt)
 		}
+		data.Flapping = s.flapping() && event != common.EventRecovered && event != common.EventPaused
 	}
 	if event == common.EventPaused {
 		data.Failures = s.Failures

@@ -10,6 +10,14 @@ import (
 // remind is the minimum interval between notifications of a job that stays in trouble.
 const remind = time.Hour
 
+const (
+	// flapsFrom is the number of troubles within flapWindow with which a job is flapping: it fails and recovers again
+	// and again. That trouble does not end before calmFor has passed without a bad outcome.
+	flapsFrom  = 3
+	flapWindow = time.Hour
+	calmFor    = 30 * time.Minute
+)
+
 // maxRecent is how many counted outcomes a job's state remembers.
 const maxRecent = 20
 
@@ -123,6 +131,8 @@ type State struct {
 	Acked    string       `json:"acked,omitempty"`    // who has acknowledged the trouble
 	Revision int64        `json:"revision,omitzero"`  // outcomes up to it are counted
 	Recent   []string     `json:"recent,omitempty"`   // last counted outcomes
+	Begins   []time.Time  `json:"begins,omitempty"`   // of the last troubles within flapWindow, flapsFrom at most
+	BadAt    time.Time    `json:"badAt,omitzero"`     // of the last counted bad outcome
 
 	Version int64 `json:"-"` // the etcd revision of its last change
 }
@@ -132,11 +142,32 @@ func (s *State) counted(o *Outcome) bool {
 	return o.Revision != 0 && o.Revision <= s.Revision || slices.Contains(s.Recent, o.name())
 }
 
+// flapping reports whether the trouble is one of a job that fails and recovers again and again.
+func (s *State) flapping() bool { return len(s.Begins) >= flapsFrom }
+
+// begun adds the begin of a trouble to those of the last ones.
+func (s *State) begun(at time.Time) []time.Time {
+	begins := slices.DeleteFunc(slices.Clone(s.Begins), func(t time.Time) bool { return at.Sub(t) > flapWindow })
+	begins = append(begins, at)
+	return begins[max(0, len(begins)-flapsFrom):]
+}
+
+// ends reports whether a good outcome ends the trouble.
+func (s *State) ends(o *Outcome, now time.Time) bool {
+	at := o.at()
+	if !o.Steady.IsZero() {
+		at = now // it has lasted since
+	} else if o.Run.PlannedAt.Before(s.LastAt) {
+		return false
+	}
+	return !s.flapping() || at.Sub(s.BadAt) >= calmFor
+}
+
 // take counts a final outcome. It returns the event to notify, if any, and whether the state has
 // changed. Held events of a trouble stay held when it ends, since they must be notified.
 func (s *State) take(o *Outcome, notify *common.Notify, now time.Time) (tell common.Event, changed bool) {
 	event, good := o.event()
-	if good && s.Trouble && (!o.Steady.IsZero() || !o.Run.PlannedAt.Before(s.LastAt)) {
+	if good && s.Trouble && s.ends(o, now) {
 		s.Trouble = false
 		s.remember(o)
 		if !notify.Wants(common.EventRecovered) && len(s.Raised) == 0 {
@@ -160,8 +191,12 @@ func (s *State) take(o *Outcome, notify *common.Notify, now time.Time) (tell com
 			Muted:    s.Muted,
 			Revision: s.Revision,
 			Recent:   s.Recent,
+			Begins:   s.begun(o.at()),
 			Version:  s.Version,
 		}
+	}
+	if at := o.at(); at.After(s.BadAt) {
+		s.BadAt = at
 	}
 	if s.Count += o.weight(); o.Run.Attempt > 0 {
 		s.Run = o.Run.ID

@@ -235,6 +235,9 @@ func (w *words) headline(d *notify.Data) (text string) {
 	if d.Worker != "" {
 		text += "，工作节点 " + d.Worker
 	}
+	if d.Flapping {
+		text += "；它反复失败又恢复"
+	}
 	return text
 }
 
