@@ -57,8 +57,8 @@ const (
 	ClockKey    = LeaderPrefix + "clock"
 )
 
-// ParentsKey is changed by each save that changes which jobs a job names in after, so that concurrent saves cannot
-// create a cycle.
+// ParentsKey is changed by each save that changes which jobs a job names in after or runs as steps, so that concurrent
+// saves cannot create a cycle.
 const ParentsKey = Root + "parents"
 
 // EpochKey holds since when the data of a restored etcd are accepted.

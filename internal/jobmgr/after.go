@@ -105,15 +105,19 @@ func pathTo(ancestor, from string, found map[string]ancestor, seen map[string]bo
 
 // setParents adds what a change of a job's parents writes beside the job: which successes count from now on, and the
 // need of each new parent for workers that write its successes. ParentsKey, which each such change compares and writes,
-// keeps concurrent changes from creating a cycle. old is nil for a new job.
+// and also each change of steps that run jobs, keeps concurrent changes from creating a cycle. old is nil for a new
+// job.
 func (s *Store) setParents(ctx context.Context, t *etcdkit.Txn, actor common.Actor, old *common.JobState,
-	job *common.Job) error {
+	d *definition) error {
+	job := &d.job
 	var before []string
 	var after common.After
+	var body *common.FlowRef
 	if old != nil {
-		before, after.Created = old.After, old.Created
+		before, after.Created, body = old.After, old.Created, old.Flow
 	}
-	if sameNames(before, job.After) {
+	moved := !sameNames(before, job.After)
+	if !moved && !d.startsOthers(body) {
 		return nil
 	}
 	read, err := etcdkit.Read(ctx, s.cfg.Client, clientv3.OpGet(common.ParentsKey),
@@ -125,11 +129,18 @@ func (s *Store) setParents(ctx context.Context, t *etcdkit.Txn, actor common.Act
 	if err != nil {
 		return err
 	}
-	if faults := parentFaults(job, found); len(faults) > 0 {
+	loops, err := s.loopsSince(ctx, d, revisionOf(read[0]))
+	if err != nil {
+		return err
+	}
+	if faults := append(parentFaults(job, found), loops...); len(faults) > 0 {
 		return refused(faults)
 	}
 	t.If(etcdkit.Unchanged(common.ParentsKey, revisionOf(read[0])))
 	t.Put(common.ParentsKey, parentsChange{ID: common.NewID(), Job: job.Name, By: actor.Name})
+	if !moved {
+		return nil
+	}
 	t.If(etcdkit.Unchanged(common.AfterKey(job.Name), revisionOf(read[1])))
 	if len(job.After) == 0 {
 		t.Delete(common.AfterKey(job.Name))
@@ -155,6 +166,17 @@ func (s *Store) setParents(ctx context.Context, t *etcdkit.Txn, actor common.Act
 	}
 	t.Then(clientv3.OpPut(common.AfterKey(job.Name), string(value)))
 	return nil
+}
+
+// loopsSince returns the faults of loopFaults, from a catalog that has the last change of parents or steps.
+func (s *Store) loopsSince(ctx context.Context, d *definition, last int64) (common.Faults, error) {
+	s.cfg.Catalog.Expect(last)
+	if s.cfg.Catalog.Sync(ctx) < last {
+		return nil, common.Errorf(common.CodeUnavailable, "this master has not received the last changes of jobs").
+			WithHint("try again")
+	}
+	job := d.whole()
+	return s.loopFaults(ctx, &job)
 }
 
 // consumedBefore returns the successes that the job of a creation has consumed so far.

@@ -11,6 +11,7 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"carillon/internal/common"
+	"carillon/internal/flow"
 )
 
 // following returns a job without a schedule that runs after others.
@@ -98,6 +99,73 @@ func TestAfter_ConcurrentSaves_MakeNoCycle(t *testing.T) {
 			saving.Go(func() {
 				_, _, errs[i] = store.Put(t.Context(), actor, following(name, names[(i+1)%len(names)]), any0)
 			})
+		}
+		saving.Wait()
+		refused := slices.DeleteFunc(slices.Clone(errs), func(err error) bool { return err == nil })
+		if len(refused) != 1 || common.CodeOf(refused[0]) != common.CodeInvalid {
+			t.Fatalf("the saves ended with %v", errs)
+		}
+	}
+}
+
+// starting returns a flow whose steps run jobs, after others.
+func starting(name string, jobs []string, after ...string) common.Job {
+	job := common.Job{Name: name, Timezone: "UTC", Timeout: "1h", After: after}
+	for i, runs := range jobs {
+		job.Steps = append(job.Steps, common.Step{Name: fmt.Sprintf("step%d", i), Job: runs})
+	}
+	return job
+}
+
+// The run of a job as a step is a success of that job: a flow after it, or after what runs after it, would start itself
+// for ever.
+func TestAfter_FlowThatRunsItsParents_IsRefused(t *testing.T) {
+	t.Parallel()
+	s := newStory(t)
+	for _, name := range []string{"other", "p"} {
+		s.put(following(name))
+	}
+	s.put(following("q", "p"))
+	s.put(starting("inner", []string{"p"}))
+	for _, c := range []struct {
+		flow     common.Job
+		at, path string
+	}{
+		{starting("f", []string{"other", "p"}, "p"), "steps[1].job", "f → p → f"},
+		{starting("f", []string{"p"}, "other", "q"), "steps[0].job", "f → p → q → f"},
+		{starting("f", []string{"inner"}, "q"), "steps[0].job", "f → inner → p → q → f"},
+		{starting("f", []string{"inner"}, "inner"), "steps[0].job", "f → inner → f"},
+	} {
+		faults := s.refusal(c.flow)
+		if len(faults) != 1 || faults[0].Code != "loop" || faults[0].Location != c.at ||
+			faults[0].Data["path"] != c.path {
+			t.Errorf("%v after %v: %+v", flow.Jobs(&c.flow), c.flow.After, faults)
+		}
+	}
+	s.put(starting("f", []string{"p"}, "other"))
+	faults := s.refusal(following("other", "q"))
+	if len(faults) != 1 || faults[0].Code != "loop" || faults[0].Location != "after[0]" ||
+		faults[0].Data["path"] != "other → f → p → q → other" {
+		t.Errorf("%+v", faults)
+	}
+	s.put(starting("f", []string{"other"}, "q"))
+}
+
+// Of a save of steps and one of parents that would make a flow start itself together, one is refused.
+func TestAfter_ConcurrentSavesOfStepsAndParents_MakeNoLoop(t *testing.T) {
+	t.Parallel()
+	s := newStory(t)
+	s.put(following("p"))
+	s.put(following("other"))
+	for range 10 {
+		s.put(following("x"))
+		s.put(starting("f", []string{"other"}, "x"))
+		saves := []common.Job{starting("f", []string{"p"}, "x"), following("x", "p")}
+		errs := make([]error, len(saves))
+		var saving sync.WaitGroup
+		for i, job := range saves {
+			store := s.master(s.catalog)
+			saving.Go(func() { _, _, errs[i] = store.Put(t.Context(), actor, job, any0) })
 		}
 		saving.Wait()
 		refused := slices.DeleteFunc(slices.Clone(errs), func(err error) bool { return err == nil })

@@ -79,6 +79,11 @@ func (d *definition) whole() common.Job {
 	return job
 }
 
+// startsOthers reports whether it is another flow than a stored one, and has steps that run jobs.
+func (d *definition) startsOthers(before *common.FlowRef) bool {
+	return d.flow != nil && d.flow.Jobs > 0 && (before == nil || before.Digest != d.flow.Digest)
+}
+
 // isSame reports whether the stored job has this definition.
 func (d *definition) isSame(was *definition) bool {
 	if (d.flow == nil) != (was.flow == nil) || d.flow != nil && d.flow.Digest != was.flow.Digest {
@@ -202,14 +207,16 @@ func withSteps(job json.RawMessage, d *definition) json.RawMessage {
 	return append(append(whole, steps...), '}')
 }
 
-// loopFaults returns the fault of a flow that leads back to itself through steps that run jobs.
+// loopFaults returns the fault of a job that starts itself: a flow through steps that run jobs, or a job that runs
+// after what it leads to. Paths through after alone are reported by parentFaults.
 func (s *Store) loopFaults(ctx context.Context, job *common.Job) (faults common.Faults, err error) {
 	own := flow.Jobs(job)
-	if len(own) == 0 {
+	if len(own) == 0 && len(job.After) == 0 {
 		return nil, nil
 	}
 	s.cfg.Catalog.Sync(ctx)
-	path := flow.Loop(job.Name, func(name string) []string {
+	children := s.cfg.Catalog.Children()
+	steps := func(name string) []string {
 		if name == job.Name {
 			return own
 		}
@@ -224,20 +231,44 @@ func (s *Store) loopFaults(ctx context.Context, job *common.Job) (faults common.
 			return nil
 		}
 		return flow.Jobs(&state.Job)
+	}
+	path := flow.Loop(job.Name, func(name string) []string {
+		starts := steps(name)
+		for _, child := range children[name] {
+			if child != job.Name { // whose parents may change
+				starts = append(starts, child)
+			}
+		}
+		if slices.Contains(job.After, name) {
+			starts = append(starts, job.Name)
+		}
+		return starts
 	})
 	if err != nil || len(path) == 0 {
 		return nil, err
 	}
-	const most = 20 // flows to name
+	through := false
+	for i, name := range path[:len(path)-1] {
+		through = through || slices.Contains(steps(name), path[i+1])
+	}
+	if err != nil || !through {
+		return nil, err
+	}
+	first, last := path[1], path[len(path)-2]
+	const most = 20 // jobs to name
 	if len(path) > most {
 		path = slices.Concat(path[:most-2], []string{"…"}, path[len(path)-1:])
 	}
 	shown := strings.Join(path, " → ")
 	for i := range job.Steps {
-		if job.Steps[i].Job == path[1] {
-			faults.Add(fmt.Sprintf("steps[%d].job", i), "loop", path[1], "leads back to this flow: %s", shown).
+		if job.Steps[i].Job == first {
+			faults.Add(fmt.Sprintf("steps[%d].job", i), "loop", first, "leads back to this flow: %s", shown).
 				With("path", shown)
 		}
+	}
+	if i := slices.Index(job.After, last); len(faults) == 0 && i >= 0 {
+		faults.Add(fmt.Sprintf("after[%d]", i), "loop", last, "the job would start itself: %s", shown).
+			With("path", shown)
 	}
 	return faults, nil
 }

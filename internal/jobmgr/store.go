@@ -24,6 +24,8 @@ type Catalog interface {
 	Has(name string) bool
 	// IsParent reports whether other jobs name a job in after.
 	IsParent(name string) bool
+	// Children returns, by the name of a parent, the jobs that name it in after.
+	Children() map[string][]string
 	Usage(group string) (all, of catalog.Usage)
 	// Job returns a job without the steps of a flow.
 	Job(name string) (common.JobState, bool)
@@ -258,7 +260,7 @@ func (s *Store) create(ctx context.Context, t *etcdkit.Txn, actor common.Actor, 
 	if s.cfg.Catalog.IsParent(d.job.Name) { // of jobs that were left without it
 		stored.Needs = append(stored.Needs, common.FeatureSuccesses)
 	}
-	if err := s.setParents(ctx, t, actor, nil, &d.job); err != nil {
+	if err := s.setParents(ctx, t, actor, nil, d); err != nil {
 		return common.JobState{}, err
 	}
 	setPool(t, nil, &d.job)
@@ -303,7 +305,7 @@ func (s *Store) replace(ctx context.Context, t *etcdkit.Txn, actor common.Actor,
 		}
 	}
 	t.If(was.sameCursor(d.job.Name))
-	if err := s.setParents(ctx, t, actor, &old, &d.job); err != nil {
+	if err := s.setParents(ctx, t, actor, &old, d); err != nil {
 		return common.JobState{}, err
 	}
 	setPool(t, &old.Job, &d.job)

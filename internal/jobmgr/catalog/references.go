@@ -89,6 +89,21 @@ func (c *Catalog) Referring(ctx context.Context, kind common.Referent, object st
 	return jobs
 }
 
+// Children returns, by the name of a parent, the jobs that name it in after.
+func (c *Catalog) Children() map[string][]string {
+	c.mu.RLock()
+	defer c.mu.RUnlock()
+	children := map[string][]string{}
+	for name, job := range c.jobs {
+		if parents := job.refers.Value().parents; parents != "" {
+			for parent := range strings.FieldsSeq(parents) {
+				children[parent] = append(children[parent], name)
+			}
+		}
+	}
+	return children
+}
+
 // Pooled returns the jobs that use a pool.
 func (c *Catalog) Pooled(ctx context.Context) (jobs []*Entry) {
 	c.Sync(ctx)
