@@ -48,7 +48,7 @@ func TestInProcess_GetsItsValuesAndHidesSecrets(t *testing.T) {
 		got = c
 		print(common.Stderr, []byte("sent "+canary+"\n"))
 		print(common.Stdout, []byte("also <"+canary+">\n"))
-		return executor.Result{Outputs: map[string]string{"id": "is " + canary, "status": "200"}}
+		return executor.Result{Outputs: map[string]string{"id": "7", "status": "200"}}
 	}))
 	task := requestTask(func(j *common.Job) {
 		j.Env, j.Params = map[string]string{"TOKEN": "secret:db"}, common.Params{"DAY": {Default: "monday"}}
@@ -67,9 +67,22 @@ func TestInProcess_GetsItsValuesAndHidesSecrets(t *testing.T) {
 	if rec.text(common.Stderr) != "sent [secret:db]\n" || rec.text(common.Stdout) != "also [secret:db]\n" {
 		t.Errorf("%q", rec.text())
 	}
-	if run.Outputs["id"] != "is [secret:db]" || run.Outputs["status"] != "200" || len(run.Outputs) != 2 ||
+	if run.Outputs["id"] != "7" || run.Outputs["status"] != "200" || len(run.Outputs) != 2 ||
 		run.ExitCode == nil || *run.ExitCode != 0 || run.StartedAt == nil || run.OutputBytes == 0 {
 		t.Errorf("%+v", run)
+	}
+}
+
+func TestInProcess_SecretInAnOutput_FailsTheRun(t *testing.T) {
+	x := newExecutor(t, secretsOfReports(), withHTTP(func(context.Context, executor.Call,
+		func(common.Stream, []byte)) executor.Result {
+		return executor.Result{Outputs: map[string]string{"id": "is " + canary, "status": "200"}}
+	}))
+	task := requestTask(func(j *common.Job) { j.Outputs = map[string]common.Output{"id": {Pointer: "/id"}} })
+	run := x.Run(t.Context(), task, record(t, task))
+	expect(t, run, common.StatusFailed, "outputs_invalid")
+	if run.Reason.Data["output"] != "id" || run.Outputs["id"] != "" || run.Outputs["status"] != "200" {
+		t.Errorf("%+v, %q", run.Reason, run.Outputs)
 	}
 }
 

@@ -8,8 +8,9 @@ import (
 	"carillon/internal/executor/redact"
 )
 
-// ReadOutputs returns the declared outputs of a run, each read with a limit of bytes. Values are returned masked, and
-// their limits hold for them as masked. bad is the outcome of the first invalid one; nil if all are valid.
+// ReadOutputs returns the declared outputs of a run, each read with a limit of bytes. One that contains a secret is
+// invalid: masked, it would be another value for those that use it. bad is the outcome of the first invalid one; nil if
+// all are valid.
 func ReadOutputs(outputs map[string]common.Output, masks *redact.Masker,
 	read func(name string, limit int) (data []byte, missing bool, fault string)) (values map[string]string,
 	bad *Outcome) {
@@ -24,9 +25,8 @@ func ReadOutputs(outputs map[string]common.Output, masks *redact.Masker,
 		case missing:
 			continue
 		case fault == "":
-			value, fault = declared.Parse(data)
-			if value = masks.Text(value); len(value) > declared.Limit() {
-				fault = "too_large"
+			if value, fault = declared.Parse(data); fault == "" && masks.Text(value) != value {
+				fault = "secret"
 			}
 		}
 		if !declared.List {
@@ -53,6 +53,7 @@ var invalidTexts = map[string]string{
 	"missing":            "is required, and was not written",
 	"not_a_file":         "is not a regular file of the user of the run",
 	"not_text":           "is not UTF-8 text",
+	"secret":             "contains a secret; name the secret in the step that needs it",
 	"too_large":          "is larger than 4 KiB, or 128 KiB for a list",
 	"too_large_together": "exceeds 16 KiB together with the other outputs",
 	"too_many_items":     "has more than 10,000 items",
