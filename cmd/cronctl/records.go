@@ -3,12 +3,12 @@ package main
 import (
 	"context"
 	"fmt"
-	"regexp"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"carillon/internal/apiclient"
+	"carillon/internal/common"
 )
 
 // showRecords prints stored values that do not decode, each with the command that deletes it or another way to
@@ -26,16 +26,8 @@ func (c *cli) showRecords(records []apiclient.Record) {
 			fmt.Fprintf(c.stdout, "    %s\n", oneLine(*r.Advice))
 			continue
 		}
-		fmt.Fprintf(c.stdout, "    cronctl delete record %s --revision %d\n", shellWord(oneLine(r.Key)), r.Revision)
+		fmt.Fprintf(c.stdout, "    cronctl delete record %s --revision %d\n", common.ShellWord(oneLine(r.Key)), r.Revision)
 	}
-}
-
-// shellWord returns a text as one word of a shell's command line.
-func shellWord(text string) string {
-	if regexp.MustCompile(`^[a-zA-Z0-9/._@:-]+$`).MatchString(text) {
-		return text
-	}
-	return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'"
 }
 
 func (c *cli) deleteRecord() *cobra.Command {
