@@ -26,7 +26,8 @@ func (c *cli) showRecords(records []apiclient.Record) {
 			fmt.Fprintf(c.stdout, "    %s\n", oneLine(*r.Advice))
 			continue
 		}
-		fmt.Fprintf(c.stdout, "    cronctl delete record %s --revision %d\n", common.ShellWord(oneLine(r.Key)), r.Revision)
+		fmt.Fprintf(c.stdout, "    cronctl delete record %s --revision %d\n", common.ShellWord(oneLine(r.Key)),
+			r.Revision)
 	}
 }
 

@@ -201,6 +201,22 @@ func TestBackoff(t *testing.T) {
 	}
 }
 
+// An earlier fire that succeeds later says nothing about the last one.
+func TestFlapping_EarlierFireSucceeds_IsNoSign(t *testing.T) {
+	notify := &common.Notify{On: []common.Event{"failed"}, To: []string{"ops"}}
+	state := State{Job: "nightly", UID: "uid"}
+	for _, o := range append(alternating(9), outcome(7, "succeeded", "late")) {
+		state.take(o, notify, o.Run.PlannedAt)
+	}
+	if !state.Trouble || !state.flapping() || state.Good != nil {
+		t.Errorf("%+v", state)
+	}
+	state.take(outcome(9, "succeeded"), notify, noon)
+	if state.Good == nil || !state.Good.PlannedAt.Equal(noon.Add(9*time.Minute)) {
+		t.Errorf("%+v", state)
+	}
+}
+
 func TestHeadline_OfAFlappingJob_SaysSo(t *testing.T) {
 	n := Notice{Subject: "failed", Data: Data{Event: "failed", Job: "nightly", Status: "failed", Worker: "bell-1",
 		Flapping: true}}

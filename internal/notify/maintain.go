@@ -29,6 +29,8 @@ func (n *Notifier) maintain(ctx context.Context) error {
 		unknown = err != nil
 		daemons := n.recoverDaemons(ctx, now.UTC())
 		n.trouble(ctx, "daemons_unknown", daemons)
+		flapping := n.recoverFlapping(ctx, now.UTC())
+		n.trouble(ctx, "recoveries_not_written", flapping)
 		n.askAgain(ctx)
 		escalated := n.escalateAll(ctx, now.UTC())
 		n.trouble(ctx, "troubles_not_escalated", escalated)
@@ -37,7 +39,7 @@ func (n *Notifier) maintain(ctx context.Context) error {
 		digest := n.digest(ctx, now.UTC())
 		n.trouble(ctx, "digest_not_written", digest)
 		if n.cfg.Report != nil {
-			n.cfg.Report(errors.Join(err, daemons, escalated, summary, digest))
+			n.cfg.Report(errors.Join(err, daemons, flapping, escalated, summary, digest))
 		}
 		if !sleep(ctx, lateLook) {
 			return nil

@@ -986,6 +986,42 @@ func TestManyOutcomesAtOnce(t *testing.T) {
 	})
 }
 
+// A flapping job whose next fire is a day away has recovered when it has been well for half an hour, also for a master
+// that was elected meanwhile.
+func TestFlappingJob_WithoutAnotherFire_Recovers(t *testing.T) {
+	virtualtime.Test(t, func(t *testing.T) {
+		w := newWorld()
+		w.job("a", everything...)
+		stop := w.elected(t)
+		for i := range 6 {
+			w.ended("a", []common.Status{"failed", "succeeded"}[i%2], 1, time.Now())
+			after(time.Minute)
+		}
+		stop()
+		stop = w.elected(t)
+		after(calmFor - 5*time.Minute)
+		if state := w.states["a"]; !state.Trouble || state.Good == nil {
+			t.Errorf("after less than half an hour: %+v", state)
+		}
+		after(6 * time.Minute)
+		stop()
+		var heard []string
+		for _, m := range w.sent {
+			if event, found := strings.CutSuffix(string(m.Data.Event), "@hook"); found {
+				heard = append(heard, event)
+			}
+		}
+		if got := strings.Join(heard, " "); got != "failed recovered failed recovered failed recovered" ||
+			w.states["a"].Trouble {
+			t.Errorf("heard %s; %+v", got, w.states["a"])
+		}
+		if last := w.sent[len(w.sent)-1].Data; last.Run == "" || last.Status != common.StatusSucceeded ||
+			last.Flapping {
+			t.Errorf("the recovery: %+v", last)
+		}
+	})
+}
+
 // A failed write does not use up the events per minute.
 func TestNotifier_FailedWrite_BudgetUnused(t *testing.T) {
 	virtualtime.Test(t, func(t *testing.T) {

@@ -10,14 +10,6 @@ import (
 // remind is the minimum interval between notifications of a job that stays in trouble.
 const remind = time.Hour
 
-const (
-	// flapsFrom is the number of troubles within flapWindow with which a job is flapping: it fails and recovers again
-	// and again. That trouble does not end before calmFor has passed without a bad outcome.
-	flapsFrom  = 3
-	flapWindow = time.Hour
-	calmFor    = 30 * time.Minute
-)
-
 // maxRecent is how many counted outcomes a job's state remembers.
 const maxRecent = 20
 
@@ -30,7 +22,9 @@ type Outcome struct {
 	Run      common.Run
 	Revision int64
 	Late     bool
-	Steady   time.Time // when all runs of a daemon job had lasted steadyAfter; zero for all other events
+	// Steady is when all runs of a daemon job had lasted steadyAfter, or a flapping job had been well for calmFor; zero
+	// for all other events.
+	Steady time.Time
 }
 
 // crashLoopFrom is the number of consecutive short runs of a replica with which it counts as failing.
@@ -133,6 +127,7 @@ type State struct {
 	Recent   []string     `json:"recent,omitempty"`   // last counted outcomes
 	Begins   []time.Time  `json:"begins,omitempty"`   // of the last troubles within flapWindow, flapsFrom at most
 	BadAt    time.Time    `json:"badAt,omitzero"`     // of the last counted bad outcome
+	Good     *common.Run  `json:"good,omitempty"`     // last success since then, of a flapping job; without outputs
 
 	Version int64 `json:"-"` // the etcd revision of its last change
 }
@@ -142,43 +137,28 @@ func (s *State) counted(o *Outcome) bool {
 	return o.Revision != 0 && o.Revision <= s.Revision || slices.Contains(s.Recent, o.name())
 }
 
-// flapping reports whether the trouble is one of a job that fails and recovers again and again.
-func (s *State) flapping() bool { return len(s.Begins) >= flapsFrom }
-
-// begun adds the begin of a trouble to those of the last ones.
-func (s *State) begun(at time.Time) []time.Time {
-	begins := slices.DeleteFunc(slices.Clone(s.Begins), func(t time.Time) bool { return at.Sub(t) > flapWindow })
-	begins = append(begins, at)
-	return begins[max(0, len(begins)-flapsFrom):]
-}
-
-// ends reports whether a good outcome ends the trouble.
-func (s *State) ends(o *Outcome, now time.Time) bool {
-	at := o.at()
-	if !o.Steady.IsZero() {
-		at = now // it has lasted since
-	} else if o.Run.PlannedAt.Before(s.LastAt) {
-		return false
-	}
-	return !s.flapping() || at.Sub(s.BadAt) >= calmFor
-}
-
 // take counts a final outcome. It returns the event to notify, if any, and whether the state has
 // changed. Held events of a trouble stay held when it ends, since they must be notified.
 func (s *State) take(o *Outcome, notify *common.Notify, now time.Time) (tell common.Event, changed bool) {
 	event, good := o.event()
 	if good && s.Trouble && s.ends(o, now) {
-		s.Trouble = false
+		s.Trouble, s.Good = false, nil
 		s.remember(o)
 		if !notify.Wants(common.EventRecovered) && len(s.Raised) == 0 {
 			return "", true
 		}
 		return common.EventRecovered, true
 	}
+	if good && s.Trouble && s.flapping() && o.Steady.IsZero() && !o.Run.PlannedAt.Before(s.LastAt) {
+		s.Good = successOf(&o.Run)
+		s.remember(o)
+		return "", true
+	}
 	if event == "" || !notify.Wants(event) {
 		return "", false
 	}
 	s.remember(o)
+	s.Good = nil
 	if !s.Trouble {
 		*s = State{
 			Job:      s.Job,
