@@ -44,11 +44,15 @@ const FeatureSchedules = "schedules"
 // FeaturePools: the worker takes slots of pools; see Job.Pool.
 const FeaturePools = "pools"
 
+// FeatureValues: an output may have a default, a text may be compared with a number, and steps can read the interval of
+// their flow run; see Output.Default.
+const FeatureValues = "values"
+
 // Features returns the features of the workers of this version. A worker that lacks one that a job needs would not run
 // it as defined.
 var Features = [...]string{FeatureDetach, FeatureSecrets, FeatureMemoryMax, FeatureTasksMax, FeatureOutputs,
 	FeatureFlows, FeatureAfter, FeatureSuccesses, FeatureTypes, FeatureSpread, FeatureDaemon, FeatureSchedules,
-	FeaturePools}
+	FeaturePools, FeatureValues}
 
 // NeededFeatures returns the features that the job's fields require.
 func (j *Job) NeededFeatures() (needs []string) {
@@ -74,6 +78,9 @@ func (j *Job) NeededFeatures() (needs []string) {
 	}
 	if len(j.Outputs) > 0 {
 		needs = append(needs, FeatureOutputs)
+	}
+	if hasDefault(j.Outputs) {
+		needs = append(needs, FeatureValues)
 	}
 	if len(j.After) > 0 {
 		needs = append(needs, FeatureAfter)
@@ -107,10 +114,13 @@ func (j *Job) flowFeatures(types bool) []string {
 
 // NeededFeatures returns the features that the job's fields require.
 func (s *StoredJob) NeededFeatures() []string {
-	if !s.IsFlow() || s.Job.IsFlow() {
+	if !s.IsFlow() {
 		return s.Job.NeededFeatures()
 	}
-	return s.flowFeatures(s.Flow != nil && len(s.Flow.Types) > 0)
+	if s.Flow == nil {
+		return s.flowFeatures(len(StepTypes(s.Steps)) > 0)
+	}
+	return append(s.flowFeatures(len(s.Flow.Types) > 0), s.Flow.Needs...)
 }
 
 // MustHave returns the features that a worker must have to run the job as defined: those that were stored when it was

@@ -23,6 +23,7 @@ type FlowRef struct {
 	Jobs     int      `json:"jobs,omitempty"`    // steps that run a job
 	Secrets  []string `json:"secrets,omitempty"` // that the env of its steps refers to, sorted
 	Types    []string `json:"types,omitempty"`   // of its steps, other than shell, sorted
+	Needs    []string `json:"needs,omitempty"`   // features of the workers that advance its flow runs, besides FeatureFlows
 }
 
 // Head is the value of /cron/flowruns/<job>/<run>: the flow run has not ended.
@@ -58,6 +59,7 @@ type Head struct {
 	// StartDeadline is how long a worker has to start its run, in a flow run of kind spread.
 	StartDeadline time.Duration `json:"startDeadline,omitempty"`
 	Nonce         string        `json:"nonce"`
+	Needs         []string      `json:"needs,omitempty"`       // features of the workers that advance it
 	Traceparent   string        `json:"traceparent,omitempty"` // that of the trigger
 
 	// Requests of operators.

@@ -67,6 +67,15 @@ func (f *FlowNode) Inline(job string) bool { return strings.HasPrefix(job, StepJ
 // OfBackfill reports whether the node is a fire of a backfill, or is within one. It is false for nil.
 func (f *FlowNode) OfBackfill() bool { return f != nil && (f.Background || f.Kind == KindBackfill) }
 
+// IntervalOfNode returns the interval that a node inherits from its flow run; of is false for nil, and for the fires of
+// a backfill, which have those of their dates.
+func (f *FlowNode) IntervalOfNode() (interval *Interval, of bool) {
+	if f == nil || f.Kind == KindBackfill {
+		return nil, false
+	}
+	return f.Interval, true
+}
+
 // RankKey returns what is added to the name of a job when workers are ranked for a node: the item of a map, so that its
 // items spread over the workers.
 func RankKey(of *FlowNode) string {

@@ -25,10 +25,11 @@ func ValidOutput(s string) bool { return outputPattern.MatchString(s) }
 
 // Output declares a value that a run produces. The JSON of one that has a value only is the value.
 type Output struct {
-	List     bool   `json:"list,omitempty" doc:"The output is a list, one item per line; at most one output is."`
-	Required bool   `json:"required,omitempty" doc:"A run that succeeds without this output fails."`
-	Pointer  string `json:"pointer,omitempty" maxLength:"256" doc:"Of a job of the type http: where the value is in a JSON body, as a JSON pointer (RFC 6901)." example:"/id"`
-	Value    string `json:"value,omitempty" doc:"The value of an output of a flow: a text with references. The output may be this text, in place of an object."`
+	List     bool    `json:"list,omitempty" doc:"The output is a list, one item per line; at most one output is."`
+	Required bool    `json:"required,omitempty" doc:"A run that succeeds without this output fails."`
+	Pointer  string  `json:"pointer,omitempty" maxLength:"256" doc:"Of a job of the type http: where the value is in a JSON body, as a JSON pointer (RFC 6901)." example:"/id"`
+	Default  *string `json:"default,omitempty" doc:"The value if the run does not report it, or the step does not run. Without it, a step that reads a value that does not exist is refused."`
+	Value    string  `json:"value,omitempty" doc:"The value of an output of a flow: a text with references. The output may be this text, in place of an object."`
 }
 
 // plainOutput has the fields of an output, and no methods.
@@ -50,6 +51,16 @@ func (o Output) MarshalJSON() ([]byte, error) {
 		return encodePlain(o.Value)
 	}
 	return encodePlain(plainOutput(o))
+}
+
+// hasDefault reports whether an output has a default.
+func hasDefault(outputs map[string]Output) bool {
+	for _, o := range outputs {
+		if o.Default != nil {
+			return true
+		}
+	}
+	return false
 }
 
 // OutputStatus and OutputDuration are outputs of each run of the type http.
@@ -94,6 +105,7 @@ func (c *checker) outputs(outputs map[string]Output, typeName string) {
 			f.Hint = "write {} here, and let the command write the value to the file $CARILLON_OUTPUT/NAME"
 			f.With("without", "steps")
 		}
+		c.outputDefault("outputs."+Excerpt(name), outputs[name])
 		if outputs[name].List {
 			lists++
 		}
@@ -117,7 +129,23 @@ func (c *checker) flowOutputs(outputs map[string]Output) {
 			f.Hint = "write the value here, such as ${{ steps.extract.outputs.day }}"
 		default:
 			c.text(location, o.Value)
+			c.outputDefault(location, o)
 		}
+	}
+}
+
+// outputDefault checks the default of an output.
+func (c *checker) outputDefault(location string, o Output) {
+	if o.Default == nil {
+		return
+	}
+	if o.Required {
+		c.add(location+".default", "exclusive", nil, "has no meaning with required").With("beside", "required")
+	}
+	if _, fault := o.Parse([]byte(*o.Default)); fault != "" {
+		f := c.add(location+".default", "output_value", Shorten(*o.Default), "is no value of an output: at most 4 KiB "+
+			"of text, or 128 KiB and 10,000 items for a list")
+		f.With("fault", fault)
 	}
 }
 

@@ -60,6 +60,8 @@ const (
 	ReasonOutputsInvalid    = "outputs_invalid"    // an output is missing, too large, or not text
 	ReasonItemsInvalid      = "items_invalid"      // the list has too many items, or one that is too long
 	ReasonParamsInvalid     = "params_invalid"     // a computed value is too large, or not permitted
+	ReasonValueMissing      = "value_missing"      // a value that the step reads does not exist
+	ReasonWhenInvalid       = "when_invalid"       // the step's condition cannot be evaluated
 	ReasonJobMissing        = "job_missing"        // the job of a step does not exist
 	ReasonTooDeep           = "too_deep"           // flows are nested too deep
 	ReasonApproval          = "approval"           // it waits for an operator

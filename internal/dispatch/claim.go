@@ -231,6 +231,7 @@ func (d *Dispatcher) headOf(f *scheduler.Fire, r *common.Record) (head *common.H
 		Parent:     r.Flow,
 		Interval:   f.Schedule.IntervalOf(r),
 		Nonce:      r.Nonce,
+		Needs:      f.Flow.Needs,
 
 		Traceparent: r.Traceparent,
 	}

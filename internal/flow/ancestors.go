@@ -11,13 +11,20 @@ import (
 // an ancestor.
 func (b *builder) references() {
 	g := b.graph
-	above := b.ancestors()
+	above, decided := b.ancestors()
 	for i := range g.steps {
 		g.steps[i].references(i, func(location string, ref reference) {
-			if source := b.reference(location, ref, location == at(i, "forEach.list")); source >= 0 && above != nil &&
-				!above.has(int32(i), source) {
+			source := b.reference(location, ref, location == at(i, "forEach.list"))
+			switch {
+			case source < 0 || above == nil:
+			case !above.has(int32(i), source):
 				b.add(location, "reference", ref.String(), "names step %q, which is not an ancestor: add it to after",
 					ref.step)
+			case !decided.has(int32(i), source):
+				f := b.add(location, "reference", ref.String(), "names step %q, which may not have ended when this "+
+					"step starts", ref.step)
+				f.Hint = "a rule that begins with one_ starts a step before all steps before it have ended: " +
+					"refer to a step that all of them depend on"
 			}
 		})
 	}
@@ -98,28 +105,59 @@ func (c *closure) row(i int32) []uint64 { return c.bits[int(i)*c.words : (int(i)
 
 func (c *closure) has(i, ancestor int32) bool { return c.row(i)[ancestor>>6]&(1<<(ancestor&63)) != 0 }
 
-// ancestors returns the ancestors of all steps; nil if they contain a cycle.
-func (b *builder) ancestors() *closure {
+// ancestors returns the ancestors of all steps, and those of them that are decided whenever the step can start: nil if
+// they contain a cycle. A step that needs all of its edges starts when all sources are decided; one that needs one of
+// them knows only what is decided with each of them.
+func (b *builder) ancestors() (above, decided *closure) {
 	g := b.graph
 	if len(g.order) < len(g.steps) {
-		return nil
+		return nil, nil
 	}
 	words := (len(g.steps) + 63) / 64
-	c := &closure{words: words, bits: make([]uint64, words*len(g.steps))}
+	above = &closure{words: words, bits: make([]uint64, words*len(g.steps))}
+	decided = above
+	if slices.ContainsFunc(g.steps, func(s step) bool { return s.any }) {
+		decided = &closure{words: words, bits: make([]uint64, words*len(g.steps))}
+	}
 	for _, i := range g.order {
-		from := c.row(i)
-		for _, e := range g.out(i) {
-			if e.on == reads {
+		first := true
+		for _, d := range b.from[i] {
+			if d.on == onRead {
 				continue
 			}
-			to := c.row(e.to)
-			for w := range from {
-				to[w] |= from[w]
+			above.add(i, d.source)
+			if decided == above {
+				continue
 			}
-			to[i>>6] |= 1 << (i & 63)
+			if g.steps[i].any && !first {
+				decided.intersect(i, d.source)
+			} else {
+				decided.add(i, d.source)
+			}
+			first = false
 		}
 	}
-	return c
+	return above, decided
+}
+
+// add adds a source and its row to the row of a step.
+func (c *closure) add(i, source int32) {
+	to := c.row(i)
+	for w, bits := range c.row(source) {
+		to[w] |= bits
+	}
+	to[source>>6] |= 1 << (source & 63)
+}
+
+// intersect leaves what the row of a step has in common with a source and its row.
+func (c *closure) intersect(i, source int32) {
+	to := c.row(i)
+	for w, bits := range c.row(source) {
+		if int32(w) == source>>6 {
+			bits |= 1 << (source & 63)
+		}
+		to[w] &= bits
+	}
 }
 
 // Jobs returns the names of the jobs that the steps run, in order.

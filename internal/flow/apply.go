@@ -135,14 +135,13 @@ func (s *State) effective(i int32, item int, r *record) common.NodeState {
 	return r.state
 }
 
-// classOf returns the class of an ended node. A step that may fail counts as successful however it ended, unless the
-// flow run did not start it.
+// classOf returns the class of an ended node. A step that may fail counts as successful however it ended, if it ran.
 func (s *State) classOf(i int32, item int, r *record) common.Class {
 	if item >= 0 || r.class != common.ClassFailure || !s.graph.steps[i].def.AllowFailure {
 		return r.class
 	}
-	if r.status == common.StatusSkipped &&
-		(r.reason == common.ReasonUpstreamFailed || r.reason == common.ReasonFlowStopped) {
+	switch r.status {
+	case common.StatusSkipped, common.StatusRefused, common.StatusMissed:
 		return r.class
 	}
 	return common.ClassSuccess

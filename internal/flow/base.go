@@ -25,6 +25,8 @@ func (p *planner) facts(base *common.Base) {
 		for _, e := range s.def.After {
 			if len(e.ExitCodes) > 0 {
 				add(reference{from: fromStep, step: e.Step, field: fieldExitCode})
+			} else if cmp.Or(e.On, s.def.Rule.On()) == common.OnFailure { // a class does not tell
+				add(reference{from: fromStep, step: e.Step, field: fieldStatus})
 			}
 		}
 	}

@@ -39,7 +39,8 @@ var ErrDefinition = errors.New("the definition of the flow is missing or damaged
 var errTooLarge = errors.New("the definition of the flow is larger than 8 MiB")
 
 // Encode returns the parts of the body of a definition, and its digest. Fields that concern the schedule, the texts
-// and the retention of the flow are not included: changing them does not change the body.
+// and the retention of the flow are not included: changing them does not change the body. The time zone is, if steps
+// read dates.
 func Encode(job *common.Job) (parts [][]byte, digest string, err error) {
 	parts, ref, err := Refer(job)
 	if err != nil {
@@ -50,7 +51,8 @@ func Encode(job *common.Job) (parts [][]byte, digest string, err error) {
 
 // Refer is Encode, and returns the reference to the body that is stored with the job.
 func Refer(job *common.Job) (parts [][]byte, ref *common.FlowRef, err error) {
-	data, err := canonical(&Definition{Job: bodyJob(job)})
+	read := readsOf(job)
+	data, err := canonical(&Definition{Job: bodyJob(job, read)})
 	if err != nil {
 		return nil, nil, fmt.Errorf("encode flow %q: %w", job.Name, err)
 	}
@@ -63,7 +65,8 @@ func Refer(job *common.Job) (parts [][]byte, ref *common.FlowRef, err error) {
 	}
 	sum, stepsSum := sha256.Sum256(data), sha256.Sum256(steps)
 	ref = &common.FlowRef{Digest: hex.EncodeToString(sum[:]), Bytes: len(data), Steps: len(job.Steps),
-		StepsSum: hex.EncodeToString(stepsSum[:16]), Secrets: Secrets(job), Types: common.StepTypes(job.Steps)}
+		StepsSum: hex.EncodeToString(stepsSum[:16]), Secrets: Secrets(job), Types: common.StepTypes(job.Steps),
+		Needs: read.needs()}
 	for i := range job.Steps {
 		if job.Steps[i].Kind() == common.JobStep {
 			ref.Jobs++
@@ -118,8 +121,13 @@ func Decode(parts [][]byte, digest string) (*Definition, error) {
 }
 
 // bodyJob returns the fields of a flow that its runs need.
-func bodyJob(job *common.Job) common.Job {
+func bodyJob(job *common.Job, r reads) common.Job {
+	zone := ""
+	if r.dates {
+		zone = job.Zone()
+	}
 	return common.Job{
+		Timezone:    zone,
 		Name:        job.Name,
 		Group:       job.Group,
 		Shell:       job.Shell,

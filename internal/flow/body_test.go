@@ -180,3 +180,45 @@ func FuzzBody(f *testing.F) {
 		}
 	})
 }
+
+// Workers that would decide a flow run by other rules must not keep it.
+func TestRefer_NeedsTheFeaturesOfWhatItReads(t *testing.T) {
+	byDefault := ""
+	for name, c := range map[string]struct {
+		change func(*common.Job)
+		needs  bool
+	}{
+		"a plain one":           {func(*common.Job) {}, false},
+		"conditions of texts":   {func(j *common.Job) { j.Steps[1].When = "steps.a.outputs.v == '9'" }, false},
+		"conditions of numbers": {func(j *common.Job) { j.Steps[1].When = "steps.a.exitCode == 9" }, false},
+		"a text as a number":    {func(j *common.Job) { j.Steps[1].When = "steps.a.outputs.v > 9" }, true},
+		"a date": {func(j *common.Job) {
+			j.Env = map[string]string{"D": "${{ run.plannedDate }}"}
+		}, true},
+		"an interval": {func(j *common.Job) {
+			j.Steps[1].Env = map[string]string{"D": "${{ run.intervalStart }}"}
+		}, true},
+		"a default": {func(j *common.Job) {
+			j.Steps[0].Outputs = map[string]common.Output{"v": {Default: &byDefault}}
+		}, true},
+	} {
+		job := common.Job{Name: "f", Timezone: "UTC", Steps: []common.Step{
+			with(inline("a"), func(s *common.Step) { s.Outputs = map[string]common.Output{"v": {}} }),
+			inline("b", "a")}}
+		c.change(&job)
+		if faults := Validate(&job); len(faults) > 0 {
+			t.Errorf("%s: %v", name, faults)
+		}
+		_, ref, err := Refer(&job)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := slices.Contains(ref.Needs, common.FeatureValues); got != c.needs {
+			t.Errorf("%s: needs are %v", name, ref.Needs)
+		}
+		stored := common.StoredJob{Job: common.Job{Name: "f"}, Flow: ref}
+		if got := slices.Contains(stored.MustHave(), common.FeatureValues); got != c.needs {
+			t.Errorf("%s: the job must have %v", name, stored.MustHave())
+		}
+	}
+}

@@ -1,6 +1,7 @@
 package flow
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -50,7 +51,24 @@ func build(job *common.Job) *builder {
 	}
 	b.link()
 	b.sort()
+	b.turns()
 	return b
+}
+
+// turns orders the steps by their priority.
+func (b *builder) turns() {
+	g := b.graph
+	g.turns = make([]int32, len(g.steps))
+	for i := range g.turns {
+		g.turns[i] = int32(i)
+	}
+	priority := func(i int32) int {
+		return cmp.Or(g.steps[i].def.Priority, g.job.Priority, common.DefaultPriority)
+	}
+	slices.SortStableFunc(g.turns, func(a, b int32) int { return cmp.Compare(priority(b), priority(a)) })
+	for turn, i := range g.turns {
+		g.steps[i].turn = int32(turn)
+	}
 }
 
 // add adds a fault, unless there are too many already.

@@ -12,7 +12,7 @@ func (s *State) rebuild() {
 	g := s.graph
 	s.joins = make([]join, len(g.steps))
 	s.maps = map[int32]*items{}
-	s.ready, s.stopped, s.queue = nil, nil, nil
+	s.ready, s.stopped, s.queue, s.roots = nil, nil, nil, nil
 	s.counts, s.swept, s.ending = counters{missing: len(g.steps)}, 0, false
 	for i := range g.steps {
 		s.nodes[i] = node{mark: s.nodes[i].mark}
@@ -99,16 +99,16 @@ func (s *State) try(i int32) {
 		return
 	}
 	if def.when != nil {
-		held, err := def.when.eval(s.scope(def.when.refs))
+		held, err := def.when.eval(s.look)
 		switch {
 		case err != nil:
-			n.refuse = common.ReasonParamsInvalid
+			n.refusal = invalidWhen(err, def.def.When)
 		case !held:
 			s.skip(i, common.ReasonWhenFalse)
 			return
 		}
 	}
-	if def.isMap() && n.refuse == "" {
+	if def.isMap() && n.refusal == nil {
 		s.expand(i)
 		return
 	}
@@ -154,7 +154,7 @@ func (s *State) decide(i int32, item int, n int32, class common.Class) {
 	}
 	for _, e := range s.graph.out(i) {
 		j := &s.joins[e.to]
-		if e.on == reads {
+		if e.on == onRead {
 			j.reads--
 		} else {
 			j.open--
@@ -170,13 +170,19 @@ func (s *State) decide(i int32, item int, n int32, class common.Class) {
 	}
 }
 
-// holds reports whether an edge holds, given the class of its source.
+// failed reports whether a status is that of a run that ended without success.
+func failed(s common.Status) bool {
+	return s.Terminal() && s != common.StatusSucceeded && s != common.StatusSkipped
+}
+
+// holds reports whether an edge holds, given the class of its source. A step that ran and failed satisfies a condition
+// of failure also where allowFailure makes its class a success.
 func (s *State) holds(e edge, source int32, class common.Class) bool {
 	switch e.on {
 	case onSuccess:
 		return class == common.ClassSuccess
 	case onFailure:
-		return class == common.ClassFailure
+		return class == common.ClassFailure || failed(s.nodes[source].status)
 	case onSkipped:
 		return class == common.ClassSkipped
 	case onNotFailed:

@@ -1,6 +1,7 @@
 package flow
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -145,6 +146,49 @@ func TestConcurrency_LimitsRunningNodes_NotApprovals(t *testing.T) {
 	r.put("b", ended("exit:0"))
 	if w := r.state.Next(9); len(w.Starts) != 2 {
 		t.Errorf("%d starts beside a pending approval, want 2", len(w.Starts))
+	}
+}
+
+// Where places are scarce, the step of the highest priority is first, then the first one of the definition; a map
+// leaves a place to the others.
+func TestConcurrency_Order(t *testing.T) {
+	prior := func(name string, priority int) common.Step {
+		return with(inline(name), func(s *common.Step) { s.Priority = priority })
+	}
+	many := with(inline("m"), func(s *common.Step) {
+		s.Priority, s.ForEach = 9, &common.ForEach{Items: []string{"p", "q", "r", "s"}}
+	})
+	for name, c := range map[string]struct {
+		job  common.Job
+		want string
+	}{
+		"by priority": {common.Job{Concurrency: 1, Steps: []common.Step{prior("a", 0), prior("b", 1), prior("c", 9),
+			prior("d", 5), prior("e", 9)}}, "c e a d b"},
+		"of the flow by default": {common.Job{Concurrency: 1, Priority: 7, Steps: []common.Step{prior("a", 6),
+			prior("b", 0), prior("c", 8)}}, "c b a"},
+		"a map leaves a place": {common.Job{Concurrency: 2, Steps: []common.Step{many, prior("a", 1), prior("b", 1)}},
+			"m@00000 a m@00001 b m@00002 m@00003"},
+		"a map alone uses all places": {common.Job{Concurrency: 2, Steps: []common.Step{many}},
+			"m@00000 m@00001 m@00002 m@00003"},
+		"a map with one place": {common.Job{Concurrency: 1, Steps: []common.Step{many, prior("a", 1)}},
+			"m@00000 m@00001 m@00002 m@00003 a"},
+	} {
+		r := newRig(t, compiled(t, c.job), outcomes(nil))
+		for r.complete == nil {
+			if !r.step() && r.complete == nil {
+				slices.Sort(r.running)
+				next := len(r.running) - 1
+				r.put(r.running[next], ended("exit:0"))
+				r.put(r.running[0], ended("exit:0"))
+				r.running = nil
+			}
+		}
+		if got := strings.Join(r.started, " "); got != c.want {
+			t.Errorf("%s: started are %s, want %s", name, got, c.want)
+		}
+		if most := max(1, c.job.Concurrency); r.most > most {
+			t.Errorf("%s: %d at a time, want %d", name, r.most, most)
+		}
 	}
 }
 

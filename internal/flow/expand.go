@@ -26,7 +26,7 @@ func (s *State) expand(i int32) {
 	n, def := &s.nodes[i], s.graph.steps[i].def
 	list, err := s.list(i)
 	if err != nil {
-		n.phase, n.refuse = phaseReady, common.ReasonItemsInvalid
+		n.phase, n.refusal = phaseReady, refused(err, common.ReasonItemsInvalid)
 		s.push(i)
 		return
 	}
@@ -81,7 +81,11 @@ func (s *State) list(i int32) ([]string, error) {
 	if ref == nil {
 		return s.graph.steps[i].def.ForEach.Items, nil
 	}
-	return parseItems(s.value(*ref), s.graph.mapShare)
+	list, err := s.text(*ref)
+	if err != nil {
+		return nil, err
+	}
+	return parseItems(list, s.graph.mapShare)
 }
 
 // itemEnded counts an item that has ended, and decides the map after its last one.

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"regexp"
+	"strconv"
 	"strings"
 
 	"github.com/expr-lang/expr/checker"
@@ -15,35 +17,20 @@ import (
 	"carillon/internal/common"
 )
 
-// scope holds the values that an expression can read. Its types make comparisons of different kinds faults of the
-// definition, so that an expression that was compiled cannot fail.
-type scope struct {
-	Params map[string]string    `expr:"params"`
-	Run    runScope             `expr:"run"`
-	Steps  map[string]stepScope `expr:"steps"`
-}
-
-type runScope struct {
-	ID        string `expr:"id"`
-	Job       string `expr:"job"`
-	Cause     string `expr:"cause"`
-	PlannedAt string `expr:"plannedAt"` // RFC 3339, UTC
-	Attempt   int    `expr:"attempt"`
-}
-
-type stepScope struct {
-	Status   string            `expr:"status"`
-	ExitCode int               `expr:"exitCode"` // -1 without one
-	Attempt  int               `expr:"attempt"`
-	Items    int               `expr:"items"`
-	Failed   int               `expr:"failed"`
-	Outputs  map[string]string `expr:"outputs"`
+// values is what an expression reads: reference n of it as a text, as a count, or as the number that its text is. Its
+// types make comparisons of different kinds faults of the definition, so that an expression that was compiled fails
+// only for a value that does not exist, or is not a number.
+type values struct {
+	Text   func(n int) (string, error)  `expr:"text"`
+	Count  func(n int) (int, error)     `expr:"count"`
+	Number func(n int) (float64, error) `expr:"number"`
 }
 
 // expression is a compiled condition.
 type expression struct {
 	program *vm.Program
 	refs    []reference
+	numbers bool // a text is read as a number
 }
 
 // evaluator compiles expressions. It is used by one goroutine.
@@ -53,7 +40,7 @@ type evaluator struct {
 }
 
 func newEvaluator() *evaluator {
-	config := conf.New(scope{})
+	config := conf.New(values{})
 	config.MaxNodes = maxNodes
 	config.Builtins = nil
 	config.Expect = reflect.Bool
@@ -83,7 +70,7 @@ func (e *evaluator) compile(source string) (x *expression, err error) {
 		return nil, short(err)
 	}
 	w := walker{}
-	if err := w.node(tree.Node, 1); err != nil {
+	if err := w.node(&tree.Node, 1); err != nil {
 		return nil, err
 	}
 	if _, err := checker.Check(tree, e.config); err != nil {
@@ -93,12 +80,44 @@ func (e *evaluator) compile(source string) (x *expression, err error) {
 	if err != nil {
 		return nil, short(err)
 	}
-	return &expression{program: program, refs: w.refs}, nil
+	return &expression{program: program, refs: w.refs, numbers: w.numbers}, nil
 }
 
-// eval returns the value of the condition.
-func (x *expression) eval(values *scope) (bool, error) {
-	out, err := vm.Run(x.program, *values)
+// notNumber is the fault of a text that is compared with a number.
+type notNumber struct {
+	ref   reference
+	value string
+}
+
+func (e *notNumber) Error() string {
+	return fmt.Sprintf("%s is %q, which is not a number", e.ref, common.Shorten(e.value))
+}
+
+// eval returns the value of the condition. look returns the value of a reference.
+func (x *expression) eval(look func(reference) (fact, error)) (bool, error) {
+	var failed error
+	read := func(n int) fact {
+		f, err := look(x.refs[n])
+		if failed == nil {
+			failed = err
+		}
+		return f
+	}
+	out, err := vm.Run(x.program, values{
+		Text:  func(n int) (string, error) { return read(n).text, failed },
+		Count: func(n int) (int, error) { return read(n).count, failed },
+		Number: func(n int) (float64, error) {
+			f := read(n)
+			number, ok := parseNumber(f.text)
+			if failed == nil && !ok {
+				failed = &notNumber{x.refs[n], f.text}
+			}
+			return number, failed
+		},
+	})
+	if failed != nil {
+		return false, failed
+	}
 	if err != nil {
 		return false, short(err)
 	}
@@ -107,6 +126,18 @@ func (x *expression) eval(values *scope) (bool, error) {
 		return false, fmt.Errorf("is %T, not true or false", out)
 	}
 	return held, nil
+}
+
+var number = regexp.MustCompile(`^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]{1,3})?$`)
+
+// parseNumber reads a text as a decimal number. Spaces around it, which many commands print, are ignored.
+func parseNumber(text string) (float64, bool) {
+	text = strings.TrimSpace(text)
+	if !number.MatchString(text) {
+		return 0, false
+	}
+	f, err := strconv.ParseFloat(text, 64)
+	return f, err == nil
 }
 
 // short returns the first line of an error of the library; the following ones quote the expression.

@@ -1,23 +1,30 @@
 package flow
 
 import (
-	"errors"
 	"strings"
 	"testing"
 
 	"carillon/internal/common"
 )
 
-func values() *scope {
-	return &scope{
-		Params: map[string]string{"DAY": "today"},
-		Run:    runScope{ID: "u.1", Job: "f", Cause: "cron", PlannedAt: "2026-01-02T03:04:05Z", Attempt: 2},
-		Steps: map[string]stepScope{
-			"probe": {Status: "failed", ExitCode: 28, Attempt: 3, Outputs: map[string]string{"day": "monday"}},
-			"a-b":   {Status: "skipped", ExitCode: -1},
-			"m":     {Status: "succeeded", ExitCode: -1, Items: 10, Failed: 2},
-		},
+// given is what the expressions of the tests read, by reference.
+var given = map[string]fact{
+	"params.DAY": {text: "today"}, "params.SIZE": {text: " 10\t"}, "params.BIG": {text: "1e400"},
+	"run.id": {text: "u.1"}, "run.cause": {text: "cron"}, "run.plannedAt": {text: "2026-01-02T03:04:05Z"},
+	"run.attempt":        countOf(2),
+	"steps.probe.status": {text: "failed"}, "steps.probe.exitCode": countOf(28), "steps.probe.attempt": countOf(3),
+	"steps.probe.outputs.day": {text: "monday"}, "steps.probe.outputs.rows": {text: "10"},
+	"steps.probe.outputs.ratio": {text: "-.5e1"},
+	"steps.a-b.status":          {text: "skipped"}, "steps.a-b.exitCode": countOf(-1),
+	"steps.m.items": countOf(10), "steps.m.failed": countOf(2),
+}
+
+func look(ref reference) (fact, error) {
+	f, found := given[ref.String()]
+	if !found {
+		return fact{}, &missingValue{ref, "it was not written"}
 	}
+	return f, nil
 }
 
 func TestExpressions(t *testing.T) {
@@ -37,7 +44,15 @@ func TestExpressions(t *testing.T) {
 		`run.attempt >= 2 && run.cause == "cron"`:                 true,
 		`run.plannedAt < "2026-02"`:                               true,
 		`!(run.id == "u.1")`:                                      false,
-		`steps.probe.outputs.missing == ""`:                       true,
+		`steps.probe.outputs.rows > 9`:                            true, // as texts, "10" comes before "9"
+		`steps.probe.outputs.rows == 10.0`:                        true,
+		`9 < steps.probe.outputs.rows && params.SIZE == 10`:       true,
+		`steps.probe.outputs.rows in [9, 10]`:                     true,
+		`steps.probe.outputs.rows in ["9", "10"]`:                 true,
+		`steps.probe.outputs.rows > "9"`:                          false,
+		`steps.probe.outputs.ratio == -5`:                         true,
+		`steps.probe.outputs.rows >= steps.m.items`:               true,
+		`params.DAY == "today" || steps.gone.outputs.k == "x"`:    true, // what is not read need not exist
 		`2 < steps.probe.attempt`:                                 true,
 	} {
 		x, err := newEvaluator().compile(source)
@@ -45,7 +60,7 @@ func TestExpressions(t *testing.T) {
 			t.Errorf("%s: %v", source, err)
 			continue
 		}
-		if got, err := x.eval(values()); got != want || err != nil {
+		if got, err := x.eval(look); got != want || err != nil {
 			t.Errorf("%s is %v, %v, want %v", source, got, err, want)
 		}
 	}
@@ -60,7 +75,8 @@ func TestExpressions_Rejected(t *testing.T) {
 		`steps.probe.exitCode + 1 == 2`, `2 ** 1000000 == 1`, `1 / 0 == 1`, `1 % 0 == 1`, `"a" + "b" == "ab"`,
 		`steps.a-b.status == ""`, `params["D" + "AY"] == ""`, `steps[params.DAY].status == ""`, `params == params`,
 		`steps.probe == steps.probe`, `steps.probe.outputs == {}`, `steps.probe.stauts == ""`, `env.HOME == ""`, `$env == 1`,
-		`run.secret == ""`, `steps.probe.status == 3`, `steps.probe.exitCode == "28"`, `steps.probe.outputs.n > 5`,
+		`run.secret == ""`, `steps.probe.exitCode == "28"`, `text(0) == "a"`,
+		`params.DAY == 9007199254740993`, `steps.probe.outputs.rows == true`, `number(0) == 1`,
 		`params.DAY matches params.DAY`, `params.DAY matches "("`, `params.DAY matches "(a{500}){500}"`,
 		`params.DAY matches "` + strings.Repeat("a", 40) + `{900}"`, `params.DAY matches "(?=a)"`,
 		`params.DAY in params.DAY`, `params.DAY in steps.probe.outputs`, `params.DAY in [params.DAY]`, `[1][0] == 1`,
@@ -70,10 +86,33 @@ func TestExpressions_Rejected(t *testing.T) {
 		`1 in [` + strings.Repeat("1,", 220) + `1]`, strings.Repeat("true||", 90) + "1",
 	} {
 		if x, err := newEvaluator().compile(source); err == nil {
-			got, err := x.eval(values())
+			got, err := x.eval(look)
 			t.Errorf("%.80q is accepted; it is %v, %v", source, got, err)
 		} else if strings.Contains(err.Error(), "\n") {
 			t.Errorf("%.80q: the error has several lines: %q", source, err)
+		}
+	}
+}
+
+// A value that does not exist, and a text that is not a number, are faults of the flow run, never empty or 0.
+func TestExpressions_CannotBeEvaluated(t *testing.T) {
+	for source, want := range map[string]string{
+		`steps.gone.outputs.k == ""`: "steps.gone.outputs.k has no value: it was not written",
+		`!(steps.gone.outputs.k in ["a"]) && params.DAY == "today"`: "steps.gone.outputs.k has no value: it was not " +
+			"written",
+		`steps.probe.outputs.day > 9`:  `steps.probe.outputs.day is "monday", which is not a number`,
+		`params.DAY in [1, 2]`:         `params.DAY is "today", which is not a number`,
+		`params.BIG > 1`:               `params.BIG is "1e400", which is not a number`,
+		`steps.probe.status < 3`:       `steps.probe.status is "failed", which is not a number`,
+		`steps.gone.outputs.rows != 1`: "steps.gone.outputs.rows has no value: it was not written",
+	} {
+		x, err := newEvaluator().compile(source)
+		if err != nil {
+			t.Errorf("%s: %v", source, err)
+			continue
+		}
+		if got, err := x.eval(look); err == nil || err.Error() != want {
+			t.Errorf("%s is %v, %v, want %s", source, got, err, want)
 		}
 	}
 }
@@ -89,7 +128,7 @@ func TestExpressions_BoundIsPerExpression(t *testing.T) {
 }
 
 func TestTemplates(t *testing.T) {
-	value := func(r reference) string { return "<" + r.String() + ">" }
+	value := func(r reference) (string, error) { return "<" + r.String() + ">", nil }
 	for in, want := range map[string]string{
 		"plain":                             "plain",
 		"${{ params.DAY }}":                 "<params.DAY>",
@@ -111,8 +150,11 @@ func TestTemplates(t *testing.T) {
 		if (err != nil) != (want == "") {
 			t.Errorf("%q: %v", in, err)
 		}
-		if err == nil && tpl.render(value) != want {
-			t.Errorf("%q becomes %q, want %q", in, tpl.render(value), want)
+		if err != nil {
+			continue
+		}
+		if got, err := tpl.render(value); got != want || err != nil {
+			t.Errorf("%q becomes %q, %v, want %q", in, got, err, want)
 		}
 	}
 }
@@ -124,9 +166,9 @@ func TestTemplates_ValueWithAReference_IsInsertedVerbatim(t *testing.T) {
 		t.Fatal(err)
 	}
 	given := map[string]string{"A": "${{ params.B }}", "B": "$(id)"}
-	got := tpl.render(func(r reference) string { return given[r.field] })
-	if got != "${{ params.B }}-$(id)" {
-		t.Errorf("got %q", got)
+	got, err := tpl.render(func(r reference) (string, error) { return given[r.field], nil })
+	if got != "${{ params.B }}-$(id)" || err != nil {
+		t.Errorf("got %q, %v", got, err)
 	}
 }
 
@@ -140,7 +182,9 @@ func FuzzExpression(f *testing.F) {
 		if err != nil {
 			return
 		}
-		if _, err := x.eval(values()); err != nil && !errors.Is(err, errNotUTF8) {
+		// a value that does not exist, or is no number, is a fault of the flow run: nothing else may fail
+		_, err = x.eval(func(ref reference) (fact, error) { return countOf(7), nil })
+		if err != nil {
 			t.Errorf("%q was compiled and fails: %v", source, err)
 		}
 		if len(source) > common.MaxWhen {
@@ -161,7 +205,10 @@ func FuzzTemplate(f *testing.F) {
 		if len(tpl.literals) != len(tpl.refs)+1 {
 			t.Errorf("%q has %d literals and %d references", text, len(tpl.literals), len(tpl.refs))
 		}
-		if !isTemplate(text) && tpl.render(nil) != text {
+		if isTemplate(text) {
+			return
+		}
+		if got, _ := tpl.render(nil); got != text {
 			t.Errorf("%q changes", text)
 		}
 	})

@@ -10,6 +10,7 @@ type Graph struct {
 	index map[string]int32
 	steps []step
 	order []int32 // indexes of the steps, each after the steps that it depends on
+	turns []int32 // indexes of the steps in the order in which they get free places: by priority, then by definition
 
 	// The edges out of step i are edges[first[i]:first[i+1]].
 	first []int32
@@ -27,6 +28,7 @@ type step struct {
 	any   bool  // one edge is enough
 	open  int32 // edges into the step
 	reads int32 // steps whose values it reads
+	turn  int32 // its position in turns
 	when  *expression
 	list  *reference // of a map, unless its items are constants
 	texts []text     // of env for an inline step, of params for a job
@@ -55,7 +57,7 @@ const (
 	onNotFailed
 	onDone
 	onCodes
-	reads // no dependency: the target reads values of the source
+	onRead // no dependency: the target reads values of the source
 )
 
 func conditionOf(on common.On) condition {
@@ -111,7 +113,7 @@ func (g *Graph) Layers() []int {
 	layers := make([]int, len(g.steps))
 	for _, i := range g.order {
 		for _, e := range g.out(i) {
-			if e.on != reads {
+			if e.on != onRead {
 				layers[e.to] = max(layers[e.to], layers[i]+1)
 			}
 		}

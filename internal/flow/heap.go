@@ -1,6 +1,6 @@
 package flow
 
-// heap is a binary heap of step indexes, the smallest first. A step may be in it more than once.
+// heap is a binary heap of turns of steps, the first one on top. A step may be in it more than once.
 type heap []int32
 
 func (h *heap) push(i int32) {

@@ -48,7 +48,7 @@ func (b *builder) dependencies(i int) {
 		source, known := g.index[ref.step]
 		if ref.from == fromStep && known && int(source) != i && !read[source] {
 			read[source] = true
-			into = append(into, dependency{source: source, on: reads})
+			into = append(into, dependency{source: source, on: onRead})
 		}
 	})
 	s.reads = int32(len(into)) - s.open

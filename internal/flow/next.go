@@ -21,7 +21,8 @@ type Start struct {
 	Params map[string]string // of the trigger
 	// Refuse is the code of the reason why the node ends refused in place of being started; empty to start it.
 	Refuse string
-	Text   string // explains Refuse
+	Text   string            // explains Refuse
+	Data   map[string]string // its details
 	// Seen is, of an item of a map that stops after failures, the newest revision of a mark of its items: if there is a
 	// newer one, the map may have stopped, and the item must not be started.
 	Seen int64
@@ -32,8 +33,9 @@ func (s *Start) Stops() bool { return s.Item >= 0 && stops(s.Step) }
 
 // Settle is a node that did not run, and its mark.
 type Settle struct {
-	Node string
-	Mark common.Node
+	Node   string
+	Mark   common.Node
+	Reason common.Reason // why it did not run
 }
 
 // Completion is the outcome of the flow run.
@@ -94,52 +96,62 @@ func (s *State) limit() int {
 	return s.graph.job.NodeLimit()
 }
 
-// starts adds nodes to start, in the order of the definition.
+// starts adds nodes to start, in the order of the turns of their steps.
 func (s *State) starts(w *Work, most int) {
 	for len(w.Starts) < most && s.counts.running < s.limit() && s.hasReady() {
-		i := s.ready[0]
+		i := s.first()
 		item := -1
 		if s.nodes[i].phase == phaseExpanded {
 			item = s.nextItem(i)
 		}
-		if item < 0 {
+		if item < 0 && s.top() == i {
 			s.pop()
 		}
 		at := &s.nodes[s.at(i, item)]
 		at.asked = askedStart
 		s.ask(i, item, 1)
-		start := Start{Node: s.name(i, item), Step: s.graph.steps[i].def, Item: item, Refuse: at.refuse}
+		start := Start{Node: s.name(i, item), Step: s.graph.steps[i].def, Item: item}
 		start.Round = s.head.Round(start.Node)
 		if m := s.maps[i]; item >= 0 {
 			m.turn, start.Seen = s.turn, m.seen
 		}
-		switch {
-		case at.refuse == common.ReasonItemsInvalid:
-			_, err := s.list(i)
-			start.Text = textOf(err)
-		case at.refuse != "":
-			start.Text = "a condition could not be evaluated"
-		default:
+		why := at.refusal
+		if why == nil {
 			params, err := s.params(i, item)
 			if start.Params = params; err != nil {
-				start.Params, start.Refuse, start.Text = nil, common.ReasonParamsInvalid, err.Error()
+				start.Params, why = nil, refused(err, common.ReasonParamsInvalid)
 			}
+		}
+		if why != nil {
+			start.Refuse, start.Text, start.Data = why.code, why.text, why.data
 		}
 		w.Starts = append(w.Starts, start)
 	}
 }
 
-func textOf(err error) string {
-	if err == nil {
-		return ""
+// first returns the step that gets the next free place, after hasReady has returned true. A map leaves the last place
+// to another step that is ready.
+func (s *State) first() int32 {
+	i, limit := s.top(), s.limit()
+	if m := s.maps[i]; m == nil || limit == 1 || m.running < limit-1 {
+		return i
 	}
-	return err.Error()
+	s.pop()
+	first := i
+	if s.hasReady() {
+		first = s.top()
+	}
+	s.push(i)
+	return first
 }
+
+// top returns the step whose turn is first.
+func (s *State) top() int32 { return s.graph.turns[s.ready[0]] }
 
 // hasReady removes steps that have nothing to start from the top of the heap, and reports whether one is left.
 func (s *State) hasReady() bool {
 	for len(s.ready) > 0 {
-		i := s.ready[0]
+		i := s.top()
 		switch n := &s.nodes[i]; n.phase {
 		case phaseReady:
 			if n.asked == askedNothing {
@@ -164,12 +176,12 @@ func (s *State) push(i int32) {
 	if m != nil {
 		m.queued = true
 	}
-	s.ready.push(i)
+	s.ready.push(s.graph.steps[i].turn)
 }
 
 // pop removes the first step.
 func (s *State) pop() {
-	if m := s.maps[s.ready[0]]; m != nil {
+	if m := s.maps[s.top()]; m != nil {
 		m.queued = false
 	}
 	s.ready.pop()

@@ -109,7 +109,8 @@ func (n *naive) verdict(name string) verdict {
 		case on == common.OnSuccess:
 			holds = source.class == common.ClassSuccess
 		case on == common.OnFailure:
-			holds = source.class == common.ClassFailure
+			holds = source.class == common.ClassFailure ||
+				source.status != common.StatusSucceeded && source.status != common.StatusSkipped
 		case on == common.OnSkipped:
 			holds = source.class == common.ClassSkipped
 		case on == common.OnNotFailed:
@@ -141,7 +142,7 @@ func (n *naive) verdict(name string) verdict {
 		return skip(common.ReasonWhenFalse)
 	}
 	v := n.ran(s)
-	if s.AllowFailure && v.class == common.ClassFailure {
+	if s.AllowFailure && v.class == common.ClassFailure && v.status != common.StatusRefused {
 		v.class = common.ClassSuccess
 	}
 	return v

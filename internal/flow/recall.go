@@ -32,7 +32,7 @@ func Recall(base *common.Base, now *Graph, earlier *State) *common.Base {
 	return &full
 }
 
-func keptStep(f stepScope) common.KeptStep {
+func keptStep(f stepFacts) common.KeptStep {
 	kept := common.KeptStep{Status: common.Status(f.Status), Attempt: f.Attempt, Items: f.Items, Failed: f.Failed,
 		Outputs: f.Outputs}
 	if f.ExitCode >= 0 {

@@ -1,6 +1,7 @@
 package flow
 
 import (
+	"slices"
 	"strings"
 
 	"carillon/internal/common"
@@ -28,7 +29,17 @@ const (
 	fieldJob       = "job"
 	fieldCause     = "cause"
 	fieldPlannedAt = "plannedAt"
+
+	fieldPlannedDate       = "plannedDate"
+	fieldIntervalStart     = "intervalStart"
+	fieldIntervalEnd       = "intervalEnd"
+	fieldIntervalStartDate = "intervalStartDate"
+	fieldIntervalEndDate   = "intervalEndDate"
 )
+
+// runFields are the facts about the flow run.
+var runFields = [...]string{fieldID, fieldJob, fieldCause, fieldAttempt, fieldPlannedAt, fieldPlannedDate,
+	fieldIntervalStart, fieldIntervalEnd, fieldIntervalStartDate, fieldIntervalEndDate}
 
 // reference names one value: a parameter, a fact about the flow run, or one about a step.
 type reference struct {
@@ -52,14 +63,32 @@ func (r reference) String() string {
 	}
 }
 
+// isCount reports whether the value is a number; all others are texts.
+func (r reference) isCount() bool {
+	switch r.from {
+	case fromRun:
+		return r.field == fieldAttempt
+	case fromStep:
+		return r.field != fieldStatus && r.field != fieldOutputs
+	default:
+		return false
+	}
+}
+
+// isInterval and isDate report whether the value is one of the period of data, or a date in the flow's time zone.
+func (r reference) isInterval() bool {
+	return r.from == fromRun && strings.HasPrefix(r.field, "interval")
+}
+
+func (r reference) isDate() bool { return r.from == fromRun && strings.HasSuffix(r.field, "Date") }
+
 // referenceOf returns the reference that a path of names is.
 func referenceOf(path []string) (r reference, ok bool) {
 	switch {
 	case len(path) == 2 && path[0] == "params" && common.ValidVariable(path[1]):
 		return reference{from: fromParams, field: path[1]}, true
 	case len(path) == 2 && path[0] == "run":
-		switch path[1] {
-		case fieldID, fieldJob, fieldCause, fieldPlannedAt, fieldAttempt:
+		if slices.Contains(runFields[:], path[1]) {
 			return reference{from: fromRun, field: path[1]}, true
 		}
 	case len(path) == 3 && path[0] == "steps" && common.ValidStep(path[1]):

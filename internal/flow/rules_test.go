@@ -54,7 +54,12 @@ func TestEdges_OwnConditions_ReplaceThatOfTheRule(t *testing.T) {
 		{edge: common.Edge{On: common.OnFailure}, how: "exit:1"},
 		{edge: common.Edge{On: common.OnFailure}, how: "exit:0", want: "rule_unmet"},
 		{edge: common.Edge{On: common.OnFailure}, how: "timed_out"},
-		{edge: common.Edge{On: common.OnFailure}, how: "exit:1", allow: true, want: "rule_unmet"},
+		{edge: common.Edge{On: common.OnFailure}, how: "exit:1", allow: true}, // it ran, and failed
+		{edge: common.Edge{On: common.OnFailure}, how: "exit:0", allow: true, want: "rule_unmet"},
+		{edge: common.Edge{On: common.OnFailure}, how: "exit:0", when: "false", allow: true, want: "rule_unmet"},
+		{edge: common.Edge{}, how: "refused", allow: true, want: "upstream_failed"}, // it did not run
+		{edge: common.Edge{}, how: "missed", allow: true, want: "upstream_failed"},
+		{edge: common.Edge{}, how: "lost", allow: true},
 		{edge: common.Edge{On: common.OnSuccess}, rule: common.RuleAllDone, how: "lost", want: "upstream_failed"},
 		{edge: common.Edge{On: common.OnSkipped}, when: "false"},
 		{edge: common.Edge{On: common.OnSkipped}, how: "exit:0", want: "rule_unmet"},
@@ -116,5 +121,41 @@ func TestReferences_StepNotDecided_DelaysTheStart(t *testing.T) {
 	r.put("b", ended("exit:3"))
 	if w := r.state.Next(9); len(w.Starts) != 1 {
 		t.Errorf("starts are %+v, want c", w.Starts)
+	}
+}
+
+// A step that does not run names the step that decided it, and the root of the chain.
+func TestBecause_NamesTheDecidingStepAndTheRoot(t *testing.T) {
+	on := func(step string, on common.On) common.Edge { return common.Edge{Step: step, On: on} }
+	g := compiled(t, steps(
+		inline("ok"), inline("bad"), with(inline("off"), func(s *common.Step) { s.When = "false" }),
+		inline("b", "ok", "bad"), inline("c", "ok", "b"), inline("d", "c", "off"),
+		inline("e", "ok", "off"), inline("f", "e"),
+		with(inline("g"), func(s *common.Step) { s.After = []common.Edge{on("bad", ""), on("ok", common.OnFailure)} }),
+		with(inline("h"), func(s *common.Step) { s.After = []common.Edge{on("off", common.OnFailure)} }),
+		with(inline("i"), func(s *common.Step) { s.After = []common.Edge{{Step: "ok", ExitCodes: []int{7}}} }),
+		with(inline("j", "e", "b"), func(s *common.Step) { s.Rule = common.RuleOneSuccess }),
+		with(inline("k", "d"), func(s *common.Step) { s.Rule = common.RuleAllDone })))
+	r := newRig(t, g, outcomes(map[string]string{"bad": "exit:1"}))
+	r.run()
+	for step, want := range map[string]string{"ok": "", "bad": "", "off": "the condition of the step is false",
+		"b": "step bad had to succeed, and failed",
+		"c": "step b had to succeed, and did not run, because of step bad",
+		"d": "step c had to succeed, and did not run, because of step bad",
+		"e": "step off had to succeed, and was skipped",
+		"f": "step e had to succeed, and was skipped, because of step off",
+		"g": "step bad had to succeed, and failed",
+		"h": "its rule can no longer be met after step off",
+		"i": "its rule can no longer be met after step ok",
+		"j": "step b had to succeed, and did not run, because of step bad",
+		"k": ""} {
+		v, _ := r.state.Node(step)
+		got := ""
+		if v.Reason != "" {
+			got = Why(v.Reason, v.Source, v.Root).Text
+		}
+		if got != want {
+			t.Errorf("%s: %q, want %q", step, got, want)
+		}
 	}
 }

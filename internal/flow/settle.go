@@ -107,7 +107,7 @@ func (s *State) settle(w *Work, i int32, item int, status common.Status, reason 
 	}
 	n.asked = askedSettle
 	name := s.name(i, item)
-	w.Settles = append(w.Settles, Settle{Node: name, Mark: common.Node{
+	w.Settles = append(w.Settles, Settle{Node: name, Reason: *s.why(i, item, reason), Mark: common.Node{
 		State:  common.NodeEnded,
 		Round:  s.head.Round(name),
 		Status: status,
@@ -121,7 +121,15 @@ func (s *State) completion() *Completion {
 	c := &Completion{Status: common.StatusSucceeded, Counts: s.Counts()}
 	c.Outputs = outputValues(&s.graph.job)
 	for _, t := range s.graph.outputs {
-		c.Outputs[t.name] = t.render(s.value)
+		value, err := t.render(s.text)
+		switch byDefault := s.graph.job.Outputs[t.name].Default; {
+		case err == nil:
+			c.Outputs[t.name] = value
+		case byDefault != nil:
+			c.Outputs[t.name] = *byDefault
+		default: // for a flow that reads it, it does not exist
+			delete(c.Outputs, t.name)
+		}
 	}
 	switch kill := s.head.Kill; {
 	case kill != nil:

@@ -41,7 +41,7 @@ type node struct {
 	status  common.Status
 	reason  string
 
-	refuse string // reason why it cannot be started
+	refusal *refusal // why it cannot be started
 }
 
 // record is a mark as it was seen.
@@ -81,6 +81,8 @@ type State struct {
 	outputs map[int32]map[string]string // by step
 	workers map[int]string              // of a flow run of kind spread: names of the workers of ended items
 	early   map[int32]map[int]record    // marks of items that do not exist yet, by step
+
+	roots map[int32]int32 // why steps do not run; computed when it is asked for
 
 	queue   []int32 // steps whose join has changed
 	ready   heap    // steps that may have something to start

@@ -17,13 +17,16 @@ const (
 	maxNodes   = 200
 	maxDepth   = 32
 	maxPattern = 1000 // characters and classes of a pattern, repetitions multiplied
+	maxExact   = 1 << 53
 )
 
-// walker accepts comparisons of references and constants, and collects the references. Everything else that the
-// library can parse is rejected: functions, closures, arithmetic, variables, ranges, optional chains.
+// walker accepts comparisons of references and constants, collects the references, and replaces each by the function of
+// values that reads it. Everything else that the library can parse is rejected: functions, closures, arithmetic,
+// variables, ranges, optional chains.
 type walker struct {
-	nodes int
-	refs  []reference
+	nodes   int
+	refs    []reference
+	numbers bool // a text is read as a number
 }
 
 var (
@@ -31,22 +34,22 @@ var (
 	errList       = errors.New("a list must follow in, and contain constants only")
 )
 
-func (w *walker) node(n ast.Node, depth int) error {
+func (w *walker) node(at *ast.Node, depth int) error {
 	w.nodes++
 	if w.nodes > maxNodes || depth > maxDepth {
 		return errTooComplex
 	}
-	switch n := n.(type) {
+	switch n := (*at).(type) {
 	case *ast.BoolNode, *ast.IntegerNode, *ast.FloatNode, *ast.StringNode:
 		return nil
 	case *ast.IdentifierNode, *ast.MemberNode:
-		return w.reference(n)
+		return w.reference(at)
 	case *ast.UnaryNode:
 		if _, isNumber := n.Node.(*ast.IntegerNode); n.Operator != "!" && n.Operator != "not" &&
 			(n.Operator != "-" || !isNumber) {
 			return fmt.Errorf("operator %s is not supported", n.Operator)
 		}
-		return w.node(n.Node, depth+1)
+		return w.node(&n.Node, depth+1)
 	case *ast.BinaryNode:
 		return w.binary(n, depth)
 	default:
@@ -56,13 +59,23 @@ func (w *walker) node(n ast.Node, depth int) error {
 }
 
 func (w *walker) binary(n *ast.BinaryNode, depth int) error {
+	compares := false
 	switch n.Operator {
-	case "==", "!=", "<", "<=", ">", ">=", "&&", "||", "and", "or", "startsWith", "endsWith", "contains":
+	case "==", "!=", "<", "<=", ">", ">=":
+		compares = true
+	case "&&", "||", "and", "or", "startsWith", "endsWith", "contains":
 	case "in":
-		if err := w.list(n.Right); err != nil {
+		numbers, err := w.list(n.Right)
+		if err != nil {
 			return err
 		}
-		return w.node(n.Left, depth+1)
+		if err := w.node(&n.Left, depth+1); err != nil {
+			return err
+		}
+		if numbers {
+			w.asNumber(n.Left)
+		}
+		return nil
 	case "matches":
 		if err := pattern(n.Right); err != nil {
 			return err
@@ -72,33 +85,87 @@ func (w *walker) binary(n *ast.BinaryNode, depth int) error {
 	default:
 		return fmt.Errorf("operator %s is not supported", n.Operator)
 	}
-	if err := w.node(n.Left, depth+1); err != nil {
+	if err := w.node(&n.Left, depth+1); err != nil {
 		return err
 	}
-	return w.node(n.Right, depth+1)
-}
-
-// list accepts a list of constants.
-func (w *walker) list(n ast.Node) error {
-	list, ok := n.(*ast.ArrayNode)
-	if !ok {
-		return errList
+	if err := w.node(&n.Right, depth+1); err != nil {
+		return err
 	}
-	for _, item := range list.Nodes {
-		w.nodes++
-		switch item.(type) {
-		case *ast.BoolNode, *ast.IntegerNode, *ast.FloatNode, *ast.StringNode:
-		default:
-			return errList
+	for _, side := range [][2]ast.Node{{n.Left, n.Right}, {n.Right, n.Left}} {
+		if compares && isNumber(side[0]) {
+			if err := exact(side[0]); w.asNumber(side[1]) && err != nil {
+				return err
+			}
 		}
 	}
 	return nil
 }
 
+// Names of the functions of values.
+const (
+	readText   = "text"
+	readCount  = "count"
+	readNumber = "number"
+)
+
+// isNumber reports whether a node is a number.
+func isNumber(n ast.Node) bool {
+	switch n := n.(type) {
+	case *ast.IntegerNode, *ast.FloatNode:
+		return true
+	case *ast.UnaryNode:
+		return n.Operator == "-"
+	case *ast.CallNode:
+		return reader(n).Value == readCount
+	}
+	return false
+}
+
+// asNumber lets a reference to a text be read as a number, and reports whether the node is one.
+func (w *walker) asNumber(n ast.Node) bool {
+	call, ok := n.(*ast.CallNode)
+	if !ok || reader(call).Value == readCount {
+		return false
+	}
+	reader(call).Value, w.numbers = readNumber, true
+	return true
+}
+
+// reader returns the name of the function that reads a reference.
+func reader(call *ast.CallNode) *ast.IdentifierNode { return call.Callee.(*ast.IdentifierNode) }
+
+// exact rejects integers that cannot be compared exactly.
+func exact(n ast.Node) error {
+	if i, ok := n.(*ast.IntegerNode); ok && i.Value > maxExact {
+		return fmt.Errorf("%d is too large to be compared as a number: write it as a text, in quotes", i.Value)
+	}
+	return nil
+}
+
+// list accepts a list of constants, and reports whether they are numbers.
+func (w *walker) list(n ast.Node) (numbers bool, err error) {
+	list, ok := n.(*ast.ArrayNode)
+	if !ok {
+		return false, errList
+	}
+	numbers = len(list.Nodes) > 0
+	for _, item := range list.Nodes {
+		w.nodes++
+		switch item.(type) {
+		case *ast.IntegerNode, *ast.FloatNode:
+		case *ast.BoolNode, *ast.StringNode:
+			numbers = false
+		default:
+			return false, errList
+		}
+	}
+	return numbers, nil
+}
+
 // reference accepts a path of names, such as steps.load.exitCode or steps["load"].outputs.day.
-func (w *walker) reference(n ast.Node) error {
+func (w *walker) reference(whole *ast.Node) error {
 	var path []string
-	for {
+	for n := *whole; ; {
 		switch at := n.(type) {
 		case *ast.IdentifierNode:
 			path = append(path, at.Value)
@@ -106,9 +173,16 @@ func (w *walker) reference(n ast.Node) error {
 			ref, ok := referenceOf(path)
 			if !ok {
 				written := common.Shorten(strings.Join(path, "."))
-				return fmt.Errorf("%q is not a value: use params.NAME, run.{id,job,cause,plannedAt,attempt} or "+
+				return fmt.Errorf("%q is not a value: use params.NAME, run.{"+strings.Join(runFields[:], ",")+"} or "+
 					"steps.NAME.{status,exitCode,attempt,outputs.KEY,items,failed}", written)
 			}
+			read := readText
+			if ref.isCount() {
+				read = readCount
+			}
+			call := &ast.CallNode{Callee: &ast.IdentifierNode{Value: read},
+				Arguments: []ast.Node{&ast.IntegerNode{Value: len(w.refs)}}}
+			ast.Patch(whole, call)
 			w.refs = append(w.refs, ref)
 			return nil
 		case *ast.MemberNode:

@@ -47,14 +47,19 @@ func parseTemplate(text string) (t template, err error) {
 	}
 }
 
-// render returns the text with the values inserted.
-func (t *template) render(value func(reference) string) string {
+// render returns the text with the values inserted. value fails for one that does not exist.
+func (t *template) render(value func(reference) (string, error)) (string, error) {
 	var b strings.Builder
 	for i, literal := range t.literals {
 		b.WriteString(literal)
-		if i < len(t.refs) {
-			b.WriteString(value(t.refs[i]))
+		if i == len(t.refs) {
+			break
 		}
+		v, err := value(t.refs[i])
+		if err != nil {
+			return "", err
+		}
+		b.WriteString(v)
 	}
-	return b.String()
+	return b.String(), nil
 }

@@ -36,7 +36,8 @@ func Validate(job *common.Job) common.Faults {
 	}
 	b.references()
 	if len(b.faults) == 0 && len(own) == 0 {
-		if data, err := canonical(&Definition{Job: bodyJob(job)}); err != nil || len(data) > common.MaxFlowBytes {
+		data, err := canonical(&Definition{Job: bodyJob(job, readsOf(job))})
+		if err != nil || len(data) > common.MaxFlowBytes {
 			b.add("", "too_large", nil, "is larger than 8 MiB").With("size", "8 MiB")
 		}
 	}
@@ -106,6 +107,11 @@ func (b *builder) fields(i int) {
 		}
 	case common.ApprovalStep:
 		b.nested(prefix, def.Approval.ApprovalFaults())
+		most, own := b.graph.job.Timeout.Or(0), def.Approval.Timeout.Or(0)
+		if most > 0 && own >= most {
+			b.add(prefix+"approval.timeout", "range", def.Approval.Timeout,
+				"must be shorter than the timeout of the flow, %s", most).With("most", most)
+		}
 	}
 	b.plainFields(i)
 	own := *def // edges and items have bounds of their own

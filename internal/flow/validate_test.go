@@ -118,6 +118,75 @@ func TestValidate(t *testing.T) {
 	}
 }
 
+// What a step reads must not depend on when it starts: a step that needs one of several sources knows only what all of
+// them know.
+func TestValidate_ReferencesThatMayBeUndecided(t *testing.T) {
+	read := func(name string, rule common.Rule, of string, after ...string) common.Step {
+		return with(inline(name, after...), func(s *common.Step) {
+			s.Rule, s.When = rule, "steps."+of+".status == 'succeeded'"
+		})
+	}
+	top := []common.Step{inline("x"), inline("a", "x"), inline("b", "x"), inline("c", "a")}
+	for _, c := range []struct {
+		step common.Step
+		bad  bool
+	}{
+		{read("d", "", "b", "a", "b"), false},
+		{read("d", common.RuleAllDone, "x", "a", "b"), false},
+		{read("d", common.RuleOneDone, "b", "a", "b"), true},
+		{read("d", common.RuleOneDone, "x", "a", "b"), false},
+		{read("d", common.RuleOneSuccess, "a", "c", "a"), false}, // with c, a is decided too
+		{read("d", common.RuleOneSuccess, "c", "c", "a"), true},
+		{read("d", common.RuleOneFailed, "a", "a"), false}, // a single source
+	} {
+		job := steps(append(slices.Clone(top), c.step)...)
+		want := ""
+		if c.bad {
+			want = "steps[4].when reference"
+		}
+		if got := places(Validate(&job)); got != want {
+			t.Errorf("%s of %v by %s: %q, want %q", c.step.When, c.step.After, c.step.Rule, got, want)
+		}
+		if _, err := Compile(&job); err != nil { // it may be stored
+			t.Error(err)
+		}
+	}
+	job := steps(inline("x"), with(inline("o", "x"), func(s *common.Step) { s.Rule = common.RuleOneDone }), inline("y"),
+		with(inline("z", "o", "y"), func(s *common.Step) { s.When = "steps.x.status == 'failed'" }))
+	if got := places(Validate(&job)); got != "" {
+		t.Errorf("beyond a rule that needs one: %s", got)
+	}
+}
+
+func TestValidate_ApprovalsTimeout_IsShorterThanTheFlows(t *testing.T) {
+	for timeout, want := range map[common.Duration]string{"": "", "59m": "", "1h": "steps[0].approval.timeout range",
+		"2h": "steps[0].approval.timeout range"} {
+		job := steps(common.Step{Name: "a", Approval: &common.Approval{Text: "?", Timeout: timeout}})
+		job.Timeout = "1h"
+		if got := places(Validate(&job)); got != want {
+			t.Errorf("%s: %q, want %q", timeout, got, want)
+		}
+	}
+}
+
+func TestValidate_Defaults(t *testing.T) {
+	text, long := "x", strings.Repeat("x", common.MaxOutputValue+1)
+	for name, c := range map[string]struct {
+		output common.Output
+		want   string
+	}{
+		"a text":        {common.Output{Default: &text}, ""},
+		"a list":        {common.Output{Default: &long, List: true}, ""},
+		"too large":     {common.Output{Default: &long}, "steps[0].outputs.v.default output_value"},
+		"with required": {common.Output{Default: &text, Required: true}, "steps[0].outputs.v.default exclusive"},
+	} {
+		job := steps(with(inline("a"), func(s *common.Step) { s.Outputs = map[string]common.Output{"v": c.output} }))
+		if got := places(Validate(&job)); got != c.want {
+			t.Errorf("%s: %q, want %q", name, got, c.want)
+		}
+	}
+}
+
 func TestValidate_FieldsOfTheFlow(t *testing.T) {
 	job := &common.Job{Name: "f", Command: "true", Env: map[string]string{"A": "${{ steps.a.status }}",
 		"PATH": "${{ run.id }}", "D": "${{ params.D }}"}, Params: map[string]common.Param{"P": {Default: "${{ x }}"}},

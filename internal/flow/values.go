@@ -1,6 +1,8 @@
 package flow
 
 import (
+	"cmp"
+	"errors"
 	"fmt"
 	"maps"
 	"strconv"
@@ -8,42 +10,117 @@ import (
 	"time"
 
 	"carillon/internal/common"
+	"carillon/internal/common/zoneinfo"
 )
 
-// scope returns the values that an expression reads.
-func (s *State) scope(refs []reference) *scope {
-	values := &scope{Params: s.given, Run: s.about()}
-	for _, ref := range refs {
-		if ref.from != fromStep {
-			continue
-		}
-		if values.Steps == nil {
-			values.Steps = map[string]stepScope{}
-		}
-		values.Steps[ref.step] = s.facts(s.graph.index[ref.step])
-	}
-	return values
+// fact is a value that expressions and texts read: a count, or a text.
+type fact struct {
+	text  string
+	count int
 }
 
-func (s *State) about() runScope {
-	h := &s.head
-	return runScope{ID: h.Run, Job: h.Job, Cause: string(h.Cause), PlannedAt: h.PlannedAt.UTC().Format(time.RFC3339),
-		Attempt: h.Attempt}
+func countOf(n int) fact { return fact{text: strconv.Itoa(n), count: n} }
+
+// missingValue is the fault of a value that does not exist.
+type missingValue struct {
+	ref reference
+	why string
+}
+
+func (e *missingValue) Error() string { return e.ref.String() + " has no value: " + e.why }
+
+// look returns the value of a reference. One that does not exist is an error, never an empty text.
+func (s *State) look(ref reference) (fact, error) {
+	switch ref.from {
+	case fromParams:
+		return fact{text: s.given[ref.field]}, nil
+	case fromRun:
+		return s.lookRun(ref)
+	}
+	i, known := s.graph.index[ref.step]
+	if !known {
+		return fact{}, &missingValue{ref, "there is no such step"}
+	}
+	f := s.facts(i)
+	switch ref.field {
+	case fieldStatus:
+		return fact{text: f.Status}, nil
+	case fieldItems:
+		return countOf(f.Items), nil
+	case fieldFailed:
+		return countOf(f.Failed), nil
+	case fieldAttempt:
+		return countOf(f.Attempt), nil
+	case fieldExitCode:
+		return countOf(f.ExitCode), nil
+	}
+	if value, found := f.Outputs[ref.key]; found {
+		return fact{text: value}, nil
+	}
+	if byDefault := s.graph.steps[i].def.Outputs[ref.key].Default; byDefault != nil {
+		return fact{text: *byDefault}, nil
+	}
+	return fact{}, &missingValue{ref, "the step ended " + f.Status + " and did not report it"}
+}
+
+func (s *State) lookRun(ref reference) (fact, error) {
+	h, at := &s.head, time.Time{}
+	switch ref.field {
+	case fieldID:
+		return fact{text: h.Run}, nil
+	case fieldJob:
+		return fact{text: h.Job}, nil
+	case fieldCause:
+		return fact{text: string(h.Cause)}, nil
+	case fieldAttempt:
+		return countOf(h.Attempt), nil
+	case fieldPlannedAt, fieldPlannedDate:
+		at = h.PlannedAt
+	case fieldIntervalStart, fieldIntervalStartDate:
+		if h.Interval != nil {
+			at = h.Interval.Start
+		}
+	default:
+		if h.Interval != nil {
+			at = h.Interval.End
+		}
+	}
+	if at.IsZero() {
+		return fact{}, &missingValue{ref, "only fires of the schedule have an interval, and the first one has no start"}
+	}
+	if !strings.HasSuffix(ref.field, "Date") {
+		return fact{text: at.UTC().Format(time.RFC3339)}, nil
+	}
+	zone, err := zoneinfo.Load(cmp.Or(s.graph.job.Timezone, "UTC"))
+	if err != nil { // checked when the flow was saved
+		return fact{}, &missingValue{ref, err.Error()}
+	}
+	return fact{text: at.In(zone).Format(time.DateOnly)}, nil
+}
+
+// stepFacts is what later steps can read about a step that is decided.
+type stepFacts struct {
+	Status   string
+	ExitCode int // -1 without one
+	Attempt  int
+	Items    int
+	Failed   int
+	Outputs  map[string]string
 }
 
 // facts returns what later steps can read about a step that is decided.
-func (s *State) facts(i int32) stepScope {
+func (s *State) facts(i int32) stepFacts {
 	n, name := &s.nodes[i], s.graph.steps[i].def.Name
 	if n.phase == phaseKept {
 		kept := s.head.Base.Steps[name]
-		f := stepScope{Status: string(n.status), ExitCode: -1, Attempt: kept.Attempt, Items: kept.Items,
+		f := stepFacts{Status: string(n.status), ExitCode: -1, Attempt: kept.Attempt, Items: kept.Items,
 			Failed: kept.Failed, Outputs: kept.Outputs}
 		if kept.ExitCode != nil {
 			f.ExitCode = *kept.ExitCode
 		}
 		return f
 	}
-	f := stepScope{Status: string(n.status), ExitCode: -1, Outputs: s.outputs[i]}
+	f := stepFacts{Status: string(n.status), ExitCode: -1, Outputs: s.outputs[i]}
 	if n.phase == phaseEnded {
 		f.ExitCode, f.Attempt = int(n.mark.exit), int(n.mark.attempt)
 	}
@@ -71,55 +148,25 @@ func keptStatus(base *common.Base, name string, class common.Class) common.Statu
 // exitCode returns the exit code of a step; -1 without one.
 func (s *State) exitCode(i int32) int { return s.facts(i).ExitCode }
 
-// value returns what a reference names, as text. A value that does not exist is empty.
-func (s *State) value(ref reference) string {
-	switch ref.from {
-	case fromParams:
-		return s.given[ref.field]
-	case fromRun:
-		run := s.about()
-		switch ref.field {
-		case fieldID:
-			return run.ID
-		case fieldJob:
-			return run.Job
-		case fieldCause:
-			return run.Cause
-		case fieldPlannedAt:
-			return run.PlannedAt
-		default:
-			return strconv.Itoa(run.Attempt)
-		}
+// text returns the text of a value, which must exist: -1 is no exit code in a text.
+func (s *State) text(ref reference) (string, error) {
+	f, err := s.look(ref)
+	if err == nil && ref.field == fieldExitCode && ref.from == fromStep && f.count < 0 {
+		err = &missingValue{ref, "the step has no exit code"}
 	}
-	i, known := s.graph.index[ref.step]
-	if !known {
-		return ""
-	}
-	f := s.facts(i)
-	switch ref.field {
-	case fieldStatus:
-		return f.Status
-	case fieldOutputs:
-		return f.Outputs[ref.key]
-	case fieldItems:
-		return strconv.Itoa(f.Items)
-	case fieldFailed:
-		return strconv.Itoa(f.Failed)
-	case fieldAttempt:
-		return strconv.Itoa(f.Attempt)
-	default:
-		if f.ExitCode < 0 {
-			return ""
-		}
-		return strconv.Itoa(f.ExitCode)
-	}
+	return f.text, err
 }
 
 // params returns the parameters of the trigger of a node: those of the flow and the computed ones for an inline step,
-// those of the step for a job. The values are data: they are checked for size only.
+// those of the step for a job. The values are data: they are checked for size only. It fails for a value that does not
+// exist.
 func (s *State) params(i int32, item int) (map[string]string, error) {
 	st := &s.graph.steps[i]
 	values := map[string]string{}
+	set := func(t *text) (err error) {
+		values[t.name], err = t.render(s.text)
+		return err
+	}
 	switch st.def.Kind() {
 	case common.ApprovalStep:
 		return nil, nil
@@ -131,14 +178,18 @@ func (s *State) params(i int32, item int) (map[string]string, error) {
 		}
 		for _, t := range s.graph.env {
 			if _, own := st.def.Env[t.name]; !own {
-				values[t.name] = t.render(s.value)
+				if err := set(&t); err != nil {
+					return nil, err
+				}
 			}
 		}
 	default:
 		maps.Copy(values, st.def.Params)
 	}
 	for t := range st.texts {
-		values[st.texts[t].name] = st.texts[t].render(s.value)
+		if err := set(&st.texts[t]); err != nil {
+			return nil, err
+		}
 	}
 	if item >= 0 && !st.def.ForEach.IsOfWorkers() {
 		values[st.def.ForEach.Variable()] = s.maps[i].list[item]
@@ -162,4 +213,41 @@ func checkValues(values map[string]string) error {
 		return fmt.Errorf("the values are larger than %d KiB together", common.MaxParamsGiven>>10)
 	}
 	return nil
+}
+
+// refusal is why a node that was to start ends refused.
+type refusal struct {
+	code string
+	text string
+	data map[string]string
+}
+
+// refused returns the refusal for an error; code is that of errors other than a value that does not exist.
+func refused(err error, code string) *refusal {
+	missing, ok := errors.AsType[*missingValue](err)
+	if !ok {
+		return &refusal{code: code, text: err.Error()}
+	}
+	data := map[string]string{"value": missing.ref.String()}
+	if missing.ref.from == fromStep {
+		data["step"] = missing.ref.step
+	}
+	if missing.ref.field == fieldOutputs {
+		data["output"] = missing.ref.key
+	}
+	return &refusal{code: common.ReasonValueMissing, text: err.Error(), data: data}
+}
+
+// invalidWhen returns the refusal for a condition that cannot be evaluated.
+func invalidWhen(err error, when string) *refusal {
+	r := refused(err, common.ReasonWhenInvalid)
+	if r.code != common.ReasonWhenInvalid {
+		return r
+	}
+	r.data = map[string]string{"expression": when, "fault": r.text}
+	if not, ok := errors.AsType[*notNumber](err); ok {
+		r.data["value"], r.data["read"] = common.Excerpt(not.value), not.ref.String()
+	}
+	r.text = fmt.Sprintf("the condition %s cannot be evaluated: %s", when, r.text)
+	return r
 }

@@ -89,6 +89,118 @@ func TestStart_ValueThatIsTooLarge_IsRefused(t *testing.T) {
 	}
 }
 
+// A value that does not exist is never an empty text: the step ends refused, with its name, unless there is a default.
+func TestStart_ValueThatDoesNotExist_IsRefused(t *testing.T) {
+	empty, none := "", "none"
+	job := func(byDefault *string, change func(*common.Step)) common.Job {
+		return steps(
+			with(inline("a"), func(s *common.Step) {
+				s.Outputs = map[string]common.Output{"id": {Default: byDefault}}
+				s.When, s.AllowFailure = "params.DAY != 'never'", true
+			}),
+			with(inline("b", "a"), func(s *common.Step) { s.Rule = common.RuleAllDone; change(s) }))
+	}
+	env := func(s *common.Step) { s.Env = map[string]string{"ID": "x${{ steps.a.outputs.id }}"} }
+	when := func(s *common.Step) { s.When = "steps.a.outputs.id == ''" }
+	list := func(s *common.Step) { s.ForEach = &common.ForEach{List: "steps.a.outputs.id"} }
+	for name, c := range map[string]struct {
+		job  common.Job
+		ends string // of a
+		skip bool   // a
+		want string
+	}{
+		"a text":                      {job(nil, env), "exit:0", false, "a=succeeded b=value_missing"},
+		"a text of a failed step":     {job(nil, env), "exit:1", false, "a=failed b=value_missing"},
+		"a text of a skipped step":    {job(nil, env), "", true, "a=when_false b=value_missing"},
+		"a text, by default empty":    {job(&empty, env), "exit:0", false, "a=succeeded b=succeeded"},
+		"a text, skipped, by default": {job(&none, env), "", true, "a=when_false b=succeeded"},
+		"a condition":                 {job(nil, when), "exit:0", false, "a=succeeded b=value_missing"},
+		"a condition, by default":     {job(&empty, when), "exit:0", false, "a=succeeded b=succeeded"},
+		"a condition, other default":  {job(&none, when), "exit:0", false, "a=succeeded b=when_false"},
+		"a list":                      {job(nil, list), "exit:0", false, "a=succeeded b=value_missing"},
+		"a list, by default empty":    {job(&empty, list), "exit:0", false, "a=succeeded b=no_items"},
+	} {
+		r := newRig(t, compiled(t, c.job), outcomes(map[string]string{"a": c.ends}))
+		if c.skip {
+			r.head.Params = map[string]string{"DAY": "never"}
+			r.state = New(r.state.graph, &r.head)
+		}
+		end := r.run()
+		if r.statuses() != c.want {
+			t.Errorf("%s: %s, want %s", name, r.statuses(), c.want)
+		}
+		if refused := strings.Contains(c.want, "value_missing"); refused != (end.Status == common.StatusFailed) {
+			t.Errorf("%s: the flow run %s", name, end.Status)
+		}
+	}
+}
+
+func TestStart_RefusedForItsValues_SaysWhich(t *testing.T) {
+	for _, c := range []struct {
+		when  string
+		value string // of the output; empty: none
+		code  string
+		data  string
+		text  string
+	}{
+		{"steps.a.outputs.id == ''", "", "value_missing", "map[output:id step:a value:steps.a.outputs.id]",
+			"steps.a.outputs.id has no value: the step ended succeeded and did not report it"},
+		{"steps.a.outputs.id > 9", "many", "when_invalid", `map[expression:steps.a.outputs.id > 9 fault:` +
+			`steps.a.outputs.id is "many", which is not a number read:steps.a.outputs.id value:many]`,
+			`the condition steps.a.outputs.id > 9 cannot be evaluated: steps.a.outputs.id is "many", which is not a ` +
+				`number`},
+		{"run.intervalStart != ''", "", "value_missing", "map[value:run.intervalStart]",
+			"run.intervalStart has no value: only fires of the schedule have an interval, and the first one has no " +
+				"start"},
+	} {
+		r := newRig(t, compiled(t, steps(
+			with(inline("a"), func(s *common.Step) { s.Outputs = map[string]common.Output{"id": {}} }),
+			with(inline("b", "a"), func(s *common.Step) { s.When = c.when }))), nil)
+		r.step()
+		mark := ended("exit:0")
+		if c.value != "" {
+			mark.Outputs = map[string]string{"id": c.value}
+		}
+		r.put("a", mark)
+		starts := r.state.Next(9).Starts
+		if len(starts) != 1 {
+			t.Fatalf("%s: starts %+v", c.when, starts)
+		}
+		if s := starts[0]; s.Refuse != c.code || fmt.Sprint(s.Data) != c.data || s.Text != c.text {
+			t.Errorf("%s:\n%s %s\n%s", c.when, s.Refuse, fmt.Sprint(s.Data), s.Text)
+		}
+	}
+}
+
+// The dates of a flow run are those of its time zone, also where that of UTC is another day.
+func TestValues_IntervalAndDates(t *testing.T) {
+	reads := with(inline("a"), func(s *common.Step) {
+		s.Env = map[string]string{"V": "${{ run.plannedAt }} ${{ run.plannedDate }} ${{ run.intervalStart }} " +
+			"${{ run.intervalStartDate }} ${{ run.intervalEnd }} ${{ run.intervalEndDate }}"}
+		s.When = "run.intervalStartDate == '2026-01-02' && run.plannedDate < '2026-01-04'"
+	})
+	job := &common.Job{Name: "f", Timezone: "Europe/Berlin", Steps: []common.Step{reads}}
+	parts, digest, err := Encode(job) // the definition that flow runs have
+	if err != nil {
+		t.Fatal(err)
+	}
+	stored, err := Decode(parts, digest)
+	if err != nil {
+		t.Fatal(err)
+	}
+	g, err := Compile(&stored.Job)
+	if err != nil {
+		t.Fatal(err)
+	}
+	end := time.Date(2026, 1, 2, 23, 30, 0, 0, time.UTC)
+	head := &common.Head{Run: "u.1", Job: "f", PlannedAt: end,
+		Interval: &common.Interval{Start: end.Add(-24 * time.Hour), End: end}}
+	want := "2026-01-02T23:30:00Z 2026-01-03 2026-01-01T23:30:00Z 2026-01-02 2026-01-02T23:30:00Z 2026-01-03"
+	if starts := New(g, head).Next(9).Starts; len(starts) != 1 || starts[0].Params["V"] != want {
+		t.Errorf("starts are %+v, want %s", starts, want)
+	}
+}
+
 func TestCompletion_OutputsOfTheFlow(t *testing.T) {
 	for size, want := range map[int]common.Status{10: common.StatusSucceeded, 5 << 10: common.StatusFailed} {
 		g := compiled(t, common.Job{
@@ -111,6 +223,19 @@ func TestCompletion_OutputsOfTheFlow(t *testing.T) {
 			string(data) != `{"day":"on xxxxxxxxxx","kind":"plain"}` {
 			t.Errorf("outputs are %s", data)
 		}
+	}
+}
+
+// An output of a flow whose value does not exist is none: who reads it is told so.
+func TestCompletion_ValueThatDoesNotExist(t *testing.T) {
+	byDefault := "unknown"
+	g := compiled(t, common.Job{
+		Steps: []common.Step{with(inline("a"), func(s *common.Step) { s.Outputs = map[string]common.Output{"v": {}} })},
+		Outputs: map[string]common.Output{"none": {Value: "on ${{ steps.a.outputs.v }}"},
+			"other": {Value: "${{ steps.a.outputs.v }}", Default: &byDefault}},
+	})
+	if end := newRig(t, g, outcomes(nil)).run(); fmt.Sprint(end.Outputs) != "map[other:unknown]" {
+		t.Errorf("outputs are %v", end.Outputs)
 	}
 }
 

@@ -15,6 +15,8 @@ type View struct {
 	Status   common.Status // of a node that is decided
 	Class    common.Class  // of a node that is decided
 	Reason   string
+	Source   string // of a step that was skipped because of another one: that step; see State.Because
+	Root     string
 	Round    int
 	Attempt  int
 	ExitCode int // -1 without one
@@ -118,6 +120,7 @@ func (s *State) view(i int32, item int) View {
 		}
 	}
 	if item < 0 {
+		v.Source, v.Root = s.Because(v.Node)
 		v.Outputs = s.outputs[i]
 		if n.phase == phaseKept {
 			f := s.facts(i)

@@ -1,9 +1,34 @@
 package flow
 
-import "carillon/internal/common"
+import (
+	"fmt"
 
-// Why explains the code of a reason why a node did not run.
-func Why(code string) string {
+	"carillon/internal/common"
+)
+
+// Why explains the code of a reason why a node did not run. source and root, which may be empty, are those of
+// State.Because.
+func Why(code, source, root string) *common.Reason {
+	r := &common.Reason{Code: code, Text: why(code)}
+	if source == "" {
+		return r
+	}
+	r.Data = map[string]string{"step": source, "root": root}
+	how := map[string]string{
+		common.ReasonUpstreamFailed:  "step %s had to succeed, and failed",
+		common.ReasonUpstreamSkipped: "step %s had to succeed, and was skipped",
+		common.ReasonRuleUnmet:       "its rule can no longer be met after step %s",
+	}
+	if source == root {
+		r.Text = fmt.Sprintf(how[code], source)
+		return r
+	}
+	how[common.ReasonUpstreamFailed] = "step %s had to succeed, and did not run"
+	r.Text = fmt.Sprintf(how[code]+", because of step %s", source, root)
+	return r
+}
+
+func why(code string) string {
 	switch code {
 	case common.ReasonUpstreamFailed:
 		return "a step that had to succeed has failed"
@@ -22,4 +47,13 @@ func Why(code string) string {
 	default:
 		return "it did not run"
 	}
+}
+
+// why returns why a node does not run.
+func (s *State) why(i int32, item int, code string) *common.Reason {
+	if item >= 0 {
+		return Why(code, "", "")
+	}
+	source, root := s.Because(s.graph.steps[i].def.Name)
+	return Why(code, source, root)
 }

@@ -14,7 +14,7 @@ const remind = time.Hour
 const maxRecent = 20
 
 // wanted are reasons of runs that were ended on purpose: by a user, or by the job's overlap policy.
-var wanted = [...]string{"killed_by_user", "killed_before_start", common.ReasonReplaced}
+var wanted = [...]string{"killed_by_user", "killed_before_start", common.ReasonReplaced, common.ReasonFlowStopped}
 
 // Outcome is an outcome of a fire: from etcd with its revision, from the history without one, or a
 // run that is late.

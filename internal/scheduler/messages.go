@@ -27,6 +27,7 @@ type Job struct {
 type Flow struct {
 	Digest  string        // of the definition of the steps
 	Timeout time.Duration // of a flow run; 0: none
+	Needs   []string      // features of all workers that keep flow runs
 	RunOn   *common.RunOn // of a job whose fires run on several workers; nil for one with steps
 }
 

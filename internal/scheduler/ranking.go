@@ -90,6 +90,7 @@ func (r *Ranking) Action(f *Fire, now time.Time) Action {
 	}
 	req := r.requirementsOf(f)
 	rank, ok := r.rank(&req, f)
+	ok = ok && r.agree(f)
 	base := f.base()
 	if ok && r.wanted(f.Trigger) && !f.PoolFull {
 		if f.Trigger != nil && f.Trigger.Worker != "" {
@@ -149,7 +150,7 @@ func (r *Ranking) expire(f *Fire, req *placement.Requirements, now, base time.Ti
 func (r *Ranking) Recheck(f *Fire, now time.Time) (eligible, read bool) {
 	alive, req := r.refresh(), r.requirementsOf(f)
 	_, eligible = placement.Rank(&req, r.candidates, r.self.Worker)
-	return alive && eligible && r.wanted(f.Trigger) && r.maintain(f, now) == 0, r.contested(f)
+	return alive && eligible && r.agree(f) && r.wanted(f.Trigger) && r.maintain(f, now) == 0, r.contested(f)
 }
 
 // maintain applies the maintenance windows to a fire, and returns for how long it has to wait; 0 if it need not. It
@@ -161,6 +162,17 @@ func (r *Ranking) maintain(f *Fire, now time.Time) time.Duration {
 		return 0
 	}
 	return until.Sub(agreed)
+}
+
+// agree reports whether all workers that keep flow runs know the features that those of the fire need: an older one
+// could advance them by other rules.
+func (r *Ranking) agree(f *Fire) bool {
+	if f.Flow == nil || len(f.Flow.Needs) == 0 {
+		return true
+	}
+	return !slices.ContainsFunc(r.candidates, func(c placement.Candidate) bool {
+		return slices.Contains(c.Features, common.FeatureFlows) && len(common.Lacking(f.Flow.Needs, c.Features)) > 0
+	})
 }
 
 // defers reports whether this worker lacks a feature that the job needs and another live worker has it: that worker

@@ -30,6 +30,7 @@ type rawStep struct {
 	After        []rawEdge
 	Rule, When   string
 	AllowFailure bool
+	Outputs      map[string]struct{ Default *string }
 	Job          string
 	ForEach      *struct {
 		Items                    []string
@@ -146,10 +147,14 @@ func classOfMark(m rawMark, allowFailure bool) string {
 		return "success"
 	case skipped && slices.Contains([]string{"when_false", "upstream_skipped", "rule_unmet", "map_stopped"}, m.Reason):
 		return "skipped"
-	case allowFailure && (!skipped || m.Reason != "upstream_failed" && m.Reason != stopped):
+	case allowFailure && !skipped && m.Status != "refused" && m.Status != "missed":
 		return "success"
 	}
 	return "failure"
+}
+
+func (f *rawFlow) step(name string) *rawStep {
+	return &f.Steps[slices.IndexFunc(f.Steps, func(s rawStep) bool { return s.Name == name })]
 }
 
 // judge applies the rules to the marks.
@@ -177,7 +182,7 @@ func (f *rawFlow) judge(marks map[string]rawMark, kept keeps) judged {
 		case !s.when(all):
 			own.skip("when_false")
 		case s.ForEach != nil:
-			s.expand(own, marks, kept)
+			s.expand(f, own, marks, kept)
 		default:
 			own.ready = true
 		}
@@ -204,7 +209,8 @@ func (s *rawStep) join(all judged) (holds bool, reason string) {
 		switch {
 		case !source.decided:
 			open++
-		case on == "done" || on == source.class || on == "not_failed" && source.class != "failure":
+		case on == "done" || on == source.class || on == "not_failed" && source.class != "failure",
+			on == "failure" && source.status != "succeeded" && source.status != "skipped":
 			held++
 		default:
 			broken++
@@ -265,8 +271,8 @@ func (s *rawStep) when(all judged) bool {
 	return s.When != "false"
 }
 
-// expand decides a map by its items.
-func (s *rawStep) expand(own *ruling, marks map[string]rawMark, kept keeps) {
+// expand decides a map by its items. One whose list does not exist is started, and ends refused.
+func (s *rawStep) expand(f *rawFlow, own *ruling, marks map[string]rawMark, kept keeps) {
 	names := s.ForEach.Items
 	if s.ForEach.List != "" {
 		at := strings.Split(s.ForEach.List, ".")
@@ -274,7 +280,12 @@ func (s *rawStep) expand(own *ruling, marks map[string]rawMark, kept keeps) {
 		if was := kept.steps[at[1]]; was != nil {
 			outputs = was.outputs
 		}
-		names = strings.Fields(outputs[at[3]])
+		list, exists := outputs[at[3]]
+		if from := f.step(at[1]); !exists && from.Outputs[at[3]].Default == nil {
+			own.ready = true
+			return
+		}
+		names = strings.Fields(list)
 	}
 	if len(names) == 0 {
 		own.decided, own.class, own.status, own.reason = true, "success", "succeeded", "no_items"

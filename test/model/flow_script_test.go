@@ -87,6 +87,12 @@ func (s *script) steps(j *common.Job) {
 			e.On = pick(s, "", "", "", "", common.OnDone, common.OnSkipped, common.OnFailure)
 			source = &j.Steps[int(e.Step[1]-'0')]
 			step.When = pick(s, "", "", "", "", "", "false", "steps."+e.Step+".status == 'succeeded'")
+			if step.Rule.Any() && edges > 1 { // the source may not have ended
+				source = nil
+				if step.When != "false" {
+					step.When = ""
+				}
+			}
 		}
 		s.does(j.Name, &step, source)
 		j.Steps = append(j.Steps, step)
@@ -104,13 +110,17 @@ func (s *script) does(job string, step, source *common.Step) {
 			step.Job = "a"
 		}
 	case 2:
-		step.Approval = &common.Approval{Text: "On?", Timeout: pick[common.Duration](s, "6s", "25s")}
+		step.Approval = &common.Approval{Text: "On?", Timeout: pick[common.Duration](s, "6s", "19s")}
 	case 3, 4:
 		step.Command = "true"
 		step.ForEach = &common.ForEach{Items: []string{"p", "q", "r"}, MaxFailures: s.random.IntN(2),
 			Stop: s.random.IntN(3) == 0, Concurrency: s.random.IntN(3)}
 		if source != nil && source.Kind() == common.InlineStep && source.ForEach == nil && s.random.IntN(2) == 0 {
-			source.Outputs = map[string]common.Output{"list": {List: true}}
+			list := common.Output{List: true} // a step that fails does not report it
+			if empty := ""; s.random.IntN(2) == 0 {
+				list.Default = &empty
+			}
+			source.Outputs = map[string]common.Output{"list": list}
 			step.ForEach.Items, step.ForEach.List = nil, "steps."+source.Name+".outputs.list"
 		}
 	default:

@@ -110,11 +110,11 @@ func (s Schedule) Fill(r *common.Record) {
 	r.Params = params
 }
 
-// IntervalOf returns the interval of a run by the schedule of its job, or that of the flow run whose inline step it is;
+// IntervalOf returns the interval of a run by the schedule of its job, or that of the flow run whose node it is;
 // nil for a run outside the schedule.
 func (in *Interner) IntervalOf(j *common.Job, r *common.Record) *common.Interval {
-	if r.Flow != nil && r.Flow.Inline(r.Job) {
-		return r.Flow.Interval
+	if interval, of := r.Flow.IntervalOfNode(); of {
+		return interval
 	}
 	s, err := in.OfJob(j)
 	if err != nil {
@@ -125,6 +125,9 @@ func (in *Interner) IntervalOf(j *common.Job, r *common.Record) *common.Interval
 
 // IntervalOf returns the interval of a run of a job with this schedule; nil for a run outside the schedule.
 func (s Schedule) IntervalOf(r *common.Record) *common.Interval {
+	if interval, of := r.Flow.IntervalOfNode(); of {
+		return interval
+	}
 	if s.IsZero() || !r.OfPlan() {
 		return nil
 	}

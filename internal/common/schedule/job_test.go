@@ -104,7 +104,7 @@ func TestIntervalOf_RunsOfFlowRuns(t *testing.T) {
 		"an inline step": {common.Record{Job: "etl:load", Fire: common.NodeFire("f", "f.1", "load"), PlannedAt: at,
 			Flow: of.Node("load", 1, "f")}, at.Add(-time.Hour)},
 		"a job that a step runs": {common.Record{Job: "daily", Fire: common.NodeFire("u", "f.1", "report"),
-			PlannedAt: at, Flow: of.Node("report", 1, "u")}, time.Time{}},
+			PlannedAt: at, Flow: of.Node("report", 1, "u")}, at.Add(-time.Hour)},
 	} {
 		got := in.IntervalOf(&daily, &c.record)
 		if (got == nil) != c.want.IsZero() || got != nil && !(got.Start.Equal(c.want) && got.End.Equal(at)) {

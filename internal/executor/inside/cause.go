@@ -33,6 +33,12 @@ func (k Killed) Error() string {
 		return "the job no longer has this replica"
 	case common.ReasonPaused:
 		return "the job was paused"
+	case common.ReasonFlowStopped:
+		text := "its flow run was ended by " + common.Excerpt(k.By)
+		if k.Note != "" {
+			text += ": " + common.Excerpt(k.Note)
+		}
+		return text
 	}
 	text := "killed by " + common.Excerpt(k.By)
 	if s := k.FirstSignal(); s != common.SignalTerm {

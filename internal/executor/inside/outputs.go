@@ -22,6 +22,8 @@ func ReadOutputs(outputs map[string]common.Output, masks *redact.Masker,
 		switch {
 		case missing && declared.Required:
 			fault = "missing"
+		case missing && declared.Default != nil:
+			value = *declared.Default
 		case missing:
 			continue
 		case fault == "":

@@ -21,8 +21,7 @@ func (s *Store) Settle(ctx context.Context, run *common.FlowRun, settles []flow.
 			t.Put(common.FlowNodeKey(run.Run, node), mark)
 			continue
 		}
-		reason := common.Reason{Code: mark.Reason, Text: flow.Why(mark.Reason)}
-		outcome := s.unrun(run, node, mark.Round, mark.Status, reason)
+		outcome := s.unrun(run, node, mark.Round, mark.Status, settles[i].Reason)
 		t.Put(common.OutboxKey(s.worker, outcome.ID), outcome)
 		mark.Job, mark.Fire = outcome.Job, outcome.Fire
 		t.Put(common.FlowNodeKey(run.Run, node), mark)

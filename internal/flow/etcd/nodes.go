@@ -95,7 +95,8 @@ func (s *Store) ending(run *common.FlowRun, at *place) (txns []*etcdkit.Txn) {
 		txns = append(txns, t)
 		return t
 	}
-	kill := common.Kill{By: run.Kill.By, Note: run.Kill.Note, Code: run.Kill.Code, At: run.Kill.At}
+	// the steps after a node that was ended with its flow run have not failed because of it
+	kill := common.Kill{By: run.Kill.By, Note: run.Kill.Note, Code: common.ReasonFlowStopped, At: run.Kill.At}
 	for _, kv := range at.triggers {
 		trigger, err := common.Decode[common.Trigger](kv.Value)
 		if err != nil || trigger.Flow == nil {
@@ -145,7 +146,7 @@ func (s *Store) killedBefore(run *common.FlowRun, outcome *common.Run) {
 	now := s.etcd.Now().UTC()
 	outcome.Status, outcome.EndedAt, outcome.DueAt = common.StatusKilled, &now, nil
 	outcome.Reason = &common.Reason{
-		Code: "killed_before_start",
+		Code: common.ReasonFlowStopped,
 		Data: map[string]string{"by": run.Kill.By, "note": run.Kill.Note},
 		Text: "the flow run was ended before it started",
 	}

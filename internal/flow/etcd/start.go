@@ -38,7 +38,7 @@ func (s *Store) Start(ctx context.Context, run *common.FlowRun, starts []flow.St
 				t.If(etcdkit.Same(common.JobKey(job.name), job.created))
 			}
 		}
-		code, text, data := start.Refuse, start.Text, map[string]string(nil)
+		code, text, data := start.Refuse, start.Text, start.Data
 		switch {
 		case code != "":
 		case job.uid == "":

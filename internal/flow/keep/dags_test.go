@@ -169,14 +169,18 @@ func (d *dag) trial(random *rand.Rand) *trial {
 // expect computes the status of a step whose parents have theirs. Only the rules that the examples use are known.
 func (t *trial) expect(s *common.Step) {
 	good, bad, passed := 0, 0, 0 // parents that succeeded, failed, and were skipped
+	failing := 0                 // all that ran and failed
 	for _, e := range s.After {
 		switch status := t.expected[e.Step]; {
 		case status == "skipped when_false" || status == "skipped upstream_skipped" || status == "skipped rule_unmet":
 			passed++
 		case status == "succeeded" || !strings.HasPrefix(status, "skipped") && t.allowed(e.Step):
-			good++
+			if good++; status != "succeeded" {
+				failing++
+			}
 		default:
 			bad++
+			failing++
 		}
 	}
 	var reason string
@@ -192,7 +196,7 @@ func (t *trial) expect(s *common.Step) {
 			reason = "upstream_failed"
 		}
 	case common.RuleOneFailed:
-		if bad == 0 {
+		if failing == 0 {
 			reason = "rule_unmet"
 		}
 	case common.RuleAllDone:

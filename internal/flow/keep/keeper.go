@@ -3,6 +3,7 @@ package keep
 import (
 	"context"
 	"log/slog"
+	"slices"
 	"sync"
 	"time"
 
@@ -245,10 +246,24 @@ func (k *Keeper) drop(id string) {
 }
 
 func (k *Keeper) rank(r *kept) {
-	r.rank, r.wake = placement.SettleRank(r.run.Run, k.candidates, k.cfg.Worker), time.Time{}
+	r.rank, r.wake = k.rankOf(&r.run), time.Time{}
 	if !r.follows() {
 		r.forget()
 	}
+}
+
+// rankOf returns the rank of this worker among those that know the features that a flow run needs.
+func (k *Keeper) rankOf(run *common.FlowRun) int {
+	if len(run.Needs) == 0 {
+		return placement.SettleRank(run.Run, k.candidates, k.cfg.Worker)
+	}
+	able := slices.DeleteFunc(slices.Clone(k.candidates), func(c placement.Candidate) bool {
+		return len(common.Lacking(run.Needs, c.Features)) > 0
+	})
+	if !slices.ContainsFunc(able, func(c placement.Candidate) bool { return c.ID == k.cfg.Worker }) {
+		return mostKept + 1
+	}
+	return placement.SettleRank(run.Run, able, k.cfg.Worker)
 }
 
 // work does what is to be done for the flow runs that may have work.

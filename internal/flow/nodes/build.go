@@ -116,7 +116,7 @@ func (b *builder) node(v *flow.View) Node {
 	case v.Class != "": // decided: the engine knows how it counts
 		n.Status, n.Class = v.Status, v.Class
 		if n.Reason == nil && v.Reason != "" {
-			n.Reason = &common.Reason{Code: v.Reason, Text: flow.Why(v.Reason)}
+			n.Reason = flow.Why(v.Reason, v.Source, v.Root)
 		}
 	case n.Run != "": // its run is at least as new as its mark
 	case v.Stage == flow.StageStarted:

@@ -1,0 +1,82 @@
+package flow
+
+import (
+	"cmp"
+	"slices"
+
+	"carillon/internal/common"
+)
+
+// Because returns the step that decided that another one does not run, and the root of that: the first step of the
+// chain that was not itself skipped because of others. Both are empty for a step that was not skipped because of
+// another one.
+func (s *State) Because(step string) (source, root string) {
+	i, known := s.graph.index[step]
+	if !known {
+		return "", ""
+	}
+	at := s.source(i)
+	if at < 0 {
+		return "", ""
+	}
+	return s.graph.steps[at].def.Name, s.graph.steps[s.root(i)].def.Name
+}
+
+// source returns the first source, in the order of the definition, that explains why a step does not run; -1 without
+// one.
+func (s *State) source(i int32) int32 {
+	n, def := &s.nodes[i], s.graph.steps[i].def
+	if n.status != common.StatusSkipped {
+		return -1
+	}
+	switch n.reason {
+	case common.ReasonUpstreamFailed, common.ReasonUpstreamSkipped, common.ReasonRuleUnmet:
+	default:
+		return -1
+	}
+	for at := range def.After {
+		e := &def.After[at]
+		on, from := conditionOf(cmp.Or(e.On, def.Rule.On())), s.graph.index[e.Step]
+		held := false
+		if len(e.ExitCodes) > 0 {
+			on, held = onCodes, slices.Contains(e.ExitCodes, s.exitCode(from))
+		} else {
+			held = s.holds(edge{on: on}, from, s.nodes[from].class)
+		}
+		class, explains := s.nodes[from].class, !held
+		switch n.reason {
+		case common.ReasonUpstreamFailed:
+			explains = explains && class == common.ClassFailure && (on == onSuccess || on == onNotFailed)
+		case common.ReasonUpstreamSkipped:
+			explains = explains && class == common.ClassSkipped && on == onSuccess
+		}
+		if explains {
+			return from
+		}
+	}
+	return -1
+}
+
+// root follows the sources of a step to the one that was not skipped because of another one. What it has found is kept
+// until the state is computed again.
+func (s *State) root(i int32) int32 {
+	if s.roots == nil {
+		s.roots = map[int32]int32{}
+	}
+	var path []int32
+	for {
+		if known, found := s.roots[i]; found {
+			i = known
+			break
+		}
+		from := s.source(i)
+		if from < 0 {
+			break
+		}
+		path, i = append(path, i), from
+	}
+	for _, step := range path {
+		s.roots[step] = i
+	}
+	return i
+}

@@ -1,0 +1,62 @@
+package flow
+
+import (
+	"carillon/internal/common"
+)
+
+// reads is what the expressions and texts of a flow read that concerns more than its steps.
+type reads struct {
+	dates  bool // which depend on the time zone of the flow
+	values bool // or outputs have a default: what needs common.FeatureValues
+}
+
+// readsOf returns what a flow reads. Texts that cannot be parsed are left out: they are faults.
+func readsOf(job *common.Job) (r reads) {
+	note := func(refs []reference) {
+		for _, ref := range refs {
+			r.dates = r.dates || ref.isDate()
+			r.values = r.values || ref.isDate() || ref.isInterval()
+		}
+	}
+	render := func(texts map[string]string) {
+		for _, value := range texts {
+			if !isTemplate(value) {
+				continue
+			}
+			if t, err := parseTemplate(value); err == nil {
+				note(t.refs)
+			}
+		}
+	}
+	outputs := func(all map[string]common.Output) {
+		for _, o := range all {
+			r.values = r.values || o.Default != nil
+		}
+	}
+	render(job.Env)
+	render(outputValues(job))
+	outputs(job.Outputs)
+	e := newEvaluator()
+	for i := range job.Steps {
+		s := &job.Steps[i]
+		render(s.Env)
+		render(s.Params)
+		outputs(s.Outputs)
+		if s.When == "" {
+			continue
+		}
+		if x, err := e.compile(s.When); err == nil {
+			note(x.refs)
+			r.values = r.values || x.numbers
+		}
+	}
+	return r
+}
+
+// needs returns the features of the workers that advance flow runs, besides common.FeatureFlows.
+func (r reads) needs() []string {
+	if r.values {
+		return []string{common.FeatureValues}
+	}
+	return nil
+}
