@@ -45,6 +45,7 @@ var table = map[string]kind{
 	"internal/executor/typeschema":      pure,
 	"internal/flow":                     pure,
 	"internal/flow/nodes":               pure,
+	"internal/flow/trial":               pure,
 	"internal/health":                   pure,
 	"internal/jobmgr/crontab":           pure,
 	"internal/jobmgr/diff":              pure,
