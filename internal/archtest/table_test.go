@@ -124,6 +124,7 @@ var table = map[string]kind{
 
 	"internal/access/oidc/oidctest":     support,
 	"internal/archtest":                 support,
+	"internal/flow/trial/trialtest":     support,
 	"internal/health/looptest":          support,
 	"internal/httpapi/apitest":          support,
 	"internal/etcdkit/etcdtest":         support,
