@@ -143,7 +143,10 @@ func (c *cli) completions(root *cobra.Command) error {
 		}
 		for name, complete := range flags {
 			if cmd.LocalNonPersistentFlags().Lookup(name) == nil &&
-				(cmd != root || cmd.PersistentFlags().Lookup(name) == nil) || path == "export" && name == "output" {
+				(cmd != root || cmd.PersistentFlags().Lookup(name) == nil) {
+				continue
+			}
+			if name == "output" && (path == "export" || path == "flow try") { // not a format
 				continue
 			}
 			if path == "graph" && name == "output" {

@@ -121,7 +121,7 @@ func (c *cli) root() (*cobra.Command, error) {
 		c.get(), c.describe(), c.status(), c.doctor(), c.recover(), c.create(), c.apply(), c.diff(), c.edit(),
 		c.rollback(), c.export(), c.remove(), c.runJob(), c.logs(), c.search(), c.kill(), c.pause(), c.resume(),
 		c.restart(), c.scale(),
-		c.nodes(), c.approve(), c.reject(), c.graph(), c.validate(),
+		c.nodes(), c.approve(), c.reject(), c.graph(), c.flow(), c.validate(),
 		c.lock(), c.release(), c.maintenance(),
 		c.ack(), c.rerun(), c.backfill(), c.fires(), c.next(), c.forecast(), c.stats(),
 		c.drain(), c.undrain(), c.set(), c.label(), c.test(), c.retry(),
