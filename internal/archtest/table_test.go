@@ -44,6 +44,7 @@ var table = map[string]kind{
 	"internal/executor/spawn":           pure,
 	"internal/executor/typeschema":      pure,
 	"internal/flow":                     pure,
+	"internal/flow/drawing":             pure,
 	"internal/flow/nodes":               pure,
 	"internal/flow/trial":               pure,
 	"internal/health":                   pure,

@@ -9,6 +9,7 @@ import (
 
 	"carillon/internal/access"
 	"carillon/internal/common"
+	"carillon/internal/flow/drawing"
 	"carillon/internal/httpapi/apitest"
 	"carillon/internal/httpapi/jobs"
 )
@@ -144,15 +145,15 @@ func TestFlow_Graph(t *testing.T) {
 		`{"name":"a","command":"x"},{"name":"b","job":"leaf","after":["a"]},`+
 		`{"name":"c","approval":{"text":"?"},"when":"params.X == '1'"},`+
 		`{"name":"m","title":"M","command":"x","forEach":{"items":["p","q"]},"allowFailure":true}],"params":{"X":{}}}`))
-	var got jobs.FlowGraph
+	var got drawing.FlowGraph
 	apitest.Decode(t, h.Want(200, apitest.As("viewer", "GET", "/api/v1/jobs/f/graph", "")), &got)
-	want := jobs.FlowGraph{Job: "f", Layers: 3, Steps: []jobs.GraphStep{
+	want := drawing.FlowGraph{Job: "f", Layers: 3, Steps: []drawing.GraphStep{
 		{Name: "d", Kind: "command", Layer: 2, Rule: "all_done"},
 		{Name: "a", Kind: "command"},
 		{Name: "b", Kind: "job", Layer: 1, Job: "leaf"},
 		{Name: "c", Kind: "approval", When: "params.X == '1'"},
-		{Name: "m", Title: "M", Kind: "command", AllowFailure: true, ForEach: &jobs.GraphItems{Items: 2}},
-	}, Edges: []jobs.GraphEdge{{From: "b", To: "d", On: "done"}, {From: "a", To: "d", ExitCodes: []int{7}},
+		{Name: "m", Title: "M", Kind: "command", AllowFailure: true, ForEach: &drawing.GraphItems{Items: 2}},
+	}, Edges: []drawing.GraphEdge{{From: "b", To: "d", On: "done"}, {From: "a", To: "d", ExitCodes: []int{7}},
 		{From: "a", To: "b", On: "success"}}}
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("the graph is %+v, want %+v", got, want)

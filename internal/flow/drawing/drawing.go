@@ -1,0 +1,78 @@
+package drawing
+
+import (
+	"carillon/internal/common"
+	"carillon/internal/flow"
+)
+
+// FlowGraph is the graph of a flow.
+type FlowGraph struct {
+	Job    string      `json:"job" doc:"Name of the flow."`
+	Digest string      `json:"digest,omitempty" doc:"Identifies the definition."`
+	Layers int         `json:"layers" doc:"Number of layers."`
+	Steps  []GraphStep `json:"steps" nullable:"false" doc:"The steps, in the order of the definition."`
+	Edges  []GraphEdge `json:"edges" nullable:"false" doc:"The dependencies, by their target in the order of the definition."`
+}
+
+// GraphStep is a step in a graph.
+type GraphStep struct {
+	Name         string      `json:"name"`
+	Title        string      `json:"title,omitempty"`
+	Kind         string      `json:"kind" enum:"command,job,approval"`
+	Layer        int         `json:"layer" doc:"Length of the longest path to the step, from 0."`
+	Rule         common.Rule `json:"rule,omitempty" enum:"all_success,none_failed,all_done,all_failed,one_success,one_failed,one_done" doc:"How its dependencies combine. Default: all_success."`
+	When         string      `json:"when,omitempty" doc:"The step is skipped if this expression is false."`
+	AllowFailure bool        `json:"allowFailure,omitempty" doc:"Any end of the step counts as success."`
+	Job          string      `json:"job,omitempty" doc:"The job that the step runs."`
+	ForEach      *GraphItems `json:"forEach,omitempty" doc:"Of a step that runs once for each item of a list."`
+}
+
+// GraphItems describes the items of a step.
+type GraphItems struct {
+	Items int    `json:"items,omitempty" doc:"Number of items, if they are constants."`
+	List  string `json:"list,omitempty" doc:"Where the items come from." example:"steps.extract.outputs.files"`
+}
+
+// GraphEdge is a dependency in a graph, with its effective condition: on, or exitCodes.
+type GraphEdge struct {
+	From      string    `json:"from" doc:"The step that must have ended."`
+	To        string    `json:"to" doc:"The step that depends on it."`
+	On        common.On `json:"on,omitempty" enum:"success,failure,skipped,not_failed,done" doc:"How it must have ended."`
+	ExitCodes []int     `json:"exitCodes,omitempty" nullable:"false" doc:"It must have ended with one of these exit codes."`
+}
+
+// Of returns the graph of a compiled flow, without its digest.
+func Of(g *flow.Graph) FlowGraph {
+	drawn := FlowGraph{Job: g.Name(), Steps: make([]GraphStep, g.Len()), Edges: []GraphEdge{}}
+	for i, layer := range g.Layers() {
+		def := g.Step(i)
+		s := &drawn.Steps[i]
+		*s = GraphStep{Name: def.Name, Title: def.Title, Kind: kindOf(def), Layer: layer, Rule: def.Rule,
+			When: def.When, AllowFailure: def.AllowFailure, Job: def.Job}
+		if f := def.ForEach; f != nil {
+			s.ForEach = &GraphItems{Items: len(f.Items), List: f.List}
+		}
+		drawn.Layers = max(drawn.Layers, layer+1)
+		for _, e := range def.After {
+			edge := GraphEdge{From: e.Step, To: def.Name, ExitCodes: e.ExitCodes}
+			if len(e.ExitCodes) == 0 {
+				if edge.On = e.On; e.On == "" {
+					edge.On = def.Rule.On()
+				}
+			}
+			drawn.Edges = append(drawn.Edges, edge)
+		}
+	}
+	return drawn
+}
+
+func kindOf(step *common.Step) string {
+	switch step.Kind() {
+	case common.ApprovalStep:
+		return "approval"
+	case common.JobStep:
+		return "job"
+	default:
+		return "command"
+	}
+}
