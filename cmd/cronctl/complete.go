@@ -150,7 +150,7 @@ func (c *cli) completions(root *cobra.Command) error {
 				continue
 			}
 			if path == "graph" && name == "output" {
-				complete = words("table", "json", "yaml", "dot")
+				complete = words("table", "json", "yaml", "dot", "mermaid")
 			}
 			if err := cmd.RegisterFlagCompletionFunc(name, complete); err != nil {
 				return err

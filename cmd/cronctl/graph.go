@@ -5,6 +5,8 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"net/url"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -13,54 +15,197 @@ import (
 
 	"carillon/internal/apiclient"
 	"carillon/internal/common"
+	"carillon/internal/flow/drawing"
 )
 
+// picture is a graph to draw, of a definition or of a flow run.
+type picture struct {
+	graph apiclient.FlowGraph
+	raw   json.RawMessage // the graph as the server returned it
+
+	run   *common.Run          // nil for a definition
+	items []json.RawMessage    // the nodes of the steps
+	nodes map[string]*flowNode // by step
+}
+
 func (c *cli) graph() *cobra.Command {
-	var format, digest string
+	var format, digest, file string
 	cmd := &cobra.Command{
-		Use:   "graph JOB",
+		Use:   "graph JOB|RUN | -f FILE [JOB]",
 		Short: "Draw the steps of a flow, layer by layer",
 		Long: `Draw the steps of a flow, layer by layer: each step with those that it depends on. The steps
-of a layer depend on steps of the layers above it only.
+of a layer depend on steps of the layers above it only. Of a flow run, each step is drawn with its
+status. With -f, the flow is read from a file, and no server is needed.
 
 A dependency is shown with its condition if that is not success: how the step must have
-ended, or its exit codes. "any of" means that one of the dependencies is enough.`,
+ended, or its exit codes. "any of" means that one of the dependencies is enough; in Mermaid such
+dependencies are dotted.`,
 		Example: `  cronctl graph nightly-etl
+  cronctl graph RUN                             # a flow run, with the status of each step
+  cronctl graph -f nightly-etl.yaml -o mermaid
   cronctl graph nightly-etl -o dot | dot -Tsvg > nightly-etl.svg`,
-		Args: valid("job", cobra.ExactArgs(1)),
-		RunE: c.online(func(ctx context.Context, api *apiclient.API, args []string) error {
-			if !slices.Contains([]string{"table", "json", "yaml", "dot"}, format) {
+		Args: orFlowRuns(valid("job", cobra.MaximumNArgs(1))),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if !slices.Contains([]string{"table", "json", "yaml", "dot", "mermaid"}, format) {
 				return invalid(fmt.Sprintf("unknown output format %q", common.Shorten(format)),
-					"use table, json, yaml or dot")
+					"use table, json, yaml, dot or mermaid")
 			}
-			raw, err := apiclient.Decode[json.RawMessage](api.GetJobGraph(ctx, args[0],
-				&apiclient.GetJobGraphParams{Digest: set(digest)}))
+			c.format = format
+			if len(args) > 1 {
+				return invalid("only one flow can be drawn", "name a single flow run")
+			}
+			name := append(args, "")[0]
+			var p *picture
+			var err error
+			switch {
+			case file != "" && digest != "":
+				return invalid("-f and --digest exclude each other", "use either -f, or a job and --digest")
+			case file != "":
+				p, err = c.drawFile(file, name)
+			case name == "":
+				return invalid("no flow given", "name a job or a flow run, or use -f FILE")
+			default:
+				api, fail := c.api()
+				if fail != nil {
+					return fail
+				}
+				p, err = drawOnline(cmd.Context(), api, name, digest)
+			}
 			if err != nil {
 				return err
 			}
-			if c.format = format; c.structured() {
-				return c.print(raw)
-			}
-			g, err := decode[apiclient.FlowGraph](raw)
-			if err != nil {
-				return err
-			}
-			if format == "dot" {
-				return c.dot(&g)
-			}
-			return c.layers(&g)
-		}),
+			return c.draw(p)
+		},
 	}
 	// It hides the global flag of that name.
-	cmd.Flags().StringVarP(&format, "output", "o", "table", "output format: table, json, yaml or dot")
+	cmd.Flags().StringVarP(&format, "output", "o", "table", "output format: table, json, yaml, dot or mermaid")
+	cmd.Flags().StringVarP(&file, "file", "f", "", "file with the flow, as for cronctl apply; - for standard input")
 	cmd.Flags().StringVar(&digest, "digest", "",
 		"definition of an earlier flow run or version (default: the current one)")
 	return cmd
 }
 
+func (c *cli) drawFile(file, name string) (*picture, error) {
+	g, err := c.flowOf(file, name)
+	if err != nil {
+		return nil, err
+	}
+	raw, err := json.Marshal(drawing.Of(g))
+	if err != nil {
+		return nil, err
+	}
+	p := &picture{raw: raw}
+	p.graph, err = decode[apiclient.FlowGraph](raw)
+	return p, err
+}
+
+// drawOnline draws the flow run or the job that a text names. Names of jobs may look like ids of runs: what is no run
+// is a job.
+func drawOnline(ctx context.Context, api *apiclient.API, name, digest string) (*picture, error) {
+	id, isRun := strings.CutPrefix(name, "run/")
+	if digest == "" && (isRun || regexp.MustCompile(common.FirePattern).MatchString(id)) {
+		p, err := drawRun(ctx, api, id)
+		if isRun || common.CodeOf(err) != common.CodeNotFound {
+			return p, err
+		}
+	}
+	return drawJob(ctx, api, name, digest)
+}
+
+func drawJob(ctx context.Context, api *apiclient.API, job, digest string) (*picture, error) {
+	raw, err := apiclient.Decode[json.RawMessage](api.GetJobGraph(ctx, job,
+		&apiclient.GetJobGraphParams{Digest: set(digest)}))
+	if err != nil {
+		return nil, err
+	}
+	p := &picture{raw: raw}
+	p.graph, err = decode[apiclient.FlowGraph](raw)
+	return p, err
+}
+
+func drawRun(ctx context.Context, api *apiclient.API, id string) (*picture, error) {
+	run, err := fetchRun(ctx, api, id)
+	if err != nil {
+		return nil, err
+	}
+	if run.Digest == "" {
+		return nil, hinted(common.CodeConflict, fmt.Sprintf("run %q has no steps", common.Shorten(id)),
+			"name a flow run; cronctl get runs --job FLOW lists those of a flow")
+	}
+	p, err := drawJob(ctx, api, run.Job, run.Digest)
+	if err != nil {
+		return nil, err
+	}
+	found, err := someOf((*client).ListRunNodes).pages(ctx, api, id, url.Values{}, 0)
+	if err != nil {
+		return nil, err
+	}
+	p.run, p.nodes = &run, map[string]*flowNode{}
+	for _, raw := range found.Items {
+		n, err := decode[flowNode](raw)
+		if err != nil {
+			return nil, err
+		}
+		if n.Node == n.Step { // no item
+			p.items, p.nodes[n.Step] = append(p.items, raw), &n
+		}
+	}
+	return p, nil
+}
+
+// draw prints a picture in the chosen format.
+func (c *cli) draw(p *picture) error {
+	switch {
+	case c.structured() && p.run != nil:
+		return c.print(struct {
+			apiclient.FlowGraph
+			Run    string            `json:"run"`
+			Status common.Status     `json:"status"`
+			Nodes  []json.RawMessage `json:"nodes"` // in the order of the definition, without items
+		}{p.graph, p.run.ID, p.run.Status, p.items})
+	case c.structured():
+		return c.print(p.raw)
+	case c.format == "dot":
+		return c.dot(p)
+	case c.format == "mermaid":
+		return c.mermaid(p)
+	default:
+		return c.layers(p)
+	}
+}
+
+// status returns the status of a step; empty for a definition.
+func (p *picture) status(step string) common.Status {
+	if n := p.nodes[step]; n != nil {
+		return common.Status(n.Status)
+	}
+	return ""
+}
+
+// state describes how far a step is; empty for a definition.
+func (p *picture) state(step string) string {
+	n := p.nodes[step]
+	if n == nil {
+		return ""
+	}
+	state := n.Status
+	if n.Kept {
+		state += ", kept"
+	}
+	if n.Items != nil {
+		state += ", " + n.items()
+	}
+	return state
+}
+
 // layers prints the steps by their layers.
-func (c *cli) layers(g *apiclient.FlowGraph) error {
-	fmt.Fprintf(c.stdout, "%s: %s in %s\n\n", g.Job, counted(len(g.Steps), "step"), counted(int(g.Layers), "layer"))
+func (c *cli) layers(p *picture) error {
+	g := &p.graph
+	fmt.Fprintf(c.stdout, "%s: %s in %s", g.Job, counted(len(g.Steps), "step"), counted(int(g.Layers), "layer"))
+	if p.run != nil {
+		fmt.Fprint(c.stdout, oneLine(fmt.Sprintf("; run %s %s", p.run.ID, p.run.Status)))
+	}
+	fmt.Fprint(c.stdout, "\n\n")
 	into := map[string][]string{}
 	for i := range g.Edges {
 		e := &g.Edges[i]
@@ -78,7 +223,11 @@ func (c *cli) layers(g *apiclient.FlowGraph) error {
 			if all := into[s.Name]; len(all) > 0 {
 				parents = "← " + anyOf(s) + strings.Join(all, ", ")
 			}
-			drawn.row(mark, s.Name, parents, remarks(s))
+			if p.run != nil {
+				drawn.row(mark, s.Name, p.state(s.Name), parents, remarks(s))
+			} else {
+				drawn.row(mark, s.Name, parents, remarks(s))
+			}
 			mark = ""
 		}
 	}
@@ -133,51 +282,4 @@ func remarks(s *apiclient.GraphStep) string {
 		all = append(all, "may fail")
 	}
 	return strings.Join(all, "; ")
-}
-
-// dot prints the graph in the language of Graphviz.
-func (c *cli) dot(g *apiclient.FlowGraph) error {
-	shapes := map[apiclient.GraphStepKind]string{
-		apiclient.GraphStepKindJob: "folder", apiclient.GraphStepKindApproval: "diamond",
-	}
-	var b strings.Builder
-	fmt.Fprintf(&b, "digraph %s {\n\trankdir=LR;\n\tnode [shape=box];\n", quotedDot(g.Job))
-	for i := range g.Steps {
-		s := &g.Steps[i]
-		var attributes []string
-		if shape := shapes[s.Kind]; shape != "" {
-			attributes = append(attributes, "shape="+shape)
-		}
-		label := cmp.Or(value(s.Title), s.Name)
-		if more := remarks(s); more != "" {
-			label += "\n" + more
-		}
-		if label != s.Name {
-			attributes = append(attributes, "label="+quotedDot(label))
-		}
-		fmt.Fprintf(&b, "\t%s%s;\n", quotedDot(s.Name), bracketed(attributes))
-	}
-	for i := range g.Edges {
-		e := &g.Edges[i]
-		var attributes []string
-		if condition := strings.Trim(conditionOf(e), " ()"); condition != "" {
-			attributes = append(attributes, "label="+quotedDot(condition))
-		}
-		fmt.Fprintf(&b, "\t%s -> %s%s;\n", quotedDot(e.From), quotedDot(e.To), bracketed(attributes))
-	}
-	b.WriteString("}\n")
-	_, err := fmt.Fprint(c.stdout, b.String())
-	return err
-}
-
-func bracketed(attributes []string) string {
-	if len(attributes) == 0 {
-		return ""
-	}
-	return " [" + strings.Join(attributes, " ") + "]"
-}
-
-// quotedDot quotes a text: only quotes and backslashes have a meaning in it, and line ends.
-func quotedDot(text string) string {
-	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`).Replace(text) + `"`
 }

@@ -1,8 +1,12 @@
 package main
 
 import (
+	"encoding/json"
 	"strings"
 	"testing"
+
+	"carillon/internal/common"
+	"carillon/internal/flow/nodes"
 )
 
 // etl is a file with a flow, and the job that one of its steps runs, in the wrong order.
@@ -93,6 +97,26 @@ func TestFlow_CreateGraphExport(t *testing.T) {
 			t.Errorf("no %s in\n%s", line, dot)
 		}
 	}
+	mermaid := s.run("graph", "nightly-etl", "-o", "mermaid").want(t, exitOK).out
+	want := `flowchart LR
+	s0["extract"]
+	s1["probe<br/>may fail"]
+	s2["load<br/>for each of steps.extract.outputs.files"]
+	s3[["report<br/>runs the job weekly-report"]]
+	s4["alarm<br/>when steps.probe.exitCode == 28"]
+	s5{{"publish<br/>approval"}}
+	s6["cleanup"]
+	s0 --> s2
+	s2 --> s3
+	s1 -->|"done"| s3
+	s1 -->|"exit 7, 28"| s4
+	s3 --> s5
+	s2 -.->|"done"| s6
+	s3 -.->|"done"| s6
+`
+	if mermaid != want {
+		t.Errorf("got\n%s\nwant\n%s", mermaid, want)
+	}
 	s.run("graph", "weekly-report").want(t, exitConflict, "has no steps")
 	first := s.run("export").want(t, exitOK).out
 	for _, part := range []string{"concurrency: 20\nsteps:\n- name: extract\n",
@@ -124,5 +148,98 @@ command: "true"
 		"contain a cycle", "steps[2].job: job not found", "valid good")
 	if len(s.jobs) != 0 {
 		t.Error("a validation wrote something")
+	}
+}
+
+// A file is drawn without a server, as a server draws it.
+func TestGraph_OfAFile(t *testing.T) {
+	s := newStage(t)
+	from := file(t, "etl.yaml", etl)
+	s.run("apply", "-f", from).want(t, exitOK)
+	for _, format := range []string{"table", "dot", "mermaid"} {
+		want := s.run("graph", "nightly-etl", "-o", format).want(t, exitOK).out
+		if got := s.runWith(nil, "graph", "-f", from, "-o", format).want(t, exitOK).out; got != want {
+			t.Errorf("%s: got\n%s\nwant\n%s", format, got, want)
+		}
+	}
+	s.runWith(nil, "graph", "-f", from, "nightly-etl", "-o", "json").
+		want(t, exitOK, `"job": "nightly-etl"`, `"layers": 4`)
+	s.runWith(nil, "graph", "-f", from, "weekly-report").want(t, exitUsage, "has no steps")
+	s.runWith(nil, "graph", "-f", file(t, "bad.yaml", "name: bad\nsteps: [{name: a}]\n")).
+		want(t, exitUsage, "invalid bad", "steps[0].command: is required")
+	s.runWith(nil, "graph", "-f", from, "--digest", strings.Repeat("0", 64)).want(t, exitUsage, "exclude each other")
+	s.runWith(nil, "graph").want(t, exitUsage, "no flow given")
+	s.runWith(nil, "graph", "-f", from, "-o", "svg").want(t, exitUsage, "unknown output format")
+}
+
+func TestGraph_OfAFlowRun_ShowsTheStatusOfEachStep(t *testing.T) {
+	s := withFlowRun(t)
+	s.runs[flowRunID].Digest = strings.Repeat("0", 64)
+	s.run("apply", "-f", file(t, "etl.yaml", "name: etl\nsteps:\n- {name: extract, command: x}\n"+
+		"- {name: load, command: x, after: [extract]}\n- {name: each, command: x, forEach: {items: [a, b, c]}}\n")).
+		want(t, exitOK)
+	s.flows.nodes = append(s.flows.nodes, nodes.Node{Node: "each@00000", Step: "each", Item: new(0),
+		Status: common.StatusSucceeded})
+	got := spaced(s.run("graph", flowRunID).want(t, exitOK, "etl: 3 steps in 2 layers; run u.t1.1 running\n").out)
+	for _, line := range []string{"1 extract failed", "each running, 2 of 3 items ended, 1 failed for each of 3 items",
+		"2 load pending ← extract"} {
+		if !strings.Contains(got, line) {
+			t.Errorf("no %q in %s", line, got)
+		}
+	}
+	mermaid := s.run("graph", "run/"+flowRunID, "-o", "mermaid").want(t, exitOK).out
+	want := `flowchart LR
+	s0["extract<br/>failed"]
+	s1["load<br/>pending"]
+	s2["each<br/>for each of 3 items<br/>running, 2 of 3 items ended, 1 failed"]
+	s0 --> s1
+	classDef failed fill:#fbd9d9,stroke:#c62828,color:#000
+	class s0 failed
+	classDef running fill:#d6e6fb,stroke:#1565c0,color:#000
+	class s2 running
+`
+	if mermaid != want {
+		t.Errorf("got\n%s\nwant\n%s", mermaid, want)
+	}
+	s.run("graph", flowRunID, "-o", "dot").want(t, exitOK,
+		`"extract" [label="extract\nfailed" style=filled fillcolor="#fbd9d9"];`)
+	var answer struct {
+		Job, Run, Status string
+		Nodes            []nodes.Node
+	}
+	out := s.run("graph", flowRunID, "-o", "json").want(t, exitOK).out
+	if err := json.Unmarshal([]byte(out), &answer); err != nil ||
+		answer.Job != "etl" || answer.Run != flowRunID || answer.Status != "running" || len(answer.Nodes) != 3 {
+		t.Errorf("as JSON: %+v, %v", answer, err)
+	}
+	s.runs["u.t2.1"] = &common.Run{ID: "u.t2.1", Job: "plain", Status: common.StatusSucceeded}
+	s.run("graph", "u.t2.1").want(t, exitConflict, "has no steps")
+	s.run("graph", "run/u.t9.1").want(t, exitNotFound)
+	s.run("graph", "run/u.t1.1", "run/u.t2.1").want(t, exitUsage, "only one flow")
+	s.run("graph", "u.t9.1").want(t, exitNotFound, "job") // it may be the name of a job
+}
+
+// No text of a definition is more than a label.
+func TestGraph_HostileTexts_StayLabels(t *testing.T) {
+	s := newStage(t)
+	from := file(t, "hostile.yaml", `name: hostile
+steps:
+- name: a
+  title: 'x"]; click s0 "javascript:alert(1)" %%{init: {}}%% <script>'
+  command: x
+- name: end
+  title: "`+"`**bold**`"+` \\ #quot; style:#f00; 每晚"
+  command: x
+  after: [{step: a, on: not_failed}]
+`)
+	got := s.runWith(nil, "graph", "-f", from, "-o", "mermaid").want(t, exitOK).out
+	want := `flowchart LR
+	s0["x#34;#93;#59; click s0 #34;javascript#58;alert(1)#34; ` +
+		`#37;#37;#123;init#58; #123;#125;#125;#37;#37; #60;script#62;"]
+	s1["#96;#42;#42;bold#42;#42;#96; #92; #35;quot#59; style#58;#35;f00#59; 每晚"]
+	s0 -->|"not_failed"| s1
+`
+	if got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
 }

@@ -1,0 +1,79 @@
+package main
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"unicode"
+
+	"carillon/internal/apiclient"
+	"carillon/internal/common"
+)
+
+// mermaid prints the graph as a flowchart of Mermaid. Steps have numbers as names, so that only labels contain texts of
+// the definition.
+func (c *cli) mermaid(p *picture) error {
+	g := &p.graph
+	open := map[apiclient.GraphStepKind][2]string{apiclient.GraphStepKindJob: {"[[", "]]"},
+		apiclient.GraphStepKindApproval: {"{{", "}}"}}
+	var b strings.Builder
+	b.WriteString("flowchart LR\n")
+	ids, some := map[string]string{}, map[string]bool{} // ids of steps; steps for which one dependency is enough
+	members := map[common.Status][]string{}
+	for i := range g.Steps {
+		s := &g.Steps[i]
+		id := fmt.Sprintf("s%d", i)
+		ids[s.Name], some[s.Name] = id, anyOf(s) != ""
+		shape, found := open[s.Kind]
+		if !found {
+			shape = [2]string{"[", "]"}
+		}
+		lines := p.label(s)
+		for n := range lines {
+			lines[n] = escapedMermaid(lines[n])
+		}
+		fmt.Fprintf(&b, "\t%s%s\"%s\"%s\n", id, shape[0], strings.Join(lines, "<br/>"), shape[1])
+		if status := p.status(s.Name); status != "" {
+			members[status] = append(members[status], id)
+		}
+	}
+	for i := range g.Edges {
+		e := &g.Edges[i]
+		if ids[e.From] == "" || ids[e.To] == "" {
+			continue
+		}
+		arrow := "-->"
+		if some[e.To] {
+			arrow = "-.->"
+		}
+		if condition := strings.Trim(conditionOf(e), " ()"); condition != "" {
+			arrow += "|\"" + escapedMermaid(condition) + "\"|"
+		}
+		fmt.Fprintf(&b, "\t%s %s %s\n", ids[e.From], arrow, ids[e.To])
+	}
+	for _, status := range slices.Sorted(maps.Keys(members)) {
+		style, drawn := fills[status]
+		if !drawn { // it was not started: as the steps of a definition
+			continue
+		}
+		fmt.Fprintf(&b, "\tclassDef %s fill:%s,stroke:%s,color:#000\n", status, style.colour, style.stroke)
+		fmt.Fprintf(&b, "\tclass %s %s\n", strings.Join(members[status], ","), status)
+	}
+	_, err := fmt.Fprint(c.stdout, b.String())
+	return err
+}
+
+// escapedMermaid returns a text for a quoted label: all but letters, digits, spaces and a few marks without a meaning
+// become entities, so that no text can end the label, begin a directive, or be read as Markdown or HTML.
+func escapedMermaid(text string) string {
+	var b strings.Builder
+	for _, r := range oneLine(text) {
+		if unicode.IsLetter(r) || unicode.IsDigit(r) || strings.ContainsRune(" ,.-_()/=!?'", r) {
+			b.WriteRune(r)
+		} else {
+			fmt.Fprintf(&b, "#%d;", r)
+		}
+	}
+	return b.String()
+}
