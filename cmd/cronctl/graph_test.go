@@ -231,12 +231,16 @@ steps:
   title: "`+"`**bold**`"+` \\ #quot; style:#f00; 每晚"
   command: x
   after: [{step: a, on: not_failed}]
+- {name: c, title: '- 1. _x_ a_b', command: x}
+- {name: d, title: '12. x', command: x, when: "'1' == '2'"}
 `)
 	got := s.runWith(nil, "graph", "-f", from, "-o", "mermaid").want(t, exitOK).out
 	want := `flowchart LR
 	s0["x#34;#93;#59; click s0 #34;javascript#58;alert(1)#34; ` +
 		`#37;#37;#123;init#58; #123;#125;#125;#37;#37; #60;script#62;"]
 	s1["#96;#42;#42;bold#42;#42;#96; #92; #35;quot#59; style#58;#35;f00#59; 每晚"]
+	s2["#45; 1. #95;x#95; a_b"]
+	s3["12#46; x<br/>when '1' == '2'"]
 	s0 -->|"not_failed"| s1
 `
 	if got != want {

@@ -64,16 +64,34 @@ func (c *cli) mermaid(p *picture) error {
 	return err
 }
 
-// escapedMermaid returns a text for a quoted label: all but letters, digits, spaces and a few marks without a meaning
-// become entities, so that no text can end the label, begin a directive, or be read as Markdown or HTML.
+// escapedMermaid returns a text for a line of a quoted label: what is not plain becomes an entity, so that no text can
+// end the label, begin a directive, or be read as Markdown or HTML.
 func escapedMermaid(text string) string {
 	var b strings.Builder
-	for _, r := range oneLine(text) {
-		if unicode.IsLetter(r) || unicode.IsDigit(r) || strings.ContainsRune(" ,.-_()/=!?'", r) {
+	line := []rune(oneLine(text))
+	for i, r := range line {
+		if plainMermaid(line, i) {
 			b.WriteRune(r)
 		} else {
 			fmt.Fprintf(&b, "#%d;", r)
 		}
 	}
 	return b.String()
+}
+
+// plainMermaid reports whether a character of a line has no meaning where it is.
+func plainMermaid(line []rune, i int) bool {
+	isWord := func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
+	switch r := line[i]; {
+	case isWord(r):
+		return true
+	case i == 0: // "- x" is an item of a list, "    x" is code
+		return false
+	case r == '.' || r == ')': // "1. x" is an item of a list
+		return slices.ContainsFunc(line[:i], func(r rune) bool { return !unicode.IsDigit(r) })
+	case r == '_': // "_x_" is emphasized
+		return isWord(line[i-1]) && i+1 < len(line) && isWord(line[i+1])
+	default:
+		return strings.ContainsRune(" ,-(/=!?'", r)
+	}
 }
