@@ -224,9 +224,9 @@ func (c *cli) layers(p *picture) error {
 				parents = "← " + anyOf(s) + strings.Join(all, ", ")
 			}
 			if p.run != nil {
-				drawn.row(mark, s.Name, p.state(s.Name), parents, remarks(s))
+				drawn.row(mark, s.Name, p.state(s.Name), parents, strings.Join(remarks(s), "; "))
 			} else {
-				drawn.row(mark, s.Name, parents, remarks(s))
+				drawn.row(mark, s.Name, parents, strings.Join(remarks(s), "; "))
 			}
 			mark = ""
 		}
@@ -264,8 +264,7 @@ func anyOf(s *apiclient.GraphStep) string {
 }
 
 // remarks returns what is special about a step.
-func remarks(s *apiclient.GraphStep) string {
-	var all []string
+func remarks(s *apiclient.GraphStep) (all []string) {
 	switch s.Kind {
 	case apiclient.GraphStepKindJob:
 		all = append(all, "runs the job "+value(s.Job))
@@ -281,5 +280,5 @@ func remarks(s *apiclient.GraphStep) string {
 	if value(s.AllowFailure) {
 		all = append(all, "may fail")
 	}
-	return strings.Join(all, "; ")
+	return all
 }

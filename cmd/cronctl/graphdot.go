@@ -28,10 +28,7 @@ var fills = map[common.Status]fill{
 
 // label returns the lines that a step is drawn with.
 func (p *picture) label(s *apiclient.GraphStep) []string {
-	lines := []string{cmp.Or(value(s.Title), s.Name)}
-	if more := remarks(s); more != "" {
-		lines = append(lines, more)
-	}
+	lines := append([]string{cmp.Or(value(s.Title), s.Name)}, remarks(s)...)
 	if state := p.state(s.Name); state != "" {
 		lines = append(lines, state)
 	}
