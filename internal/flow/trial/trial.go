@@ -119,6 +119,8 @@ func (r *run) drive() (*flow.Completion, error) {
 				code = ""
 			}
 			err = r.kill(code)
+		case len(r.endless) == 0:
+			return nil, common.Errorf(common.CodeInternal, "the flow run neither proceeds nor ends")
 		default:
 			return nil, nil
 		}
