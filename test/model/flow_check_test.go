@@ -351,7 +351,7 @@ func (c *checker) completed(r *revision, e event, run *flowLife) {
 	for name, m := range ran {
 		if all.node(name) == nil {
 			c.breaks("F7", "%s has no node %s, which ended %s", run.Run, name, m.text())
-		} else if m.Reason == stopped && !c.mayStop(run, ran, name) {
+		} else if m.Status == "skipped" && m.Reason == stopped && !c.mayStop(run, ran, name) {
 			c.breaks("F7", "node %s of %s ended %s, and by the rules %+v", name, run.Run, m.text(),
 				c.without(run, ran, name))
 		}

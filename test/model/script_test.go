@@ -89,6 +89,7 @@ func play(ctx context.Context, w *world) (until time.Time) {
 func run(ctx context.Context, w *world, jobs []string, skews []time.Duration,
 	part func(context.Context, *script)) (until time.Time) {
 	ctx, cancel := context.WithCancel(ctx)
+	w.changed = make(chan struct{}) // in virtual time: the masters wait for the first change
 	w.start = time.Now().Add(-time.Hour)
 	s := &script{world: w, random: w.randomOf("script"), jobs: jobs}
 	for i := range 2 {
@@ -182,6 +183,7 @@ func (s *script) newMaster(ctx context.Context, name string, skew time.Duration)
 		func() common.MasterPresence {
 			return common.MasterPresence{ID: name, Host: name, Clock: time.Now().Add(skew).UTC()}
 		})
+	s.background.Go(func() { _ = jobs.Run(ctx) })
 	s.background.Go(func() { _ = session.Run(ctx) })
 	s.background.Go(func() { _ = presence.Run(ctx) })
 	s.world.mutation.atSave(m.link)
