@@ -6452,6 +6452,9 @@ type OutputMatchStream string
 
 // OutputObject defines model for OutputObject.
 type OutputObject struct {
+	// Default The value if the run does not report it, or the step does not run. Without it, a step that reads a value that does not exist is refused.
+	Default *string `json:"default,omitempty"`
+
 	// List The output is a list, one item per line; at most one output is.
 	List *bool `json:"list,omitempty"`
 

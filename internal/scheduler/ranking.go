@@ -134,6 +134,10 @@ func (r *Ranking) expire(f *Fire, req *placement.Requirements, now, base time.Ti
 	action := Action{Expire: true, Read: true, Reason: placement.Why(req, r.candidates), Nowhere: nowhere}
 	if action.Reason.Code == common.ReasonStarting { // a worker was eligible, but did not claim it
 		switch {
+		case !r.agree(f):
+			needs := strings.Join(f.Flow.Needs, ", ")
+			action.Reason = common.Reason{Code: common.ReasonNoWorker, Data: map[string]string{"needs": needs},
+				Text: "not all workers that keep flow runs have the feature " + needs + ", which the flow needs"}
 		case f.PoolMissing:
 			action.Reason = common.PoolMissing(f.Terms.Pool)
 		case f.PoolFull:

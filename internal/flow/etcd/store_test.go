@@ -337,18 +337,25 @@ func TestEndNodes_EndsWhateverANodeIs(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if got := r.mark("waiting"); got.State != common.NodeEnded || got.Status != common.StatusKilled {
+	// by this reason, the steps after them do not count them as failed
+	if got := r.mark("waiting"); got.State != common.NodeEnded || got.Status != common.StatusKilled ||
+		got.Reason != common.ReasonFlowStopped {
 		t.Errorf("the trigger: %+v", got)
 	}
-	if got := r.mark("ask"); got.State != common.NodeEnded || got.Status != common.StatusKilled {
+	if got := r.mark("ask"); got.State != common.NodeEnded || got.Status != common.StatusKilled ||
+		got.Reason != common.ReasonFlowStopped {
 		t.Errorf("the approval: %+v", got)
 	}
 	if left := r.keys(common.TriggersPrefix, common.FlowWaitsPrefix); len(left) != 0 {
 		t.Errorf("left: %q", left)
 	}
 	kv, err := etcdkit.Get(t.Context(), r.client, common.KillKey("w7", running))
-	if err != nil || kv == nil || kv.Version != 1 || !strings.Contains(string(kv.Value), "enough") {
-		t.Errorf("the run has no kill request, or several: %v, %v", kv, err)
+	if err != nil || kv == nil || kv.Version != 1 {
+		t.Fatalf("the run has no kill request, or several: %v, %v", kv, err)
+	}
+	kill, err := common.Decode[common.Kill](kv.Value)
+	if err != nil || kill.Code != common.ReasonFlowStopped || kill.By != "ann" || kill.Note != "enough" {
+		t.Errorf("the kill request of the run: %+v, %v", kill, err)
 	}
 	if got := r.head("etl:nested", nested); got.Kill == nil || got.Kill.By != "ann" {
 		t.Errorf("the nested flow run: %+v", got.Kill)

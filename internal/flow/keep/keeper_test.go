@@ -49,6 +49,28 @@ func TestKeeper_Chain_RunsStepAfterStep(t *testing.T) {
 	})
 }
 
+// A flow run that needs a feature is kept by the workers that have it, whichever rank the others would have.
+func TestKeeper_FlowRunThatNeedsAFeature_IsKeptByThoseThatHaveIt(t *testing.T) {
+	virtualtime.Test(t, func(t *testing.T) {
+		for _, needs := range [][]string{nil, {common.FeatureValues}, {"of a later version"}} {
+			for _, able := range []string{"w1", "w2", "w3"} {
+				w := newWorld(t, chain("a", "b"))
+				w.old = map[string]bool{"w1": true, "w2": true, "w3": true}
+				delete(w.old, able)
+				w.keep("w1", "w2", "w3")
+				run := w.begin(func(h *common.Head) { h.Needs = needs })
+				time.Sleep(10 * time.Second)
+				if done := w.outcome(run) != nil; done != (len(needs) == 0 || needs[0] == common.FeatureValues) {
+					t.Errorf("a flow run that needs %q and %s has: it ended: %t", needs, able, done)
+				}
+				if _, marked := w.marks[run]["a"]; len(needs) > 0 && needs[0] != common.FeatureValues && marked {
+					t.Errorf("a step of a flow run that needs %q was started", needs)
+				}
+			}
+		}
+	})
+}
+
 func TestKeeper_FailedStep_RestIsSettledAndTheReasonNamesIt(t *testing.T) {
 	virtualtime.Test(t, func(t *testing.T) {
 		w := newWorld(t, chain("a", "b", "c"))

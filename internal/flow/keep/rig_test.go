@@ -18,6 +18,7 @@ import (
 
 // world is an etcd of flow runs in memory, with the keepers that follow it.
 type world struct {
+	old   map[string]bool // workers of an earlier version
 	t     *testing.T
 	graph *flow.Graph
 
@@ -97,7 +98,11 @@ func (c counted) FlowStarted(nodes int, after time.Duration) {
 func (w *world) keep(workers ...string) {
 	var candidates []placement.Candidate
 	for _, id := range workers {
-		candidates = append(candidates, placement.Candidate{ID: id, Features: []string{common.FeatureFlows}})
+		features := []string{common.FeatureFlows}
+		if !w.old[id] {
+			features = append(features, common.FeatureValues)
+		}
+		candidates = append(candidates, placement.Candidate{ID: id, Features: features})
 	}
 	ctx, cancel := context.WithCancel(w.t.Context())
 	var all sync.WaitGroup

@@ -169,6 +169,12 @@ func (w *words) reasonOf(r *common.Reason) string {
 	if r.Code == common.ReasonLate && r.Data["until"] != "" {
 		wanted += "_until"
 	}
+	if root := r.Data["root"]; root != "" {
+		wanted += "_root"
+		if root == r.Data["step"] {
+			wanted = r.Code + "_step"
+		}
+	}
 	for line := range strings.Lines(reasonsZh) {
 		code, text, _ := strings.Cut(strings.TrimSpace(line), "\t")
 		if code != wanted {

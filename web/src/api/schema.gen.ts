@@ -4943,6 +4943,8 @@ export interface components {
             text: string;
         };
         OutputObject: {
+            /** @description The value if the run does not report it, or the step does not run. Without it, a step that reads a value that does not exist is refused. */
+            default?: string;
             /** @description The output is a list, one item per line; at most one output is. */
             list?: boolean;
             /**

@@ -11,7 +11,7 @@ export const fieldOrder: Record<string, readonly string[]> = {
   'daemon.rebalance': ['after'],
   runOn: ['workers', 'concurrency', 'maxFailures', 'stop'],
   'params.*': ['default', 'description', 'pattern'],
-  'outputs.*': ['list', 'required', 'pointer', 'value'],
+  'outputs.*': ['list', 'required', 'default', 'pointer', 'value'],
   'steps.*': [
     'name', 'title', 'after', 'rule', 'when', 'forEach', 'type', 'with', 'command', 'args', 'stdin', 'shell', 'env', 'workDir', 'user', 'job', 'params', 'approval', 'outputs', 'allowFailure', 'timeout', 'killGrace', 'memoryMax', 'tasksMax', 'successExitCodes',
     'retry', 'onLost', 'lostAfter', 'placement', 'priority', 'slots', 'output',

@@ -50,7 +50,7 @@ export const editor = {
     },
     params: 'Parameters', paramsHelp: 'Variables that can be set for a manual run. Others cannot be set.', paramOf: 'Parameter {{n}}', paramName: 'Variable', paramDefault: 'Default value', paramDescription: 'Description',
     paramPattern: 'Value pattern', paramAdd: 'Add a parameter', paramRemove: 'Remove parameter {{n}}',
-    outputs: 'Outputs', outputsHelp: 'Values that a run writes to files in the folder $CARILLON_OUTPUT, by name; separated by commas. In YAML, list: true marks a list of lines, and required: true fails a run without the value.', outputList: 'List', outputRequired: 'Required', outputValue: 'Value',
+    outputs: 'Outputs', outputsHelp: 'Values that a run writes to files in the folder $CARILLON_OUTPUT, by name; separated by commas. In YAML, list: true marks a list of lines, required: true fails a run without the value, and default: … is the value if there is none.', outputList: 'List', outputRequired: 'Required', outputDefault: 'Default', outputValue: 'Value',
     steps: 'Steps', stepsHelp: 'The steps are edited as YAML.', stepCount_one: '1 step', stepCount_other: '{{count}} steps', flowMore: 'Directory, user, shell',
     concurrency: 'Concurrency', concurrencyHelp: 'How many steps run at a time, from 1 to 1000.', failFast: 'Fail fast', failFastHelp: 'The first failure ends the steps that run; no further step starts.',
     overlap: 'Overlap policy', overlapHelp: 'What a fire does while the last run is active.',

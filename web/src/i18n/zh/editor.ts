@@ -53,7 +53,7 @@ export const editor: Texts<typeof english> = {
     },
     params: '参数', paramsHelp: '手动启动的运行可以设置这些变量，不能设置其他变量。', paramOf: '参数 {{n}}', paramName: '变量', paramDefault: '默认值', paramDescription: '说明',
     paramPattern: '取值的格式', paramAdd: '添加参数', paramRemove: '删除参数 {{n}}',
-    outputs: '输出值', outputsHelp: '运行写入 $CARILLON_OUTPUT 目录中同名文件的值，以逗号分隔。在 YAML 中，list: true 表示按行的列表，required: true 表示缺少该值时运行失败。', outputList: '列表', outputRequired: '必需', outputValue: '值',
+    outputs: '输出值', outputsHelp: '运行写入 $CARILLON_OUTPUT 目录中同名文件的值，以逗号分隔。在 YAML 中，list: true 表示按行的列表，required: true 表示缺少该值时运行失败，default: … 是没有该值时使用的值。', outputList: '列表', outputRequired: '必需', outputDefault: '默认值', outputValue: '值',
     steps: '步骤', stepsHelp: '步骤以 YAML 编辑。', stepCount_one: '1 个步骤', stepCount_other: '{{count}} 个步骤', flowMore: '目录、用户与 Shell',
     concurrency: '并发数', concurrencyHelp: '同时运行的步骤数，1 至 1000。', failFast: '失败即停', failFastHelp: '第一个失败会结束正在运行的步骤，不再启动其他步骤。',
     overlap: '重叠策略', overlapHelp: '上一次运行仍在进行时如何处理触发。',

@@ -139,6 +139,7 @@ export const definitionSpec: FieldSpec = {
         short: true,
         doc: 'An output: an object; of a flow, its value.',
         fields: {
+          default: { type: 'string', doc: 'The value if the run does not report it, or the step does not run. Without it, a step that reads a value that does not exist is refused.' },
           list: { type: 'boolean', doc: 'The output is a list, one item per line; at most one output is.' },
           pointer: { type: 'string', doc: 'Of a job of the type http: where the value is in a JSON body, as a JSON pointer (RFC 6901).', example: '/id' },
           required: { type: 'boolean', doc: 'A run that succeeds without this output fails.' },
@@ -320,6 +321,7 @@ export const definitionSpec: FieldSpec = {
               short: true,
               doc: 'An output: an object; of a flow, its value.',
               fields: {
+                default: { type: 'string', doc: 'The value if the run does not report it, or the step does not run. Without it, a step that reads a value that does not exist is refused.' },
                 list: { type: 'boolean', doc: 'The output is a list, one item per line; at most one output is.' },
                 pointer: { type: 'string', doc: 'Of a job of the type http: where the value is in a JSON body, as a JSON pointer (RFC 6901).', example: '/id' },
                 required: { type: 'boolean', doc: 'A run that succeeds without this output fails.' },

@@ -44,7 +44,7 @@ export const labels: Record<string, Label> = {
  */
 export const groups: Record<string, Label> = {
   dst: { label: 'dstGroup' }, catchUp: { label: 'catchUpGroup' }, retry: { label: 'retryGroup' }, placement: { label: 'placementGroup' }, runOn: { label: 'runOnGroup' }, daemon: { label: 'daemonGroup' }, 'daemon.rebalance': { label: 'daemonRebalanceGroup' }, autoPause: { label: 'autoPauseGroup' }, notify: { label: 'notifyGroup' }, 'notify.quiet': { label: 'notifyQuiet' }, output: { label: 'outputGroup' },
-  retention: { label: 'retentionGroup' }, 'outputs.*.list': { label: 'outputList' }, 'outputs.*.required': { label: 'outputRequired' }, 'outputs.*.pointer': { label: 'outputPointer' }, 'outputs.*.value': { label: 'outputValue' }, 'params.*.default': { label: 'paramDefault' }, 'params.*.description': { label: 'paramDescription' }, 'params.*.pattern': { label: 'paramPattern' },
+  retention: { label: 'retentionGroup' }, 'outputs.*.list': { label: 'outputList' }, 'outputs.*.required': { label: 'outputRequired' }, 'outputs.*.default': { label: 'outputDefault' }, 'outputs.*.pointer': { label: 'outputPointer' }, 'outputs.*.value': { label: 'outputValue' }, 'params.*.default': { label: 'paramDefault' }, 'params.*.description': { label: 'paramDescription' }, 'params.*.pattern': { label: 'paramPattern' },
 };
 
 export function labelAt(path: Path): Label | undefined {
