@@ -110,7 +110,8 @@ func (b *builder) fields(i int) {
 		most, own := b.graph.job.Timeout.Or(0), def.Approval.Timeout.Or(0)
 		if most > 0 && own >= most {
 			b.add(prefix+"approval.timeout", "range", def.Approval.Timeout,
-				"must be shorter than the timeout of the flow, %s", most).With("most", most)
+				"must be shorter than the timeout of the flow, %s", b.graph.job.Timeout).
+				With("most", string(b.graph.job.Timeout))
 		}
 	}
 	b.plainFields(i)

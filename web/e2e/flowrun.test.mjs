@@ -74,7 +74,7 @@ test('a step of a flow has statistics', async () => {
 });
 
 test('a flow run is paused, and its approval is answered on its page', async () => {
-  await server.api('POST', '/jobs', { name: 'ask', timeout: '10m', steps: [{ name: 'compute', command: 'true' }, { name: 'check', after: ['compute'], approval: { text: 'Are they right?', timeout: '2h' } }, { name: 'send', after: ['check'], command: 'echo sent' }] });
+  await server.api('POST', '/jobs', { name: 'ask', timeout: '10m', steps: [{ name: 'compute', command: 'true' }, { name: 'check', after: ['compute'], approval: { text: 'Are they right?', timeout: '5m' } }, { name: 'send', after: ['check'], command: 'echo sent' }] });
   const asked = await started('ask');
   const tab = await visit(`/runs/${asked}?step=send`, { width: 390, height: 844, hasTouch: true });
   const { page } = tab;
