@@ -90,7 +90,7 @@ type notNumber struct {
 }
 
 func (e *notNumber) Error() string {
-	return fmt.Sprintf("%s is %q, which is not a number", e.ref, common.Shorten(e.value))
+	return fmt.Sprintf("the value of %s, %q, is not a number", e.ref, common.Shorten(e.value))
 }
 
 // eval returns the value of the condition. look returns the value of a reference.

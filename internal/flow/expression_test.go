@@ -97,14 +97,14 @@ func TestExpressions_Rejected(t *testing.T) {
 // A value that does not exist, and a text that is not a number, are faults of the flow run, never empty or 0.
 func TestExpressions_CannotBeEvaluated(t *testing.T) {
 	for source, want := range map[string]string{
-		`steps.gone.outputs.k == ""`: "steps.gone.outputs.k has no value: it was not written",
-		`!(steps.gone.outputs.k in ["a"]) && params.DAY == "today"`: "steps.gone.outputs.k has no value: it was not " +
-			"written",
-		`steps.probe.outputs.day > 9`:  `steps.probe.outputs.day is "monday", which is not a number`,
-		`params.DAY in [1, 2]`:         `params.DAY is "today", which is not a number`,
-		`params.BIG > 1`:               `params.BIG is "1e400", which is not a number`,
-		`steps.probe.status < 3`:       `steps.probe.status is "failed", which is not a number`,
-		`steps.gone.outputs.rows != 1`: "steps.gone.outputs.rows has no value: it was not written",
+		`steps.gone.outputs.k == ""`: "the value steps.gone.outputs.k does not exist: it was not written",
+		`!(steps.gone.outputs.k in ["a"]) && params.DAY == "today"`: "the value steps.gone.outputs.k does not " +
+			"exist: it was not written",
+		`steps.probe.outputs.day > 9`:  `the value of steps.probe.outputs.day, "monday", is not a number`,
+		`params.DAY in [1, 2]`:         `the value of params.DAY, "today", is not a number`,
+		`params.BIG > 1`:               `the value of params.BIG, "1e400", is not a number`,
+		`steps.probe.status < 3`:       `the value of steps.probe.status, "failed", is not a number`,
+		`steps.gone.outputs.rows != 1`: "the value steps.gone.outputs.rows does not exist: it was not written",
 	} {
 		x, err := newEvaluator().compile(source)
 		if err != nil {

@@ -27,7 +27,7 @@ type missingValue struct {
 	why string
 }
 
-func (e *missingValue) Error() string { return e.ref.String() + " has no value: " + e.why }
+func (e *missingValue) Error() string { return "the value " + e.ref.String() + " does not exist: " + e.why }
 
 // look returns the value of a reference. One that does not exist is an error, never an empty text.
 func (s *State) look(ref reference) (fact, error) {
@@ -60,7 +60,14 @@ func (s *State) look(ref reference) (fact, error) {
 	if byDefault := s.graph.steps[i].def.Outputs[ref.key].Default; byDefault != nil {
 		return fact{text: *byDefault}, nil
 	}
-	return fact{}, &missingValue{ref, "the step ended " + f.Status + " and did not report it"}
+	how := "ended " + strings.ReplaceAll(f.Status, "_", " ") + " without it"
+	switch common.Status(f.Status) {
+	case common.StatusSucceeded:
+		how = "has succeeded without it"
+	case common.StatusSkipped:
+		how = "was skipped"
+	}
+	return fact{}, &missingValue{ref, "step " + ref.step + " " + how}
 }
 
 func (s *State) lookRun(ref reference) (fact, error) {

@@ -144,14 +144,14 @@ func TestStart_RefusedForItsValues_SaysWhich(t *testing.T) {
 		text  string
 	}{
 		{"steps.a.outputs.id == ''", "", "value_missing", "map[output:id step:a value:steps.a.outputs.id]",
-			"steps.a.outputs.id has no value: the step ended succeeded and did not report it"},
+			"the value steps.a.outputs.id does not exist: step a has succeeded without it"},
 		{"steps.a.outputs.id > 9", "many", "when_invalid", `map[expression:steps.a.outputs.id > 9 fault:` +
-			`steps.a.outputs.id is "many", which is not a number read:steps.a.outputs.id value:many]`,
-			`the condition steps.a.outputs.id > 9 cannot be evaluated: steps.a.outputs.id is "many", which is not a ` +
-				`number`},
+			`the value of steps.a.outputs.id, "many", is not a number read:steps.a.outputs.id value:many]`,
+			`the condition steps.a.outputs.id > 9 cannot be evaluated: the value of steps.a.outputs.id, "many", is ` +
+				`not a number`},
 		{"run.intervalStart != ''", "", "value_missing", "map[value:run.intervalStart]",
-			"run.intervalStart has no value: only fires of the schedule have an interval, and the first one has no " +
-				"start"},
+			"the value run.intervalStart does not exist: only fires of the schedule have an interval, and the first " +
+				"one has no start"},
 	} {
 		r := newRig(t, compiled(t, steps(
 			with(inline("a"), func(s *common.Step) { s.Outputs = map[string]common.Output{"id": {}} }),

@@ -95,6 +95,27 @@ test('a flow run is paused, and its approval is answered on its page', async () 
   await leave(tab);
 });
 
+test('a step that did not run leads to the step because of which it did not, and one without its value says which', async () => {
+  await server.api('POST', '/jobs', {
+    name: 'machines', timeout: '10m', steps: [
+      { name: 'create', command: 'echo created', outputs: { id: {} } }, { name: 'use', after: ['create'], env: { ID: '${{ steps.create.outputs.id }}' }, command: 'rm -r "/tmp/machines/$ID"' },
+      { name: 'check', after: ['use'], command: 'true' }, { name: 'tell', after: ['check'], command: 'true' },
+    ],
+  });
+  const stopped = await started('machines');
+  await ended(stopped);
+  const tab = await visit(`/runs/${stopped}?step=tell`);
+  const { page } = tab;
+  await page.locator('[data-why]').getByText('Step check had to succeed, and did not run, because of step use').waitFor();
+  await node(page, 'tell').waitFor();
+  await shoot(page, 'flow-skipped');
+  await assertAccessible(page, 'a step that did not run', { strict: true });
+  await page.getByRole('link', { name: 'Open step use' }).click();
+  await drawerOf(page, 'use').getByText('The value steps.create.outputs.id does not exist').first().waitFor();
+  await shoot(page, 'flow-value-missing');
+  await leave(tab);
+});
+
 test('a step that runs a flow leads to its flow run', async () => {
   await server.api('POST', '/jobs', { name: 'outer', timeout: '10m', steps: [{ name: 'inner', job: 'load' }] });
   const outer = await started('outer');

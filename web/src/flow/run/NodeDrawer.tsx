@@ -40,6 +40,8 @@ export interface NodeDrawerProps {
   command?: string | undefined;
   /** Of a kept node: the flow run in which it ran. */
   from?: string | undefined;
+  /** Of a step that did not run because of others: the first one of them, and its address. */
+  root?: { step: string; href: string } | undefined;
   /** Output values by name. */
   outputs?: Readonly<Record<string, string>> | undefined;
   /** The output of its run. */
@@ -58,7 +60,7 @@ export interface NodeDrawerProps {
 
 /** One node of a flow: how far it is and why, its attempts, outputs and log. It lies beside the graph. */
 export function NodeDrawer(props: NodeDrawerProps) {
-  const { graph, step: name, states, question, until, command, from, attempts = [], outputs = {}, values, runOf, log, onClose, onRerun, onRetryItem, onApprove, onReject } = props;
+  const { graph, step: name, states, question, until, command, from, root, attempts = [], outputs = {}, values, runOf, log, onClose, onRerun, onRetryItem, onApprove, onReject } = props;
   const { t, i18n } = useTranslation();
   const title = useId();
   const head = useRef<HTMLHeadingElement>(null);
@@ -76,7 +78,7 @@ export function NodeDrawer(props: NodeDrawerProps) {
         <CloseButton aria-label={t('common.close')} onClick={onClose} />
       </div>
       {state && <p className={classes.status}><NodeBadge status={state.status} />{state.kept && <span className="small"><Filled text={t('nodeDrawer.kept', { run: slot })}>{from === undefined ? t('nodeDrawer.earlierRun') : <PlainLink href={`/runs/${encodeURIComponent(from)}?step=${encodeURIComponent(name)}`}>{t('nodeDrawer.earlierRun')}</PlainLink>}</Filled></span>}</p>}
-      {state && <Why graph={graph} step={name} state={state} states={states} />}
+      {state && <Why graph={graph} step={name} state={state} states={states} root={root} />}
       {(onApprove ?? onReject ?? onRerun) && (
         <div className={classes.acts}>
           {onApprove && <Button size="sm" onClick={onApprove}>{t('approvals.approve')}</Button>}
@@ -124,8 +126,8 @@ function Part({ title, children }: { title: string; children: ReactNode }) {
   return <div className={classes.part}><Title order={4} size="h6">{title}</Title>{children}</div>;
 }
 
-/** Why the node waits or did not run: the reason, and for a pending one the steps before it that have not ended. */
-function Why({ graph, step: name, state, states }: { graph: FlowGraph; step: string; state: NodeState; states: NodeStates | undefined }) {
+/** Why the node waits or did not run: the reason, the step at which it began, and for a pending one the steps before it that have not ended. */
+function Why({ graph, step: name, state, states, root }: { graph: FlowGraph; step: string; state: NodeState; states: NodeStates | undefined; root: NodeDrawerProps['root'] }) {
   const { t } = useTranslation();
   const step = graph.steps[graph.index.get(name) ?? -1];
   const open = state.status !== 'pending' ? [] : (step?.after ?? []).filter((one) => ['pending', 'waiting', 'running'].includes(states?.get(one.step)?.status ?? ''));
@@ -133,6 +135,7 @@ function Why({ graph, step: name, state, states }: { graph: FlowGraph; step: str
   return (
     <div className={classes.why} data-why="">
       {state.reason && !(state.code === 'waits_for_steps' && open.length > 0) && <p className="break">{visible(state.reason)}</p>}
+      {root && <p><PlainLink className="break" href={root.href}>{t('nodeDrawer.root', { step: visible(root.step) })}</PlainLink></p>}
       {open.length > 0 && (
         <>
           <p>{t('nodeDrawer.waitsFor')}</p>

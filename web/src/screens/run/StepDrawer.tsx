@@ -41,10 +41,11 @@ export function StepDrawer({ run, graph, step, states, nodes, approval, ...acts 
     const found = known?.find(({ id }) => id === one.run);
     return { ...one, status: found?.status, startedAt: found?.startedAt, endedAt: found?.endedAt };
   }) : [];
+  const root = node?.reason?.data?.['root'];
   const isNested = known?.some(({ digest }) => digest !== undefined) === true;
   return (
     <NodeDrawer
-      {...acts} graph={graph} step={step} states={states} question={approval?.text} until={approval?.until} command={command} from={node?.keptFrom} attempts={attempts} outputs={node?.outputs}
+      {...acts} graph={graph} step={step} states={states} question={approval?.text} until={approval?.until} command={command} from={node?.keptFrom} root={root === undefined ? undefined : { step: root, href: `/runs/${encodeURIComponent(run.id)}?step=${encodeURIComponent(root)}` }} attempts={attempts} outputs={node?.outputs}
       values={values} runOf={(item) => items.find((one) => one.item === item && (one.attempt ?? 0) > 0)?.run}
       log={ran && node.run !== undefined && definition?.kind !== 'approval' && !node.hidden && known !== undefined && (isNested ? <Nested run={node.run} /> : <NodeLog key={node.run} run={node.run} />)}
     />
