@@ -155,11 +155,8 @@ func (c *cli) showTried(r *trial.Result) error {
 		return err
 	}
 	end := fmt.Sprintf("\nflow run of %s: %s", r.Flow, r.Status)
-	switch {
-	case r.Reason != nil:
+	if r.Reason != nil {
 		end += fmt.Sprintf(" (%s): %s", r.Reason.Code, r.Reason.Text)
-	case r.Counts.Total > 0 && r.Counts.Skipped == r.Counts.Total:
-		end += ": nothing to do, all steps were skipped"
 	}
 	_, err = fmt.Fprintln(c.stdout, end)
 	return err

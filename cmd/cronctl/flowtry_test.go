@@ -42,7 +42,7 @@ func TestFlowTry_ShowsEachNode(t *testing.T) {
 		want []string
 	}{
 		{[]string{"other"}, []string{"a skipped skipped when_false the condition of the step is false",
-			"flow run of other: succeeded: nothing to do, all steps were skipped"}},
+			"flow run of other: succeeded (nothing_to_do): there was nothing to do: all steps were skipped"}},
 		{[]string{"load", "--output", "src.day=mon", "--output", "src.files=@" + files, "--end", "each@00001=lost"},
 			[]string{"src succeeded success 0", "each succeeded success", "each@00000 succeeded success 0",
 				"each@00001 lost failure", "ok succeeded success - approved", "past skipped skipped - when_false",

@@ -52,6 +52,7 @@ const (
 	ReasonFlowPaused        = "flow_paused"        // the flow run is paused
 	ReasonWorkersFailed     = "workers_failed"     // a fire failed on some of its workers
 	ReasonStepFailed        = "step_failed"        // a step of the flow run failed
+	ReasonNothingToDo       = "nothing_to_do"      // all steps of the flow run were skipped
 	ReasonFailFast          = "fail_fast"          // a step failed, and the flow ends with the first failure
 	ReasonTimeout           = "timeout"            // the run exceeded its timeout
 	ReasonParentGone        = "parent_gone"        // the flow run that it belongs to no longer exists

@@ -41,7 +41,7 @@ type Settle struct {
 // Completion is the outcome of the flow run.
 type Completion struct {
 	Status  common.Status
-	Reason  string // code; empty for a success
+	Reason  string // code; empty for a success, unless there was nothing to do
 	Counts  common.NodeCounts
 	Outputs map[string]string
 }

@@ -141,6 +141,8 @@ func (s *State) completion() *Completion {
 		c.Status, c.Reason = common.StatusFailed, common.ReasonStepFailed
 	case outputsTooLarge(c.Outputs):
 		c.Status, c.Reason = common.StatusFailed, common.ReasonOutputsInvalid
+	case c.Counts.Skipped == c.Counts.Total:
+		c.Reason = common.ReasonNothingToDo
 	}
 	if outputsTooLarge(c.Outputs) {
 		c.Outputs = nil

@@ -71,6 +71,21 @@ func TestKeeper_FlowRunThatNeedsAFeature_IsKeptByThoseThatHaveIt(t *testing.T) {
 	})
 }
 
+func TestKeeper_AllStepsSkipped_NothingToDo(t *testing.T) {
+	virtualtime.Test(t, func(t *testing.T) {
+		job := chain("a", "b")
+		job.Steps[0].When = "false"
+		w := newWorld(t, job)
+		w.keep("w1")
+		run := w.begin(nil)
+		time.Sleep(time.Second)
+		if got := w.outcome(run); got == nil || got.Status != common.StatusSucceeded || got.Reason == nil ||
+			got.Reason.Code != common.ReasonNothingToDo {
+			t.Errorf("outcome: %+v", got)
+		}
+	})
+}
+
 func TestKeeper_FailedStep_RestIsSettledAndTheReasonNamesIt(t *testing.T) {
 	virtualtime.Test(t, func(t *testing.T) {
 		w := newWorld(t, chain("a", "b", "c"))

@@ -25,7 +25,11 @@ func outcomeOf(run *common.FlowRun, state *flow.State, c *flow.Completion, now t
 			return outcome
 		}
 	}
-	if c.Status == common.StatusSucceeded {
+	switch {
+	case c.Reason == common.ReasonNothingToDo && run.Kind == common.KindFlow:
+		outcome.Reason = &common.Reason{Code: c.Reason, Text: "there was nothing to do: all steps were skipped"}
+		return outcome
+	case c.Status == common.StatusSucceeded:
 		return outcome
 	}
 	outcome.Reason = &common.Reason{Code: c.Reason}

@@ -94,6 +94,8 @@ func (r *run) reason(complete *flow.Completion) *common.Reason {
 	switch kill := r.head.Kill; {
 	case kill != nil && kill.Code == "":
 		return &common.Reason{Code: "killed_by_user", Text: "it was killed"}
+	case complete.Reason == common.ReasonNothingToDo:
+		return &common.Reason{Code: complete.Reason, Text: "there was nothing to do: all steps were skipped"}
 	case complete.Reason == common.ReasonTimeout:
 		return &common.Reason{Code: complete.Reason, Text: "it exceeded the timeout of the flow"}
 	case complete.Reason == common.ReasonOutputsInvalid:

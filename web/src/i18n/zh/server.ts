@@ -136,7 +136,7 @@ export const zhServer = {
     flow_stopped: '流程在此之前已被终止', step_failed: '步骤 {{steps}} 失败', workers_failed: '{{total}} 个工作节点中有 {{count}} 个失败：{{workers}}', fail_fast: '有步骤失败，流程随第一个失败结束', parent_gone: '所属的流程运行已不存在', vanished: 'etcd 中没有它的运行', definition_missing: '无法读取流程的步骤',
     backfill_failed: '{{total}} 次触发中有 {{failed}} 次失败',
     approval: '等待批准：{{text}}', approved: '由 {{by}} 批准', rejected: '被 {{by}} 拒绝', waits_for_steps: '等待步骤 {{steps}}', node_limit: '同时运行的步骤已达上限（{{most}} 个）', flow_paused: '流程运行已暂停，不再开始新步骤', job_missing: '任务 {{job}} 不存在', too_deep: '流程嵌套过深',
-    value_missing: '值 {{value}} 不存在', when_invalid: '条件 {{expression}} 无法求值',
+    nothing_to_do: '没有需要执行的内容：所有步骤都被跳过', value_missing: '值 {{value}} 不存在', when_invalid: '条件 {{expression}} 无法求值',
     items_invalid: '列表的条目过多，或其中一项过长', params_invalid: '计算得出的值过大或不被允许', flows_full: '正在运行的流程节点过多',
     command_not_allowed: '此工作节点只允许分组 {{group}} 的任务运行部分命令；此命令，或随它给出的变量、参数、目录、输入，不在其中', max_run_time: '运行超过了此工作节点允许的最长时间 {{after}}', too_large: '任务的定义过大',
   },
