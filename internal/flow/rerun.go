@@ -142,11 +142,17 @@ func (p *planner) compare() {
 		case !exists:
 			p.faults.Add("definition", "reference", def.Name, "no longer contains step %s, which would be kept",
 				def.Name)
-		case !p.run[at] && !maps.Equal(def.Outputs, p.now.steps[at].def.Outputs):
+		case !p.run[at] && !maps.EqualFunc(def.Outputs, p.now.steps[at].def.Outputs, sameOutput):
 			p.faults.Add("definition", "reference", def.Name, "has other outputs of step %s, which would be kept",
 				def.Name)
 		}
 	}
+}
+
+// sameOutput reports whether two definitions of an output mean the same values; a default applies where there is none.
+func sameOutput(a, b common.Output) bool {
+	a.Default, b.Default = nil, nil
+	return a == b
 }
 
 // place adds a step to the plan.

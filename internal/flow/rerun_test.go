@@ -124,6 +124,34 @@ func TestReplan_OtherDefinition(t *testing.T) {
 	}
 }
 
+// A default is a fix of a value that did not exist: it applies to steps that are kept.
+func TestReplan_DefaultOfAKeptStep_Applies(t *testing.T) {
+	job := func(byDefault *string) common.Job {
+		return steps(
+			with(inline("a"), func(s *common.Step) {
+				s.Outputs = map[string]common.Output{"id": {Default: byDefault}}
+			}),
+			with(inline("b", "a"), func(s *common.Step) {
+				s.Env = map[string]string{"ID": "${{ steps.a.outputs.id }}"}
+			}))
+	}
+	r := newRig(t, compiled(t, job(nil)), outcomes(nil))
+	if r.run(); r.statuses() != "a=succeeded b=value_missing" {
+		t.Fatal(r.statuses())
+	}
+	none, same := "none", "none"
+	plan, err := Replan(r.state, compiled(t, job(&none)), Scope{Kind: ScopeFailed})
+	if err != nil {
+		t.Fatal(err)
+	}
+	again := newRig(t, compiled(t, job(&same)), outcomes(nil))
+	again.head.Base = plan.Base
+	again.state = New(again.state.graph, &again.head)
+	if again.run(); again.statuses() != "a=succeeded b=succeeded" || again.params["b"]["ID"] != "none" {
+		t.Errorf("%s, with %v", again.statuses(), again.params["b"])
+	}
+}
+
 // A map that was kept when its step had become one without items is still kept by the next re-run.
 func TestRecall_MapThatIsNoLongerOne_IsKeptAsAStep(t *testing.T) {
 	old := steps(with(inline("a"), func(s *common.Step) {

@@ -27,7 +27,9 @@ type missingValue struct {
 	why string
 }
 
-func (e *missingValue) Error() string { return "the value " + e.ref.String() + " does not exist: " + e.why }
+func (e *missingValue) Error() string {
+	return "the value " + e.ref.String() + " does not exist: " + e.why
+}
 
 // look returns the value of a reference. One that does not exist is an error, never an empty text.
 func (s *State) look(ref reference) (fact, error) {
