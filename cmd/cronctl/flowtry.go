@@ -86,7 +86,7 @@ Exit code 2: the definition has a fault, or an option names something that it do
 	flags.StringVar(&f.kill, "kill", "",
 		"end the flow run once only steps run that do not end: user (it is killed) or timeout")
 	_ = cmd.RegisterFlagCompletionFunc("format", words("table", "wide", "json", "yaml")) // the flags exist
-	_ = cmd.RegisterFlagCompletionFunc("kill", words(trial.KillUser, trial.KillTimeout))
+	_ = cmd.RegisterFlagCompletionFunc("kill", words(trial.KillUser, trial.KillTimeout, trial.KillForce))
 	return cmd
 }
 

@@ -48,11 +48,14 @@ const FeaturePools = "pools"
 // their flow run; see Output.Default.
 const FeatureValues = "values"
 
+// FeatureFinally: the worker runs clean-up steps; see Step.Finally.
+const FeatureFinally = "finally"
+
 // Features returns the features of the workers of this version. A worker that lacks one that a job needs would not run
 // it as defined.
 var Features = [...]string{FeatureDetach, FeatureSecrets, FeatureMemoryMax, FeatureTasksMax, FeatureOutputs,
 	FeatureFlows, FeatureAfter, FeatureSuccesses, FeatureTypes, FeatureSpread, FeatureDaemon, FeatureSchedules,
-	FeaturePools, FeatureValues}
+	FeaturePools, FeatureValues, FeatureFinally}
 
 // NeededFeatures returns the features that the job's fields require.
 func (j *Job) NeededFeatures() (needs []string) {

@@ -3,6 +3,7 @@ package common
 import (
 	"regexp"
 	"slices"
+	"time"
 )
 
 // Bounds and defaults of a flow.
@@ -17,6 +18,10 @@ const (
 	MaxWhen        = 512
 	MaxConcurrency = 1000
 	MaxFlowSecrets = 256 // different secrets that the env of its steps refers to
+	MaxCleanUps    = 20
+
+	DefaultCleanUpTimeout = "10m"
+	MaxCleanUpTimeout     = time.Hour
 
 	DefaultConcurrency = 100
 	DefaultItemName    = "ITEM"
@@ -60,6 +65,7 @@ type Step struct {
 	When         string   `json:"when,omitempty" maxLength:"512" doc:"The step is skipped if this expression is false." example:"steps.probe.exitCode == 28"`
 	AllowFailure bool     `json:"allowFailure,omitempty" doc:"Any end of the step counts as success."`
 	ForEach      *ForEach `json:"forEach,omitempty"`
+	Finally      bool     `json:"finally,omitempty" doc:"A clean-up step: it runs once all other steps have ended, also after a failure, a kill or the timeout, if one of the steps that it depends on was started. Timeout: 10m by default, at most 1h."`
 
 	Type             string            `json:"type,omitempty" pattern:"^([a-z][a-z0-9-]{0,30})?$" doc:"What the step executes: shell, http, or a plug-in of the workers. Default: shell."`
 	With             With              `json:"with,omitempty" doc:"Settings of a type other than shell."`

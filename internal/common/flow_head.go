@@ -125,8 +125,22 @@ type FlowKill struct {
 	Note string    `json:"note,omitempty"`
 	Code string    `json:"code,omitempty"` // reason, unless a user requested it
 	At   time.Time `json:"at"`
+	// Signal is sent first to the commands of its runs.
+	Signal Signal `json:"signal,omitempty"`
+	// Force ends clean-up steps as well.
+	Force    bool   `json:"force,omitempty"`
+	ForcedBy string `json:"forcedBy,omitempty"`
 	// Spare lets runs that have started continue: only no further node is started.
 	Spare bool `json:"spare,omitempty"`
+}
+
+// Forced returns the request as one that ends clean-up steps as well, by somebody.
+func (k *FlowKill) Forced(by string) *FlowKill {
+	forced := *k
+	if !forced.Force {
+		forced.Force, forced.ForcedBy = true, by
+	}
+	return &forced
 }
 
 // Status returns the status of the flow run that the request ends.
@@ -152,6 +166,8 @@ type Base struct {
 	Skipped Bits   `json:"skipped,omitempty"` // kept steps of class skipped
 	// Items holds the kept items of maps that are partly re-run. They succeeded.
 	Items map[string]Bits `json:"items,omitempty"`
+	// Again holds clean-up steps that run although no step before them runs again.
+	Again Bits `json:"again,omitempty"`
 	// Steps holds what expressions of the steps to run can read about kept steps.
 	Steps map[string]KeptStep `json:"steps,omitempty"`
 	// Spread holds the workers of a flow run of kind spread, whose numbers are those of the items.

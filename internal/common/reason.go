@@ -70,6 +70,7 @@ const (
 	ReasonBackfillFailed    = "backfill_failed"    // fires of the backfill have failed
 	ReasonRejected          = "rejected"           // an operator rejected the approval
 	ReasonWaitsForSteps     = "waits_for_steps"    // it waits for steps before it
+	ReasonWaitsForMain      = "waits_for_main"     // a clean-up step waits for the end of all other steps
 	ReasonNodeLimit         = "node_limit"         // as many nodes run as may
 	ReasonFlowsFull         = "flows_full"         // the running flows have too many nodes
 

@@ -98,6 +98,7 @@ type NodeRetry struct {
 type KillRequest struct {
 	Signal Signal `json:"signal,omitempty" enum:"TERM,INT,QUIT,HUP,USR1,USR2,KILL" doc:"The signal to send first; default TERM. Processes still alive after the job's killGrace get KILL; with KILL there is no grace period. A pending run is cancelled, whatever the signal."`
 	Note   string `json:"note,omitempty" maxLength:"500" doc:"Reason; shown with the run."`
+	Force  bool   `json:"force,omitempty" doc:"Of a flow run: ends its clean-up steps as well, and starts none."`
 }
 
 // PauseRequest requests to pause a job, until a time or until it is resumed.

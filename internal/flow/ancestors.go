@@ -17,6 +17,7 @@ func (b *builder) references() {
 			source := b.reference(location, ref, location == at(i, "forEach.list"))
 			switch {
 			case source < 0 || above == nil:
+			case g.steps[i].final && !g.steps[source].final: // it has ended
 			case !above.has(int32(i), source):
 				b.add(location, "reference", ref.String(), "names step %q, which is not an ancestor: add it to after",
 					ref.step)

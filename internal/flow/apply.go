@@ -38,6 +38,9 @@ func (s *State) Apply(name string, mark common.Node, revision int64) error {
 		return nil
 	}
 	s.proceed(i, item, n, now)
+	if !s.cleans && s.cleanUp() {
+		s.queue = append(s.queue, s.graph.final...)
+	}
 	s.drain()
 	return nil
 }
@@ -54,8 +57,24 @@ func (s *State) applyEarly(i int32, item int, r record) {
 		if wasStarted {
 			delta = -1
 		}
-		s.counts.started += delta
+		s.begin(i, delta)
 		s.counts.running += delta
+	}
+}
+
+// begin counts a mark started, or one that no longer is.
+func (s *State) begin(i int32, delta int) {
+	s.counts.started += delta
+	if !s.graph.steps[i].final {
+		s.counts.begun += delta
+	}
+}
+
+// lack counts nodes that have no outcome, or no longer lack one.
+func (s *State) lack(i int32, delta int) {
+	s.counts.missing += delta
+	if !s.graph.steps[i].final {
+		s.counts.main += delta
 	}
 }
 
@@ -82,14 +101,14 @@ func (s *State) proceed(i int32, item int, n int32, to common.NodeState) {
 	}
 	at.asked = askedNothing
 	if at.phase == phaseStarted && to != common.NodeStarted {
-		s.counts.started--
+		s.begin(i, -1)
 		s.run(i, item, -1)
 	}
 	switch to {
 	case common.NodeStarted:
 		if at.phase != phaseStarted {
 			at.phase = phaseStarted
-			s.counts.started++
+			s.begin(i, 1)
 			s.run(i, item, 1)
 		}
 	case common.NodeEnded:
@@ -98,7 +117,7 @@ func (s *State) proceed(i int32, item int, n int32, to common.NodeState) {
 		}
 		at.phase = phaseEnded
 		at.status, at.reason = at.mark.status, at.mark.reason
-		s.counts.missing--
+		s.lack(i, -1)
 		if !at.decided {
 			s.decide(i, item, n, s.classOf(i, item, &at.mark))
 		}

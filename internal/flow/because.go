@@ -26,7 +26,7 @@ func (s *State) Because(step string) (source, root string) {
 // one.
 func (s *State) source(i int32) int32 {
 	n, def := &s.nodes[i], s.graph.steps[i].def
-	if n.status != common.StatusSkipped {
+	if n.status != common.StatusSkipped || def.Finally {
 		return -1
 	}
 	switch n.reason {

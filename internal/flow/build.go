@@ -103,7 +103,10 @@ func (b *builder) names() {
 func (b *builder) step(i int) {
 	s := &b.graph.steps[i]
 	def := s.def
-	s.any = def.Rule.Any()
+	s.any, s.final = def.Rule.Any(), def.Finally
+	if s.final {
+		b.graph.final = append(b.graph.final, int32(i))
+	}
 	if def.When != "" {
 		x, err := b.eval.compile(def.When)
 		if err != nil {

@@ -13,7 +13,8 @@ func (s *State) rebuild() {
 	s.joins = make([]join, len(g.steps))
 	s.maps = map[int32]*items{}
 	s.ready, s.stopped, s.queue, s.roots = nil, nil, nil, nil
-	s.counts, s.swept, s.ending = counters{missing: len(g.steps)}, 0, false
+	s.counts = counters{missing: len(g.steps), main: len(g.steps) - len(g.final)}
+	s.swept, s.ending, s.cleans = 0, false, false
 	for i := range g.steps {
 		s.nodes[i] = node{mark: s.nodes[i].mark}
 		s.joins[i] = join{open: g.steps[i].open, reads: g.steps[i].reads}
@@ -21,7 +22,7 @@ func (s *State) rebuild() {
 	for i, held := range s.early {
 		for item, r := range held {
 			if s.effective(i, item, &r) == common.NodeStarted {
-				s.counts.started++
+				s.begin(i, 1)
 				s.counts.running++
 			}
 		}
@@ -30,6 +31,7 @@ func (s *State) rebuild() {
 		s.visit(i)
 		s.queue = s.queue[:0] // later steps are visited anyway
 	}
+	s.cleanUp()
 }
 
 // collapse moves the marks of items to where those of items that do not exist yet are.
@@ -49,7 +51,7 @@ func (s *State) visit(i int32) {
 	n := &s.nodes[i]
 	if base := s.head.Base; base != nil && base.Kept.Has(int(i)) {
 		n.phase = phaseKept
-		s.counts.missing--
+		s.lack(i, -1)
 		class := common.ClassSuccess
 		switch {
 		case base.Failed.Has(int(i)):
@@ -87,6 +89,12 @@ func (s *State) try(i int32) {
 	}
 	def, j := &s.graph.steps[i], &s.joins[i]
 	switch {
+	case def.final && !s.cleanUp(), def.final && (j.open > 0 || j.reads > 0):
+		return
+	case def.final && !s.leftBehind(i):
+		s.skip(i, common.ReasonRuleUnmet)
+		return
+	case def.final:
 	case def.any && j.held == 0 || !def.any && j.open > 0:
 		if j.open == 0 {
 			s.skip(i, j.reason())
@@ -153,6 +161,9 @@ func (s *State) decide(i int32, item int, n int32, class common.Class) {
 		return // else the nodes after it would end differently, depending on whether they are settled with it or later
 	}
 	for _, e := range s.graph.out(i) {
+		if s.graph.steps[e.to].final && !s.graph.steps[i].final {
+			continue // it waits for all of the main part
+		}
 		j := &s.joins[e.to]
 		if e.on == onRead {
 			j.reads--

@@ -38,7 +38,7 @@ func (s *State) expand(i int32) {
 	n.phase = phaseExpanded
 	m := &items{base: int32(len(s.nodes)), list: list}
 	s.maps[i] = m
-	s.counts.missing += len(list) - 1
+	s.lack(i, len(list)-1)
 	s.nodes = append(s.nodes, make([]node, len(list))...)
 	var kept common.Bits
 	if base := s.head.Base; base != nil {
@@ -52,7 +52,7 @@ func (s *State) expand(i int32) {
 		at := &s.nodes[int(m.base)+item]
 		if kept.Has(item) {
 			at.phase, at.status = phaseKept, common.StatusSucceeded
-			s.counts.missing--
+			s.lack(i, -1)
 			s.decide(i, item, m.base+int32(item), common.ClassSuccess)
 			continue
 		}
@@ -64,7 +64,7 @@ func (s *State) expand(i int32) {
 		at.mark = r
 		state := s.effective(i, item, &r)
 		if state == common.NodeStarted { // it was counted as a mark of an item that did not exist
-			s.counts.started--
+			s.begin(i, -1)
 			s.counts.running--
 		}
 		s.proceed(i, item, m.base+int32(item), state)

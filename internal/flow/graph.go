@@ -10,6 +10,7 @@ type Graph struct {
 	index map[string]int32
 	steps []step
 	order []int32 // indexes of the steps, each after the steps that it depends on
+	final []int32 // indexes of the clean-up steps
 	turns []int32 // indexes of the steps in the order in which they get free places: by priority, then by definition
 
 	// The edges out of step i are edges[first[i]:first[i+1]].
@@ -26,8 +27,9 @@ type Graph struct {
 type step struct {
 	def   *common.Step
 	any   bool  // one edge is enough
-	open  int32 // edges into the step
-	reads int32 // steps whose values it reads
+	final bool  // a clean-up step
+	open  int32 // edges into the step; of a clean-up step, those from others
+	reads int32 // steps whose values it reads, likewise
 	turn  int32 // its position in turns
 	when  *expression
 	list  *reference // of a map, unless its items are constants

@@ -61,7 +61,7 @@ func (g *Graph) inline(def *common.Step) common.Job {
 		Shell:            def.Shell,
 		WorkDir:          cmp.Or(def.WorkDir, flow.WorkDir),
 		User:             cmp.Or(def.User, flow.User),
-		Timeout:          def.Timeout,
+		Timeout:          timeoutOf(def),
 		KillGrace:        cmp.Or(def.KillGrace, flow.KillGrace),
 		MemoryMax:        cmp.Or(def.MemoryMax, flow.MemoryMax),
 		TasksMax:         cmp.Or(def.TasksMax, flow.TasksMax),
@@ -83,4 +83,12 @@ func (g *Graph) inline(def *common.Step) common.Job {
 		job.User, job.WorkDir, job.MemoryMax, job.TasksMax = def.User, def.WorkDir, def.MemoryMax, def.TasksMax
 	}
 	return job
+}
+
+// timeoutOf returns the timeout of the runs of a step.
+func timeoutOf(def *common.Step) common.Duration {
+	if def.Finally {
+		return cmp.Or(def.Timeout, common.DefaultCleanUpTimeout)
+	}
+	return def.Timeout
 }

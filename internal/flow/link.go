@@ -1,6 +1,7 @@
 package flow
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -34,6 +35,9 @@ func (b *builder) dependencies(i int) {
 		if on == "" {
 			on = s.def.Rule.On()
 		}
+		if g.steps[source].final && !s.final {
+			b.add(edgeAt(i, n), "reference", e.Step, "names a clean-up step, which only clean-up steps may follow")
+		}
 		d := dependency{source: source, on: conditionOf(on)}
 		if len(e.ExitCodes) > 0 {
 			d.on, d.codes = onCodes, int32(len(g.codes))
@@ -41,7 +45,6 @@ func (b *builder) dependencies(i int) {
 		}
 		into = append(into, d)
 	}
-	s.open = int32(len(into))
 	read := map[int32]bool{}
 	s.references(i, func(_ string, ref reference) {
 		// a reference to the step itself is a fault that references finds; here it would be a cycle
@@ -51,7 +54,15 @@ func (b *builder) dependencies(i int) {
 			into = append(into, dependency{source: source, on: onRead})
 		}
 	})
-	s.reads = int32(len(into)) - s.open
+	for _, d := range into {
+		switch {
+		case s.final && !g.steps[d.source].final: // all of these have ended before
+		case d.on == onRead:
+			s.reads++
+		default:
+			s.open++
+		}
+	}
 	b.from[i] = into
 }
 
@@ -64,7 +75,7 @@ func (b *builder) link() {
 		for _, d := range b.from[i] {
 			g.first[d.source+1]++
 		}
-		total += int(g.steps[i].open)
+		total += len(g.steps[i].def.After)
 	}
 	if total > common.MaxFlowEdges {
 		b.add("steps", "too_many", total, "must have at most %d edges", common.MaxFlowEdges).
@@ -101,10 +112,21 @@ func (b *builder) sort() {
 			}
 		}
 	}
+	slices.SortStableFunc(g.order, func(a, b int32) int { // no other step follows a clean-up step
+		return cmp.Compare(g.phase(a), g.phase(b))
+	})
 	if len(g.order) < len(g.steps) {
 		path := b.cycle(open)
 		b.add("steps", "cycle", path, "contain a cycle: %s", path)
 	}
+}
+
+// phase numbers the parts of a flow: the clean-up begins when the main part has ended.
+func (g *Graph) phase(i int32) int {
+	if g.steps[i].final {
+		return 1
+	}
+	return 0
 }
 
 // cycle returns the path of a cycle among the steps that could not be ordered.

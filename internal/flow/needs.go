@@ -8,6 +8,7 @@ import (
 type reads struct {
 	dates  bool // which depend on the time zone of the flow
 	values bool // or outputs have a default: what needs common.FeatureValues
+	finals bool // there are clean-up steps: common.FeatureFinally
 }
 
 // readsOf returns what a flow reads. Texts that cannot be parsed are left out: they are faults.
@@ -39,6 +40,7 @@ func readsOf(job *common.Job) (r reads) {
 	e := newEvaluator()
 	for i := range job.Steps {
 		s := &job.Steps[i]
+		r.finals = r.finals || s.Finally
 		render(s.Env)
 		render(s.Params)
 		outputs(s.Outputs)
@@ -54,9 +56,12 @@ func readsOf(job *common.Job) (r reads) {
 }
 
 // needs returns the features of the workers that advance flow runs, besides common.FeatureFlows.
-func (r reads) needs() []string {
+func (r reads) needs() (features []string) {
 	if r.values {
-		return []string{common.FeatureValues}
+		features = append(features, common.FeatureValues)
 	}
-	return nil
+	if r.finals {
+		features = append(features, common.FeatureFinally)
+	}
+	return features
 }

@@ -84,10 +84,17 @@ func (s *State) Pending() bool {
 }
 
 func (s *State) failsFast() bool {
-	return s.graph.job.FailFast && s.counts.failing > 0 && s.head.Kill == nil && !s.killing
+	return !s.cleans && s.graph.job.FailFast && s.counts.failing > 0 && s.head.Kill == nil && !s.killing
 }
 
-func (s *State) mayStart() bool { return s.head.Kill == nil && !s.head.Paused && !s.killing }
+// mayStart reports whether a node of the part that the flow run is in may be started: after a kill request, clean-up
+// steps may, unless it ends them as well.
+func (s *State) mayStart() bool {
+	if kill := s.head.Kill; kill != nil {
+		return s.cleans && !kill.Force
+	}
+	return !s.head.Paused && !s.killing
+}
 
 func (s *State) limit() int {
 	if s.head.Concurrency > 0 {

@@ -55,6 +55,7 @@ func Replan(before *State, now *Graph, scope Scope) (*Plan, error) {
 		same.Moved = 0
 		plan.Base.Spread = &same
 	}
+	plan.Base.Again = p.again
 	if plan.Base.Keeps() {
 		p.facts(plan.Base)
 	}
@@ -74,7 +75,8 @@ type planner struct {
 	before *State
 	now    *Graph
 	scope  Scope
-	run    []bool // by step of the definition that the re-run uses
+	run    []bool      // by step of the definition that the re-run uses
+	again  common.Bits // clean-up steps that were chosen
 	faults common.Faults
 }
 
@@ -114,6 +116,13 @@ func (p *planner) choose(scope Scope) {
 	}
 	for i := range p.run {
 		name := p.now.steps[i].def.Name
+		if p.now.steps[i].final { // never kept: what is left behind shows then
+			if p.run[i] || scope.Kind == ScopeFailed && p.hasFailedStep(name) {
+				p.again = p.again.With(i)
+			}
+			p.run[i] = true
+			continue
+		}
 		switch was := p.outcome(name); {
 		case was == nil && scope.Kind == ScopeOnly && !p.run[i]:
 			p.faults.Add("only", "required", name, "must include %s, which the earlier flow run did not have", name)
@@ -124,6 +133,12 @@ func (p *planner) choose(scope Scope) {
 	if scope.Kind != ScopeOnly {
 		p.now.descendants(p.run)
 	}
+}
+
+// hasFailedStep reports whether a step is of class failure.
+func (p *planner) hasFailedStep(name string) bool {
+	was := p.outcome(name)
+	return was != nil && was.class == common.ClassFailure
 }
 
 // hasFailed reports whether a step is of class failure, or is a map that tolerates the items which were stopped with

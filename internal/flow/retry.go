@@ -52,6 +52,9 @@ func (s *State) Retry(name string) (*Retry, error) {
 		if err = s.dependents(i, r); err != nil {
 			return nil, err
 		}
+		if err = s.beforeCleanUp(i, r); err != nil {
+			return nil, err
+		}
 	} else {
 		r.Open, r.OpenRevision = s.openItem(i)
 	}
@@ -75,7 +78,7 @@ func (s *State) dependents(i int32, r *Retry) error {
 		at := todo[0]
 		todo = todo[1:]
 		for _, e := range s.graph.out(at) {
-			if seen[e.to] {
+			if seen[e.to] || s.graph.steps[e.to].final && !s.graph.steps[i].final {
 				continue
 			}
 			seen[e.to] = true
@@ -96,6 +99,25 @@ func (s *State) dependents(i int32, r *Retry) error {
 				return retryRefused("too_many_dependents", "more than %d steps depend on it", maxCompared).
 					WithHint("wait until the flow run has ended, and re-run it then")
 			}
+		}
+	}
+	return nil
+}
+
+// beforeCleanUp adds the clean-up steps: once one of them has begun, the main part is over.
+func (s *State) beforeCleanUp(i int32, r *Retry) error {
+	if s.graph.steps[i].final {
+		return nil
+	}
+	for _, at := range s.graph.final {
+		n, name := &s.nodes[at], s.graph.steps[at].def.Name
+		if n.mark.state != "" || s.begun(at) {
+			return retryRefused("clean_up_started", "clean-up step %q has started or ended", name).
+				WithHint("wait until the flow run has ended, and re-run it then")
+		}
+		r.Absent = append(r.Absent, name)
+		if s.graph.steps[at].isMap() {
+			r.Maps = append(r.Maps, name)
 		}
 	}
 	return nil

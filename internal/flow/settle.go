@@ -17,6 +17,9 @@ func (s *State) settles(w *Work, most int) {
 	}
 	for ; s.swept < len(s.graph.order) && len(w.Settles) < most; s.swept++ {
 		i := s.graph.order[s.swept]
+		if s.graph.steps[i].final && !s.cleans {
+			return
+		}
 		switch n := &s.nodes[i]; n.phase {
 		case phaseExpanded:
 			if s.settleItems(w, most, i, common.ReasonFlowStopped); len(w.Settles) == most {
@@ -25,7 +28,7 @@ func (s *State) settles(w *Work, most int) {
 		case phaseDecided:
 			s.settle(w, i, -1, n.status, n.reason)
 		case phaseOpen, phaseReady:
-			if s.head.Kill == nil { // it waits for items that are being settled
+			if !s.halts() { // it waits for items that are being settled
 				return
 			}
 			s.settle(w, i, -1, common.StatusSkipped, common.ReasonFlowStopped)
@@ -38,7 +41,13 @@ func (s *State) isFinal() bool {
 	if s.counts.started > 0 || s.counts.asked > 0 {
 		return false
 	}
-	return s.head.Kill != nil || !s.killing && !s.hasReady()
+	return s.halts() || !s.killing && !s.hasReady()
+}
+
+// halts reports whether a kill request ends the part that the flow run is in.
+func (s *State) halts() bool {
+	kill := s.head.Kill
+	return kill != nil && (!s.cleans || kill.Force)
 }
 
 // stopping reports whether items of a stopped map are being settled, which decide the steps after it.
@@ -58,6 +67,9 @@ func (s *State) hasSettles() bool {
 	}
 	for at := s.swept; at < len(s.graph.order); at++ {
 		i := s.graph.order[at]
+		if s.graph.steps[i].final && !s.cleans {
+			return false
+		}
 		switch n := &s.nodes[i]; n.phase {
 		case phaseExpanded:
 			if s.nextSettled(i) >= 0 {
@@ -68,7 +80,7 @@ func (s *State) hasSettles() bool {
 				return true
 			}
 		case phaseOpen, phaseReady:
-			if s.head.Kill == nil {
+			if !s.halts() {
 				return false
 			}
 			if n.asked == askedNothing {

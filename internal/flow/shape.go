@@ -44,6 +44,30 @@ func (b *builder) kind(i int) {
 	}
 }
 
+// cleanUp checks a clean-up step.
+func (b *builder) cleanUp(i int) {
+	def := b.graph.steps[i].def
+	if !def.Finally {
+		return
+	}
+	if def.Rule != "" {
+		b.add(at(i, "rule"), "exclusive", nil, "cannot stand beside finally: it runs however the steps before it ended").
+			With("beside", "finally")
+	}
+	if def.Approval != nil {
+		b.add(at(i, "approval"), "exclusive", nil, "cannot stand beside finally").With("beside", "finally")
+	}
+	for n := range def.After {
+		if e := &def.After[n]; e.On != "" || len(e.ExitCodes) > 0 {
+			b.add(edgeAt(i, n), "exclusive", nil, "cannot have a condition beside finally: use when").
+				With("beside", "finally")
+		}
+	}
+	if def.Timeout.Or(0) > common.MaxCleanUpTimeout {
+		b.add(at(i, "timeout"), "range", def.Timeout, "must be at most 1h with finally").With("most", "1h")
+	}
+}
+
 // rule checks how a step combines its edges.
 func (b *builder) rule(i int) {
 	def := b.graph.steps[i].def

@@ -91,6 +91,7 @@ type State struct {
 	counts  counters
 	turn    int  // numbers the calls of Next that may start nodes
 	swept   int  // the position in the order up to which nodes were settled
+	cleans  bool // the main part has ended, and clean-up steps may be started
 	killing bool // Next has asked for a kill request
 	ending  bool // Next has returned the completion
 }
@@ -101,6 +102,8 @@ type counters struct {
 	asked   int // starts that Next has returned
 	running int // started or asked, without approvals: what the limit counts
 	missing int // nodes without an outcome in etcd
+	main    int // of these, those of the main part
+	begun   int // marks started, of nodes of the main part
 	failed  int // steps of class failure
 	failing int // failures of this flow run, and maps that can no longer succeed
 }

@@ -56,6 +56,12 @@ func (b *builder) flowFields() {
 		b.add("steps", "too_many", n, "must refer to at most %d secrets", common.MaxFlowSecrets).
 			With("most", common.MaxFlowSecrets)
 	}
+	if n := len(b.graph.final); n > common.MaxCleanUps {
+		b.add("steps", "too_many", n, "must contain at most %d clean-up steps", common.MaxCleanUps).
+			With("most", common.MaxCleanUps)
+	} else if n > 0 && n == len(b.graph.steps) {
+		b.add("steps", "required", nil, "must contain a step without finally")
+	}
 	b.targets("env", b.graph.env)
 	for _, name := range slices.Sorted(maps.Keys(job.Params)) {
 		b.plain("params."+common.Excerpt(name)+".default", job.Params[name].Default)
@@ -83,6 +89,7 @@ func (b *builder) fields(i int) {
 	prefix := "steps[" + itoa(i) + "]."
 	b.kind(i)
 	b.rule(i)
+	b.cleanUp(i)
 	b.forEach(i)
 	switch def.Kind() {
 	case common.InlineStep:

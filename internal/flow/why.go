@@ -54,6 +54,19 @@ func (s *State) why(i int32, item int, code string) *common.Reason {
 	if item >= 0 {
 		return Why(code, "", "")
 	}
-	source, root := s.Because(s.graph.steps[i].def.Name)
+	def := s.graph.steps[i].def
+	if def.Finally {
+		return WhyNoCleanUp(code)
+	}
+	source, root := s.Because(def.Name)
 	return Why(code, source, root)
+}
+
+// WhyNoCleanUp explains the code of a reason why a clean-up step did not run.
+func WhyNoCleanUp(code string) *common.Reason {
+	r := Why(code, "", "")
+	if code == common.ReasonRuleUnmet {
+		r.Text = "none of the steps that it cleans up after was started"
+	}
+	return r
 }

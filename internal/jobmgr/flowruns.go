@@ -71,11 +71,14 @@ func putEnd(t *etcdkit.Txn, run *common.Run) {
 	}
 }
 
-// killHead adds a kill request to a head. The first one decides how the flow run ends.
+// killHead adds a kill request to a head. The first one decides how the flow run ends; a later one may end its clean-up.
 func (s *Store) killHead(t *etcdkit.Txn, found *live.StoredRun, kill common.FlowKill) error {
 	head := found.Head
-	if head.Kill == nil {
+	switch {
+	case head.Kill == nil:
 		head.Kill = &kill
+	case kill.Force:
+		head.Kill = head.Kill.Forced(kill.By)
 	}
 	return putHead(t, found, &head)
 }

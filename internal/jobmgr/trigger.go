@@ -134,7 +134,8 @@ func (s *Store) Kill(ctx context.Context, actor common.Actor, id string, r commo
 		case live.Active:
 			s.putKill(t, actor, found.Run, r)
 		case live.FlowRun:
-			err = s.killHead(t, found, common.FlowKill{By: actor.Name, Note: r.Note, At: s.cfg.Now().UTC()})
+			err = s.killHead(t, found, common.FlowKill{By: actor.Name, Note: r.Note, At: s.cfg.Now().UTC(),
+				Signal: r.Signal, Force: r.Force})
 		case live.Pending, live.Approval:
 			run := found.Run
 			if run.Cause == common.CauseDaemon {
@@ -177,6 +178,9 @@ func (s *Store) find(ctx context.Context, id string) (*live.StoredRun, error) {
 // killed returns the details of a kill request for its audit entry: no signal for a run that did not start.
 func killed(run *live.StoredRun, r common.KillRequest) map[string]string {
 	after := map[string]string{"job": run.Job, "note": r.Note}
+	if r.Force {
+		after["force"] = "true"
+	}
 	if run.State == live.Active {
 		after["signal"] = string(cmp.Or(r.Signal, common.SignalTerm))
 	}

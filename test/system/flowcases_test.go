@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"carillon/internal/common"
+	"carillon/internal/flow/trial"
 	"carillon/internal/flow/trial/trialtest"
 )
 
@@ -99,6 +100,13 @@ func (f *flowCase) play(definition json.RawMessage, run *trialtest.Run) {
 	if len(run.Before) > 0 {
 		f.await(accepted.Run, run.Before, func(map[string]ranNode) []string { return nil })
 	}
+	if run.Kill == trial.KillUser || run.Kill == trial.KillForce {
+		f.kill(accepted.Run, false)
+	}
+	if run.Kill == trial.KillForce {
+		f.await(accepted.Run, run.Cleaning, func(map[string]ranNode) []string { return nil })
+		f.kill(accepted.Run, true)
+	}
 	if !run.Endless {
 		if err := os.WriteFile(f.gate(), nil, 0o600); err != nil {
 			f.t.Fatal(err)
@@ -121,6 +129,11 @@ func (f *flowCase) play(definition json.RawMessage, run *trialtest.Run) {
 			}
 		}
 	}
+}
+
+func (f *flowCase) kill(run string, force bool) {
+	f.t.Helper()
+	f.api.do(http.StatusAccepted, http.MethodPost, "/api/v1/runs/"+run+"/kill", map[string]any{"force": force}, nil)
 }
 
 func (f *flowCase) create(job any) {

@@ -96,7 +96,8 @@ func (s *Store) ending(run *common.FlowRun, at *place) (txns []*etcdkit.Txn) {
 		return t
 	}
 	// the steps after a node that was ended with its flow run have not failed because of it
-	kill := common.Kill{By: run.Kill.By, Note: run.Kill.Note, Code: common.ReasonFlowStopped, At: run.Kill.At}
+	kill := common.Kill{By: run.Kill.By, Note: run.Kill.Note, Code: common.ReasonFlowStopped, At: run.Kill.At,
+		Signal: run.Kill.Signal}
 	for _, kv := range at.triggers {
 		trigger, err := common.Decode[common.Trigger](kv.Value)
 		if err != nil || trigger.Flow == nil {
@@ -121,10 +122,16 @@ func (s *Store) ending(run *common.FlowRun, at *place) (txns []*etcdkit.Txn) {
 	}
 	for _, kv := range at.heads {
 		head, err := decodeHead(kv)
-		if err != nil || head.Kill != nil {
+		switch {
+		case err != nil:
+			continue
+		case head.Kill == nil:
+			head.Kill = run.Kill
+		case run.Kill.Force && !head.Kill.Force:
+			head.Kill = head.Kill.Forced(run.Kill.ForcedBy)
+		default:
 			continue
 		}
-		head.Kill = run.Kill
 		begin(kv).Put(string(kv.Key), head.Head)
 	}
 	if at.wait != nil {

@@ -51,10 +51,10 @@ func (k *Keeper) turn(r *kept, now time.Time) bool {
 		return true
 	}
 	kill := r.run.Kill
-	expired := kill == nil && !r.run.Deadline.IsZero() && now.After(r.run.Deadline)
+	expired := kill == nil && r.expired(now)
 	switch {
 	case !expired && !r.state.Pending() && len(r.unclaimed(now)) == 0 &&
-		(kill == nil || kill.Spare || len(r.started()) == 0):
+		(kill == nil || kill.Spare || len(r.stopping()) == 0):
 		r.pending, r.changed = time.Time{}, time.Time{}
 		return false
 	case r.pending.IsZero():
@@ -128,11 +128,11 @@ func (k *Keeper) failed(r *kept, what string, err error) {
 
 // act commits the next transaction of a flow run.
 func (k *Keeper) act(ctx context.Context, r *kept, now time.Time) {
-	if kill := r.run.Kill; kill == nil && !r.run.Deadline.IsZero() && now.After(r.run.Deadline) {
+	if kill := r.run.Kill; kill == nil && r.expired(now) {
 		k.kill(ctx, r, common.ReasonTimeout)
 		return
 	} else if kill != nil && !kill.Spare && !now.Before(r.endAgain) {
-		if nodes := r.started(); len(nodes) > 0 {
+		if nodes := r.stopping(); len(nodes) > 0 {
 			r.endAgain = now.Add(endEvery)
 			k.end(ctx, r, nodes)
 			return

@@ -84,9 +84,9 @@ func (r *kept) idle(now time.Time) {
 	if !r.pending.IsZero() {
 		sooner(r.pending.Add(takeoverAfter))
 	}
-	if r.run.Kill == nil {
+	if r.run.Kill == nil && !r.state.Cleans() {
 		sooner(r.run.Deadline)
-	} else if !r.run.Kill.Spare {
+	} else if kill := r.run.Kill; kill != nil && !kill.Spare && len(r.stopping()) > 0 {
 		sooner(now.Add(tickEvery)) // its nodes are asked to end
 	}
 	sooner(r.nextUnclaimed())
@@ -101,12 +101,19 @@ func (r *kept) idle(now time.Time) {
 	}
 }
 
-// started returns the nodes whose runs have not ended.
-func (r *kept) started() (nodes []flow.View) {
+// stopping returns the started nodes that a kill request ends: those of the main part, and clean-up steps if it says so.
+func (r *kept) stopping() (nodes []flow.View) {
 	for v := range r.state.Started() {
-		nodes = append(nodes, v)
+		if r.run.Kill.Force || !r.state.IsCleanUp(v.Step) {
+			nodes = append(nodes, v)
+		}
 	}
 	return nodes
+}
+
+// expired reports whether the timeout of the flow run is over. The clean-up is outside of it.
+func (r *kept) expired(now time.Time) bool {
+	return !r.run.Deadline.IsZero() && now.After(r.run.Deadline) && !r.state.Cleans()
 }
 
 // unchanged returns the started nodes whose marks are those of the search before, and notes the marks for the next one.

@@ -117,6 +117,9 @@ func (b *builder) node(v *flow.View) Node {
 		n.Status, n.Class = v.Status, v.Class
 		if n.Reason == nil && v.Reason != "" {
 			n.Reason = flow.Why(v.Reason, v.Source, v.Root)
+			if def.Finally {
+				n.Reason = flow.WhyNoCleanUp(v.Reason)
+			}
 		}
 	case n.Run != "": // its run is at least as new as its mark
 	case v.Stage == flow.StageStarted:
@@ -149,7 +152,9 @@ const mostNamed = 5
 // pending returns why a node was not started.
 func (b *builder) pending(v *flow.View, def *common.Step) *common.Reason {
 	switch {
-	case b.head.Kill != nil:
+	case def.Finally && !b.state.Cleans():
+		return &common.Reason{Code: common.ReasonWaitsForMain, Text: "it waits for the end of all other steps"}
+	case b.head.Kill != nil && (!def.Finally || b.head.Kill.Force):
 		return &common.Reason{Code: common.ReasonFlowStopped, Text: "the flow run is being ended"}
 	case v.Stage == flow.StageWaiting:
 		return b.waitsFor(def)

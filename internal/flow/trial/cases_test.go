@@ -62,7 +62,7 @@ func tried(c *trialtest.Case, run *trialtest.Run) (faults []string) {
 	}
 	if len(run.Before) > 0 {
 		held := try
-		held.Ends = maps.Clone(try.Ends)
+		held.Ends, held.Kill = maps.Clone(try.Ends), ""
 		for _, step := range run.Hold {
 			held.Ends[step] = trial.End{Status: common.StatusRunning}
 		}

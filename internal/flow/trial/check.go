@@ -44,8 +44,8 @@ func (t *Trial) check(graph *flow.Graph) (faults common.Faults) {
 		}
 		faults = append(faults, f)
 	}
-	if t.Kill != "" && t.Kill != KillUser && t.Kill != KillTimeout {
-		faults.Add("kill", "enum", t.Kill, "must be %s or %s", KillUser, KillTimeout)
+	if t.Kill != "" && t.Kill != KillUser && t.Kill != KillTimeout && t.Kill != KillForce {
+		faults.Add("kill", "enum", t.Kill, "must be %s, %s or %s", KillUser, KillTimeout, KillForce)
 	}
 	return faults
 }

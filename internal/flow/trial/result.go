@@ -56,6 +56,9 @@ func (r *run) node(v *flow.View) Node {
 	case v.Class != "":
 		if n.Reason = r.reasons[v.Node]; n.Reason == nil && v.Reason != "" {
 			n.Reason = flow.Why(v.Reason, v.Source, v.Root)
+			if def.Finally {
+				n.Reason = flow.WhyNoCleanUp(v.Reason)
+			}
 		}
 	case v.Stage == flow.StageStarted && def.Kind() == common.ApprovalStep:
 		n.Status = common.StatusWaiting
@@ -69,6 +72,9 @@ func (r *run) node(v *flow.View) Node {
 
 // pending returns why a node was not started.
 func (r *run) pending(v *flow.View, def *common.Step) *common.Reason {
+	if def.Finally && !r.state.Cleans() {
+		return &common.Reason{Code: common.ReasonWaitsForMain, Text: "it waits for the end of all other steps"}
+	}
 	if v.Stage != flow.StageWaiting {
 		return &common.Reason{Code: common.ReasonNodeLimit, Text: "as many nodes run as may"}
 	}

@@ -11,6 +11,7 @@ import (
 const (
 	KillUser    = "user"
 	KillTimeout = common.ReasonTimeout
+	KillForce   = "force"
 )
 
 // Trial is a flow run that is tried: what happens to it, besides what the definition says. The zero value is a flow run
@@ -24,7 +25,8 @@ type Trial struct {
 	PlannedAt time.Time
 
 	// Kill ends the flow run once nothing else can proceed than nodes that do not end: KillUser as a user kills it,
-	// KillTimeout as its timeout does. A flow run in which all nodes end is not killed.
+	// KillTimeout as its timeout does, KillForce as a user who ends its clean-up steps as well, with a second request if
+	// they do not end. A flow run in which all nodes end is not killed.
 	Kill string
 }
 
@@ -115,10 +117,12 @@ func (r *run) drive() (*flow.Completion, error) {
 			err = r.end(node)
 		case len(r.endless) > 0 && r.Kill != "" && r.head.Kill == nil:
 			code := r.Trial.Kill
-			if code == KillUser {
+			if code != KillTimeout {
 				code = ""
 			}
 			err = r.kill(code)
+		case len(r.endless) > 0 && r.Kill == KillForce && !r.head.Kill.Force:
+			err = r.force()
 		case len(r.endless) == 0:
 			return nil, common.Errorf(common.CodeInternal, "the flow run neither proceeds nor ends")
 		default:
@@ -203,14 +207,34 @@ func (r *run) ended(start *flow.Start, o *outcome) error {
 	})
 }
 
-// kill ends the flow run: all nodes that run are killed.
+// kill ends the flow run: the nodes of its main part that run are killed.
 func (r *run) kill(code string) error {
 	r.head.Kill = &common.FlowKill{By: "you", Code: code, At: r.PlannedAt}
 	r.state.SetHead(&r.head)
-	nodes := append(r.running, r.endless...)
+	return r.stop(code, func(step *common.Step) bool { return !step.Finally })
+}
+
+// force ends the clean-up steps that run as well.
+func (r *run) force() error {
+	r.head.Kill = r.head.Kill.Forced("you")
+	r.state.SetHead(&r.head)
+	return r.stop(r.head.Kill.Code, func(*common.Step) bool { return true })
+}
+
+// stop kills nodes that run.
+func (r *run) stop(code string, stopped func(*common.Step) bool) error {
+	running, endless := r.running, r.endless
 	r.running, r.endless = nil, nil
-	for _, node := range nodes {
+	for n, node := range append(running, endless...) {
 		start := r.started[node]
+		if !stopped(start.Step) {
+			if n < len(running) {
+				r.running = append(r.running, node)
+			} else {
+				r.endless = append(r.endless, node)
+			}
+			continue
+		}
 		o := outcome{status: common.StatusKilled,
 			reason: &common.Reason{Code: common.ReasonFlowStopped, Text: stopText(code)}}
 		if err := r.ended(&start, &o); err != nil {

@@ -206,7 +206,7 @@ func TestRun_UnknownNames_AreRefusedWithTheKnownOnes(t *testing.T) {
 			"outputs.ok.w is not an output of the step; there are no outputs of the step"},
 		{trial.Trial{Params: map[string]string{"NIGHT": "x"}},
 			"params.NIGHT is not a parameter of the job; parameters of the flow: DAY"},
-		{trial.Trial{Kill: "force"}, "kill must be user or timeout"},
+		{trial.Trial{Kill: "hard"}, "kill must be user, timeout or force"},
 	} {
 		_, err := c.trial.Run(g)
 		e, ok := errors.AsType[*common.Error](err)

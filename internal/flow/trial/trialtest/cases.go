@@ -44,6 +44,8 @@ type Run struct {
 	Hold    []string
 	Endless bool
 	Before  map[string]string
+	// Cleaning holds when the second request of a flow run arrives that is killed by force.
+	Cleaning map[string]string
 
 	// Want has the status of each node and, after a space, the code of its reason if that matters.
 	Want    map[string]string
