@@ -42,6 +42,23 @@ func randomFlow(t *rapid.T) common.Job {
 					"skipped"}).Draw(t, "status"))
 			}
 		}
+		if rapid.IntRange(0, 5).Draw(t, "finally") == 0 && i > 0 { // s0 never is
+			s.Finally, s.Rule = true, ""
+			for n := range s.After {
+				s.After[n].On, s.After[n].ExitCodes = "", nil
+			}
+		} else {
+			s.After = slices.DeleteFunc(s.After, func(e common.Edge) bool {
+				return all[e.Step[1]-'0'].Finally
+			})
+			if len(s.After) == 0 {
+				s.Rule = ""
+			}
+			if source, _, found := strings.Cut(strings.TrimPrefix(s.When, "steps."), "."); found &&
+				!slices.ContainsFunc(s.After, func(e common.Edge) bool { return e.Step == source }) {
+				s.When = ""
+			}
+		}
 		s.AllowFailure = rapid.IntRange(0, 4).Draw(t, "allow") == 0
 		if rapid.IntRange(0, 4).Draw(t, "map") == 0 {
 			s.ForEach = &common.ForEach{Items: make([]string, rapid.IntRange(0, 3).Draw(t, "items")),
@@ -95,6 +112,9 @@ func (n *naive) verdict(name string) verdict {
 	skip := func(reason string) verdict {
 		return verdict{common.ClassOf(common.StatusSkipped, reason), common.StatusSkipped, reason, -1}
 	}
+	if s.Finally && !n.leftBehind(s) {
+		return skip(common.ReasonRuleUnmet)
+	}
 	held, needFailed, needSkipped := 0, false, false
 	for _, e := range s.After {
 		source := n.verdict(e.Step)
@@ -127,7 +147,7 @@ func (n *naive) verdict(name string) verdict {
 		needSkipped = needSkipped || source.class == common.ClassSkipped && on == common.OnSuccess
 	}
 	any := s.Rule == common.RuleOneSuccess || s.Rule == common.RuleOneFailed || s.Rule == common.RuleOneDone
-	if any && held == 0 || !any && held < len(s.After) {
+	if !s.Finally && (any && held == 0 || !any && held < len(s.After)) {
 		switch {
 		case needFailed:
 			return skip(common.ReasonUpstreamFailed)
@@ -146,6 +166,19 @@ func (n *naive) verdict(name string) verdict {
 		v.class = common.ClassSuccess
 	}
 	return v
+}
+
+// leftBehind reports whether one of the sources of a clean-up step ran; any step of the main part if it has none.
+func (n *naive) leftBehind(s *common.Step) bool {
+	ran := func(name string) bool {
+		v := n.verdict(name)
+		source := n.step(name)
+		return v.status != common.StatusSkipped && (source.ForEach == nil || len(source.ForEach.Items) > 0)
+	}
+	if len(s.After) > 0 {
+		return slices.ContainsFunc(s.After, func(e common.Edge) bool { return ran(e.Step) })
+	}
+	return slices.ContainsFunc(n.job.Steps, func(s common.Step) bool { return !s.Finally && ran(s.Name) })
 }
 
 // ran returns the verdict of a step that runs.

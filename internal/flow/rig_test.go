@@ -100,11 +100,14 @@ func (r *rig) step() bool {
 		r.state.SetHead(&r.head)
 	}
 	for _, start := range w.Starts {
+		if start.Step.Finally {
+			r.mainHasEnded(start.Node)
+		}
 		r.started = append(r.started, start.Node)
 		r.params[start.Node] = start.Params
 		if start.Refuse != "" {
 			mark := ended("refused")
-			mark.Reason = start.Refuse
+			mark.Reason, mark.Attempt = start.Refuse, 0
 			r.put(start.Node, mark)
 			continue
 		}
@@ -122,6 +125,25 @@ func (r *rig) step() bool {
 	return worked
 }
 
+// mainHasEnded checks that a clean-up step starts when all nodes of the main part have their marks.
+func (r *rig) mainHasEnded(cleanUp string) {
+	r.t.Helper()
+	for v := range r.state.Nodes() {
+		if !r.state.IsCleanUp(v.Step) && v.Stage != StageEnded && v.Stage != StageKept && v.Stage != StageExpanded {
+			r.t.Fatalf("%s starts while %s is %s", cleanUp, v.Node, v.Stage)
+		}
+	}
+}
+
+// stops reports whether the kill request of the head ends a node that runs.
+func (r *rig) stops(node string) bool {
+	i, _, err := r.state.find(node)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	return r.head.Kill != nil && (r.head.Kill.Force || !r.state.graph.steps[i].final)
+}
+
 // end ends a node that runs.
 func (r *rig) end() {
 	r.t.Helper()
@@ -129,8 +151,9 @@ func (r *rig) end() {
 	name := r.running[n]
 	r.running = append(r.running[:n], r.running[n+1:]...)
 	mark := r.outcome(name)
-	if r.head.Kill != nil {
+	if r.stops(name) {
 		mark = ended("killed")
+		mark.Reason = common.ReasonFlowStopped
 	}
 	r.put(name, mark)
 }
