@@ -134,7 +134,7 @@ type FlowKill struct {
 	Spare bool `json:"spare,omitempty"`
 }
 
-// Forced returns the request as one that ends clean-up steps as well, by somebody.
+// Forced returns the request as one that ends clean-up steps as well, for a user.
 func (k *FlowKill) Forced(by string) *FlowKill {
 	forced := *k
 	if !forced.Force {

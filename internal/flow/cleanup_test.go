@@ -26,13 +26,14 @@ func TestCleanUp_Statuses(t *testing.T) {
 		end   common.Status
 	}{
 		"after a success": {[]common.Step{inline("a"), final("z", "a")}, nil, "a=succeeded z=succeeded", "succeeded"},
-		"after a failure": {[]common.Step{inline("a"), inline("b", "a"), final("z", "a")}, map[string]string{"a": "exit:1"},
+		"after a failure": {[]common.Step{inline("a"), inline("b", "a"), final("z", "a")},
+			map[string]string{"a": "exit:1"},
 			"a=failed b=upstream_failed z=succeeded", "failed"},
 		"after none": {[]common.Step{final("z"), never(inline("a"))}, nil, "z=rule_unmet a=when_false", "succeeded"},
 		"without sources": {[]common.Step{final("z"), never(inline("a")), inline("b")}, nil,
 			"z=succeeded a=when_false b=succeeded", "succeeded"},
-		"sources that did not start": {[]common.Step{inline("a"), never(inline("b")), inline("c", "b"), final("z", "b", "c")},
-			nil, "a=succeeded b=when_false c=upstream_skipped z=rule_unmet", "succeeded"},
+		"sources that did not start": {[]common.Step{inline("a"), never(inline("b")), inline("c", "b"),
+			final("z", "b", "c")}, nil, "a=succeeded b=when_false c=upstream_skipped z=rule_unmet", "succeeded"},
 		"its own condition": {[]common.Step{inline("a"), with(final("z", "a"), func(s *common.Step) {
 			s.When = "steps.a.status == 'failed'"
 		})}, nil, "a=succeeded z=when_false", "succeeded"},
@@ -61,8 +62,8 @@ func TestCleanUp_Statuses(t *testing.T) {
 	}
 }
 
-// Whenever a flow run is killed, a clean-up step runs after all else has ended if one of its sources was started, unless
-// the clean-up is ended by force. A pause holds it; a kill of a paused flow run does not wait.
+// Whenever a flow run is killed, a clean-up step runs after all else has ended if one of its sources was started,
+// unless the clean-up is ended by force. A pause holds it; a kill of a paused flow run does not wait.
 func TestCleanUp_RunsAfterAnyEnd(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		job := randomFlow(rt)
@@ -186,6 +187,9 @@ func TestCleanUp_Rerun(t *testing.T) {
 		if err != nil {
 			t.Fatal(name, err)
 		}
+		if got := strings.Join(plan.Run, " "); got != c.want && c.scope.Kind != ScopeAll {
+			t.Errorf("%s: planned %s, want %s", name, got, c.want)
+		}
 		again := newRig(t, r.state.graph, outcomes(nil))
 		if again.head.Base = plan.Base; !plan.Base.Keeps() {
 			again.head.Base = nil
@@ -203,7 +207,8 @@ func TestValidate_CleanUp(t *testing.T) {
 		steps []common.Step
 		want  string
 	}{
-		"a step of the main part after one": {[]common.Step{final("z"), inline("a", "z")}, "steps[1].after[0] reference"},
+		"a step of the main part after one": {[]common.Step{final("z"), inline("a", "z")},
+			"steps[1].after[0] reference"},
 		"a rule": {[]common.Step{inline("a"), with(final("z", "a"), func(s *common.Step) {
 			s.Rule = common.RuleAllDone
 		})}, "steps[1].rule exclusive"},
@@ -219,7 +224,8 @@ func TestValidate_CleanUp(t *testing.T) {
 		"a value of any step of the main part": {[]common.Step{inline("a"), inline("b"),
 			with(final("z", "a"), func(s *common.Step) { s.When = "steps.b.status == 'failed'" })}, ""},
 		"a value of another clean-up step": {[]common.Step{inline("a"), final("y"),
-			with(final("z"), func(s *common.Step) { s.When = "steps.y.status == 'failed'" })}, "steps[2].when reference"},
+			with(final("z"), func(s *common.Step) { s.When = "steps.y.status == 'failed'" })},
+			"steps[2].when reference"},
 	} {
 		job := steps(c.steps...)
 		if got := places(Validate(&job)); got != c.want {

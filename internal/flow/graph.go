@@ -29,7 +29,7 @@ type step struct {
 	any   bool  // one edge is enough
 	final bool  // a clean-up step
 	open  int32 // edges into the step; of a clean-up step, those from others
-	reads int32 // steps whose values it reads, likewise
+	reads int32 // steps whose values it reads; of a clean-up step, other such steps
 	turn  int32 // its position in turns
 	when  *expression
 	list  *reference // of a map, unless its items are constants

@@ -48,8 +48,11 @@ func Replan(before *State, now *Graph, scope Scope) (*Plan, error) {
 	}
 	plan := &Plan{Run: []string{}, Kept: []string{}, Base: &common.Base{Run: before.head.Run}}
 	for i := range now.steps {
-		p.place(plan, i)
+		if !now.steps[i].final {
+			p.place(plan, i)
+		}
 	}
+	p.cleanUps(plan)
 	if was := before.head.Spread; was != nil && scope.Kind == ScopeFailed { // the items are numbered by it
 		same := *was
 		same.Moved = 0
@@ -196,6 +199,29 @@ func (p *planner) place(plan *Plan, i int) {
 		plan.Base.Failed = plan.Base.Failed.With(i)
 	case common.ClassSkipped:
 		plan.Base.Skipped = plan.Base.Skipped.With(i)
+	}
+}
+
+// cleanUps adds the clean-up steps that were chosen, or that clean up after a step that runs. The others are neither
+// run nor kept: what they clean up after does not run.
+func (p *planner) cleanUps(plan *Plan) {
+	main := len(plan.Run) > 0
+	listed := make([]bool, len(p.run))
+	for _, i := range p.now.order {
+		if !p.now.steps[i].final {
+			continue
+		}
+		def := p.now.steps[i].def
+		listed[i] = p.again.Has(int(i)) || main && len(def.After) == 0
+		for at := range def.After {
+			source := p.now.index[def.After[at].Step]
+			listed[i] = listed[i] || listed[source] || p.run[source] && !p.now.steps[source].final
+		}
+	}
+	for i := range p.now.steps {
+		if listed[i] {
+			plan.Run = append(plan.Run, p.now.steps[i].def.Name)
+		}
 	}
 }
 

@@ -51,7 +51,7 @@ func (b *builder) cleanUp(i int) {
 		return
 	}
 	if def.Rule != "" {
-		b.add(at(i, "rule"), "exclusive", nil, "cannot stand beside finally: it runs however the steps before it ended").
+		b.add(at(i, "rule"), "exclusive", nil, "cannot stand beside finally: the step runs however others end").
 			With("beside", "finally")
 	}
 	if def.Approval != nil {

@@ -71,7 +71,8 @@ func putEnd(t *etcdkit.Txn, run *common.Run) {
 	}
 }
 
-// killHead adds a kill request to a head. The first one decides how the flow run ends; a later one may end its clean-up.
+// killHead adds a kill request to a head. The first one decides how the flow run ends; a later one may end its
+// clean-up.
 func (s *Store) killHead(t *etcdkit.Txn, found *live.StoredRun, kill common.FlowKill) error {
 	head := found.Head
 	switch {

@@ -24,8 +24,8 @@
 // after all its nodes, and leaves nothing in etcd), F5 (nothing starts after a pause or a kill), F6 (what is ready
 // starts in time, and what can end ends), F7 (how everything ends follows from the rules), F8, which is G1 for fires of
 // flows, F9 (a re-run is the one next attempt of its fire; it runs the nodes that were requested, with the requested
-// definition, and all others are kept, as they ended, and are not executed), and F10 (a backfill runs each of its fires
-// once, as the next attempt, within its limits).
+// definition, and all others are kept, as they ended, and are not executed), F10 (a backfill runs each of its fires
+// once, as the next attempt, within its limits), and F11 (clean-up steps run after all others, and are not left out).
 //
 // Clusters with daemon jobs have the product's own keepers of replicas. Their jobs are saved, scaled, restarted,
 // paused, deleted and created again, workers are drained and stopped, and the views of jobs, triggers and workers lag.

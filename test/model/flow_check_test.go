@@ -20,10 +20,24 @@ type rawHead struct {
 	UID                          string
 	Fires                        []byte // of a backfill
 	Range                        *struct{ Reprocess string }
-	Kill                         *struct{ Code string }
+	Kill                         *rawFlowKill
 	Rounds                       map[string]int
 	Parent                       *rawNode
 	Spread                       *struct{ Nodes int }
+}
+
+type rawFlowKill struct {
+	Code  string
+	Force bool
+}
+
+// holds reports whether no node of a part of the flow run may be started: after a pause or a kill, but clean-up steps
+// after a kill that is not forced.
+func (h *rawHead) holds(cleanUp bool) bool {
+	if h.Kill != nil {
+		return !cleanUp || h.Kill.Force
+	}
+	return h.Paused
 }
 
 // status is how a kill request lets a flow run end.
@@ -228,11 +242,12 @@ func (c *checker) begun(e event) *flowLife {
 func (c *checker) started(r *revision, run *flowLife, nodes []string, marks map[string]rawMark) {
 	at, by := wallTime(r.at), r.keys[0].by
 	all := run.judge(run.marks)
-	if run.Paused || run.killed {
-		c.breaks("F5", "%v of %s were started at %s by %s: paused %t, killed %t", nodes, run.Run, at, by, run.Paused,
-			run.killed)
-	}
 	for _, node := range nodes {
+		if run.holds(run.flow.of(node).Finally) {
+			c.breaks("F5", "%s of %s was started at %s by %s: paused %t, killed %+v", node, run.Run, at, by, run.Paused,
+				run.Kill)
+		}
+		c.cleans(r, run, all, node)
 		c.world.counts["nodes"]++
 		m := marks[node]
 		was, marked := run.marks[node]
@@ -257,11 +272,37 @@ func (c *checker) started(r *revision, run *flowLife, nodes []string, marks map[
 	}
 }
 
+// cleans wants all nodes of the main part to have ended when a clean-up step is started, and no clean-up step to have a
+// mark when a node of the main part is started again.
+func (c *checker) cleans(r *revision, run *flowLife, all judged, node string) {
+	if !run.flow.of(node).Finally {
+		for name := range run.marks {
+			if run.flow.of(name).Finally {
+				c.breaks("F11", "node %s of %s was started at %s by %s, after its clean-up step %s", node, run.Run,
+					wallTime(r.at), r.keys[0].by, name)
+			}
+		}
+		return
+	}
+	c.world.counts["clean-up steps"]++
+	for _, name := range run.flow.nodes(all) {
+		if m := run.marks[name]; !run.flow.of(name).Finally && (m.State != "ended" || m.Round < run.Rounds[name]) {
+			c.breaks("F11", "clean-up step %s of %s was started at %s by %s, and %s had not ended", node, run.Run,
+				wallTime(r.at), r.keys[0].by, name)
+		}
+	}
+}
+
 // startedAgain wants nothing that depends on a node to have a mark when it is started again.
 func (c *checker) startedAgain(r *revision, run *flowLife, all judged, node string) {
 	source, _, _ := strings.Cut(node, "@")
 	if !all[source].decided {
 		return
+	}
+	for item := range all[source].items { // of a map that stops, the rules decide what has no mark yet
+		if _, marked := run.marks[fmt.Sprintf("%s@%05d", source, item)]; !marked {
+			return
+		}
 	}
 	for i := range run.flow.Steps {
 		s := &run.flow.Steps[i]
@@ -328,6 +369,10 @@ func (c *checker) completed(r *revision, e event, run *flowLife) {
 	for node, m := range run.marks { // what stops a map may come before a kill request, or after it
 		if m.Reason == stopped || m.Reason == "map_stopped" {
 			ran[node] = m
+		}
+		if run.flow.of(node).Finally && m.Status == "skipped" && m.Reason == stopped && !run.holds(true) {
+			c.breaks("F11", "clean-up step %s of %s was skipped at %s by %s, and nobody forced that", node, run.Run, at,
+				e.by)
 		}
 	}
 	all := run.judge(ran)
@@ -487,7 +532,7 @@ func (c *checker) readiness(r *revision, run *flowLife) {
 		return
 	}
 	now := map[string]time.Time{}
-	if !run.over && !run.Paused && !run.killed {
+	if !run.over && !run.holds(true) {
 		all := run.judge(run.marks)
 		running := map[string]int{}
 		for i := range run.flow.Steps {
@@ -501,6 +546,9 @@ func (c *checker) readiness(r *revision, run *flowLife) {
 		}
 		for i := range run.flow.Steps {
 			s := &run.flow.Steps[i]
+			if run.holds(s.Finally) {
+				continue
+			}
 			if most := run.flow.Concurrency; most > 0 && running[""] >= most ||
 				s.ForEach != nil && s.ForEach.Concurrency > 0 && running[s.Name] >= s.ForEach.Concurrency {
 				continue
@@ -520,7 +568,7 @@ func (c *checker) readiness(r *revision, run *flowLife) {
 			now[node] = since
 			continue
 		}
-		if took := r.at.Sub(since); took > startsWithin && !run.over && !run.Paused && !run.killed {
+		if took := r.at.Sub(since); took > startsWithin && !run.over && !run.holds(run.flow.of(node).Finally) {
 			c.breaks("F6", "node %s of %s was ready at %s, and waited for %v", node, run.Run, wallTime(since), took)
 		}
 	}

@@ -27,6 +27,7 @@ type flowRuns struct {
 	keeper *keep.Keeper
 	steps  *dispatch.Steps // used by the follower of triggers
 	heads  func(whole bool, put []common.FlowRun, gone []string)
+	marks  func(run string, mark flow.Mark)
 }
 
 func (l *life) newFlowRuns(client *clientv3.Client) *flowRuns {
@@ -68,6 +69,7 @@ func (l *life) newFlowRuns(client *clientv3.Client) *flowRuns {
 		Metrics:       deaf{},
 	})
 	f.heads = l.world.mutation.ofHeads(f.keeper.Heads)
+	f.marks = l.world.mutation.ofMarks(f.keeper.Mark)
 	return f
 }
 
@@ -85,7 +87,7 @@ func (f *flowRuns) parts(ctx context.Context) []func() {
 	return []func(){
 		func() { _ = f.keeper.Run(ctx) },
 		func() { _ = f.store.FollowHeads(ctx, quiet, f.heads) },
-		func() { _ = f.store.FollowMarks(ctx, quiet, f.keeper.Listening, f.keeper.Mark) },
+		func() { _ = f.store.FollowMarks(ctx, quiet, f.keeper.Listening, f.marks) },
 	}
 }
 

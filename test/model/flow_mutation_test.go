@@ -8,6 +8,7 @@ import (
 	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
 
 	"carillon/internal/common"
+	"carillon/internal/flow"
 )
 
 // mutationsOfFlows leave out rules of flows.
@@ -31,6 +32,9 @@ const (
 	retriesBlindly  mutation = "a live retry does not compare the absence of the nodes after it"
 	retriesOpen     mutation = "a live retry of an item does not compare the one that keeps its map open"
 	quietRetry      mutation = "a live retry does not change the head"
+	retriesDirty    mutation = "a live retry does not compare the absence of clean-up steps"
+	cleansEarly     mutation = "a clean-up step does not wait for the end of the main part"
+	forcesAll       mutation = "each kill ends the clean-up as well"
 	neverVanishes   mutation = "a node that etcd holds nothing of is waited for"
 	replacesBlindly mutation = "the replacement of a worker does not compare the head"
 	endsClaimed     mutation = "the end of a node that no worker has claimed does not compare its trigger"
@@ -51,6 +55,7 @@ const (
 var flowMutations = []mutation{startsTwice, startsBlindly, startsStopped, startsGone, settlesTwice,
 	settlesBlindly, completesTwice, requestsBlindly, beginsBeside, quietEnd, quietRecovery, quietCompletion,
 	killsBlindly, killsGone, answersBlindly, vanishesLive, retriesBlindly, retriesOpen, quietRetry,
+	retriesDirty, cleansEarly, forcesAll,
 	unfencedFlow, blindRerun, unpinned, forgetsKept, fillsTwice, fillsBlindly, fillsAhead, fillsAll,
 	cancelsBlindly, rerunsFilled}
 
@@ -218,6 +223,15 @@ func (m mutation) ofFlows() func(n *pb.TxnRequest) {
 				})
 			}
 		}
+	case retriesDirty:
+		return func(n *pb.TxnRequest) {
+			if retriesNode(n) {
+				time.Sleep(5 * time.Second) // in which they may be started
+				n.Compare = slices.DeleteFunc(n.Compare, func(c *pb.Compare) bool {
+					return isCleanUp(string(c.Key)) && c.Target == pb.Compare_CREATE
+				})
+			}
+		}
 	case retriesOpen:
 		return func(n *pb.TxnRequest) {
 			if retriesNode(n) {
@@ -302,13 +316,38 @@ func seesNone(of func(key []byte) bool) func(*pb.TxnRequest, *pb.TxnResponse) {
 	}
 }
 
+// isCleanUp reports whether a key is that of a clean-up step: the play names them so.
+func isCleanUp(key string) bool {
+	return strings.HasPrefix(key, common.FlowNodesPrefix) && strings.HasPrefix(key[strings.LastIndex(key, "/")+1:], "z")
+}
+
+// ofMarks changes what a keeper learns of nodes.
+func (m mutation) ofMarks(receive func(string, flow.Mark)) func(string, flow.Mark) {
+	if m != cleansEarly {
+		return receive
+	}
+	return func(run string, mark flow.Mark) {
+		if mark.Value.State == common.NodeStarted && !strings.HasPrefix(mark.Node, "z") {
+			mark.Value.State, mark.Value.Status = common.NodeEnded, common.StatusSucceeded
+			mark.Value.Class = common.ClassSuccess
+		}
+		receive(run, mark)
+	}
+}
+
 // ofHeads changes what a keeper learns of flow runs.
 func (m mutation) ofHeads(receive func(bool, []common.FlowRun, []string)) func(bool, []common.FlowRun, []string) {
-	if m != fillsAll {
+	if m != fillsAll && m != forcesAll {
 		return receive
 	}
 	return func(whole bool, put []common.FlowRun, gone []string) {
 		for i := range put {
+			if m == forcesAll {
+				if put[i].Kill != nil {
+					put[i].Kill = put[i].Kill.Forced("mutation")
+				}
+				continue
+			}
 			if put[i].Kind == common.KindBackfill {
 				put[i].Concurrency = common.MaxBackfillConcurrency
 			}
@@ -333,7 +372,7 @@ func (m mutation) ofRerun(w *world, claim *common.Claim) {
 // slowly is how long decisions of keepers take to get to etcd: time for a live retry to take back what they were made
 // on.
 func (m mutation) slowly() time.Duration {
-	if m == retriesBlindly || m == quietRetry {
+	if m == retriesBlindly || m == quietRetry || m == retriesDirty {
 		return 6 * time.Second
 	}
 	return 0

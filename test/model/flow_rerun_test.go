@@ -104,6 +104,7 @@ func (s *script) rerunFlow(ctx context.Context, m *master, run common.Run, scope
 type rawBase struct {
 	Run                   string
 	Kept, Failed, Skipped []byte
+	Again                 []byte // clean-up steps that were chosen
 	Items                 map[string][]byte
 	Steps                 map[string]any
 }
@@ -129,6 +130,7 @@ type stepEnd struct {
 type keeps struct {
 	steps map[string]*stepEnd
 	items map[string]map[int]bool
+	again map[string]bool // clean-up steps that were chosen
 }
 
 // has reports whether a node is kept.
@@ -170,6 +172,7 @@ func (c *checker) readAsked(r *revision, e event) {
 		}](change.value).After
 		if after.ID == id {
 			c.selected(&t, now.selects(before.ends, after.Scope, after.Steps), now, id)
+			c.chosen(&t, before, now, after.Scope, after.Steps, id)
 		}
 	}
 }
@@ -180,7 +183,7 @@ func (f *rawFlow) selects(ends map[string]*stepEnd, scope string, steps []string
 	for i := range f.Steps { // in topological order
 		s := &f.Steps[i]
 		was := ends[s.Name]
-		runs[s.Name] = was == nil || scope == "all" ||
+		runs[s.Name] = was == nil || scope == "all" || s.Finally ||
 			scope == "failed" && (was.class == "failure" || was.interrupted) || slices.Contains(steps, s.Name) ||
 			scope != "only" && slices.ContainsFunc(s.After, func(e rawEdge) bool { return runs[e.Step] })
 	}
@@ -200,9 +203,21 @@ func (c *checker) selected(t *rawAsked, runs map[string]bool, now *rawFlow, id s
 	}
 }
 
+// chosen wants the clean-up steps that were named or have failed to run whatever runs before them, and no other.
+func (c *checker) chosen(t *rawAsked, before *flowLife, now *rawFlow, scope string, steps []string, id string) {
+	for i, name := range now.names {
+		was := before.ends[name]
+		failed := scope == "failed" && was != nil && was.class == "failure"
+		want := now.step(name).Finally && (failed || slices.Contains(steps, name))
+		if scope != "all" && hasBit(t.Keep.Again, i) != want {
+			c.breaks("F9", "%s was requested, and clean-up step %s runs again: %t", id, name, !want)
+		}
+	}
+}
+
 // readKept returns what a flow run keeps. It wants that to be what was requested, as it ended in the attempt before.
 func (c *checker) readKept(run *flowLife, e event) keeps {
-	kept := keeps{map[string]*stepEnd{}, map[string]map[int]bool{}}
+	kept := keeps{map[string]*stepEnd{}, map[string]map[int]bool{}, map[string]bool{}}
 	asked, base := c.flows.asked[run.Run], run.Base
 	if asked != nil {
 		if run.Digest != asked.Digest || !reflect.DeepEqual(base, asked.Keep) {
@@ -221,6 +236,9 @@ func (c *checker) readKept(run *flowLife, e event) keeps {
 		return kept
 	}
 	for i, name := range run.flow.names {
+		if hasBit(base.Again, i) {
+			kept.again[name] = true
+		}
 		if !hasBit(base.Kept, i) {
 			continue
 		}

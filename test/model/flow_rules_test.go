@@ -2,6 +2,7 @@ package model
 
 import (
 	"bytes"
+	"cmp"
 	"compress/gzip"
 	"encoding/json"
 	"fmt"
@@ -30,6 +31,7 @@ type rawStep struct {
 	After        []rawEdge
 	Rule, When   string
 	AllowFailure bool
+	Finally      bool
 	Outputs      map[string]struct{ Default *string }
 	Job          string
 	ForEach      *struct {
@@ -77,6 +79,9 @@ func readBody(part string) *rawFlow {
 			panic("a cycle in " + string(data))
 		}
 	}
+	slices.SortStableFunc(sorted, func(a, b rawStep) int { // no other step follows a clean-up step
+		return cmp.Compare(fmt.Sprint(a.Finally), fmt.Sprint(b.Finally))
+	})
 	f.Steps = sorted
 	return &f
 }
@@ -175,10 +180,13 @@ func (f *rawFlow) judge(marks map[string]rawMark, kept keeps) judged {
 			continue
 		}
 		holds, reason := s.join(all)
+		if s.Finally {
+			holds, reason = f.cleansUp(s, all, marks, kept)
+		}
 		switch {
 		case reason != "":
 			own.skip(reason)
-		case !holds || !s.readable(all):
+		case !holds || !s.Finally && !s.readable(all):
 		case !s.when(all):
 			own.skip("when_false")
 		case s.ForEach != nil:
@@ -188,6 +196,49 @@ func (f *rawFlow) judge(marks map[string]rawMark, kept keeps) judged {
 		}
 	}
 	return all
+}
+
+// of returns the step of a node.
+func (f *rawFlow) of(node string) *rawStep {
+	name, _, _ := strings.Cut(node, "@")
+	return f.step(name)
+}
+
+// cleansUp reports whether a clean-up step runs, or why not: once the main part and the clean-up steps before it have
+// ended, if one of its sources was started.
+func (f *rawFlow) cleansUp(s *rawStep, all judged, marks map[string]rawMark, kept keeps) (holds bool, reason string) {
+	left := kept.again[s.Name]
+	for i := range f.Steps {
+		other := &f.Steps[i]
+		ended := func(own *ruling, name string) bool {
+			return own.decided || !other.Finally && marks[name].Reason == stopped
+		}
+		before := slices.ContainsFunc(s.After, func(e rawEdge) bool { return e.Step == other.Name })
+		own := all[other.Name]
+		if other.Finally && !before {
+			continue
+		}
+		if len(own.items) == 0 && !ended(own, other.Name) {
+			return false, ""
+		}
+		for item := range own.items {
+			if !ended(&own.items[item], fmt.Sprintf("%s@%05d", other.Name, item)) {
+				return false, ""
+			}
+		}
+		if !before && len(s.After) > 0 {
+			continue
+		}
+		for name, m := range marks {
+			if step, _, _ := strings.Cut(name, "@"); step == other.Name && m.Attempt > 0 {
+				left = true
+			}
+		}
+	}
+	if !left {
+		return false, "rule_unmet"
+	}
+	return true, ""
 }
 
 func (f *ruling) skip(reason string) {
@@ -292,7 +343,7 @@ func (s *rawStep) expand(f *rawFlow, own *ruling, marks map[string]rawMark, kept
 		return
 	}
 	own.items = make([]ruling, len(names))
-	ended, failed, halted := 0, 0, false
+	ended, failed, halted := 0, 0, 0
 	for i := range names {
 		m, marked := marks[fmt.Sprintf("%s@%05d", s.Name, i)]
 		item := &own.items[i]
@@ -311,7 +362,7 @@ func (s *rawStep) expand(f *rawFlow, own *ruling, marks map[string]rawMark, kept
 		if item.decided {
 			ended++
 			if m.Reason == stopped {
-				halted = true
+				halted++
 			} else if item.class == "failure" {
 				failed++
 			}
@@ -325,11 +376,11 @@ func (s *rawStep) expand(f *rawFlow, own *ruling, marks map[string]rawMark, kept
 			}
 		}
 	}
-	if ended < len(names) || halted {
+	if ended < len(names) {
 		return
 	}
-	own.decided, own.class, own.status = true, "success", "succeeded"
-	if failed > s.ForEach.MaxFailures {
+	own.decided, own.class, own.status = halted == 0, "success", "succeeded"
+	if failed+halted > s.ForEach.MaxFailures {
 		own.status = "failed"
 		if !s.AllowFailure {
 			own.class = "failure"

@@ -97,7 +97,21 @@ func (s *script) steps(j *common.Job) {
 		s.does(j.Name, &step, source)
 		j.Steps = append(j.Steps, step)
 	}
-	s.random.Shuffle(n, func(a, b int) { j.Steps[a], j.Steps[b] = j.Steps[b], j.Steps[a] })
+	for i := range s.random.IntN(3) { // clean-up steps
+		step := common.Step{Name: fmt.Sprintf("z%d", i), Finally: true, Command: "true",
+			AllowFailure: s.random.IntN(8) == 0, Retry: s.retry()}
+		for p := range n {
+			if s.random.IntN(n) == 0 {
+				step.After = append(step.After, common.Edge{Step: fmt.Sprintf("s%d", p)})
+			}
+		}
+		if i == 1 && s.random.IntN(2) == 0 {
+			step.After = append(step.After, common.Edge{Step: "z0"})
+		}
+		step.When = pick(s, "", "", "", "false", "steps.s0.status == 'succeeded'")
+		j.Steps = append(j.Steps, step)
+	}
+	s.random.Shuffle(len(j.Steps), func(a, b int) { j.Steps[a], j.Steps[b] = j.Steps[b], j.Steps[a] })
 }
 
 // does chooses what a step does. A map may read the list of one of the sources.
@@ -191,8 +205,15 @@ func (s *script) disturbFlows(ctx context.Context) {
 	case aRunKill, 14: // two operators, of whom one may only want to pause it
 		if run := s.anyFlowRun(); run != "" {
 			other := s.masters[s.random.IntN(len(s.masters))]
+			force := common.KillRequest{Force: s.random.IntN(3) == 0}
 			s.act(func() { _ = m.store.Kill(ctx, modelActor, run, common.KillRequest{}) })
 			s.act(func() { _ = other.store.PauseRun(ctx, modelActor, run, true, "") })
+			if force.Force {
+				s.act(func() {
+					time.Sleep(d / 4)
+					_ = other.store.Kill(ctx, modelActor, run, force)
+				})
+			}
 		}
 	case aNodeKill:
 		run := s.anyRun("")

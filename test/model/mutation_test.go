@@ -84,6 +84,8 @@ func (m mutation) breaks() string {
 		return "D-5"
 	case startsUnwanted:
 		return "wanted"
+	case retriesDirty, cleansEarly, forcesAll:
+		return "F11"
 	}
 	return ""
 }
@@ -120,7 +122,9 @@ func (m mutation) often() []int {
 		return []int{anAnswer}
 	case startsGone:
 		return []int{aRemoval}
-	case retriesBlindly, retriesOpen, quietRetry:
+	case forcesAll:
+		return []int{aRunKill}
+	case retriesBlindly, retriesOpen, quietRetry, retriesDirty:
 		return []int{aRetry}
 	case unfencedFlow, blindRerun, unpinned, forgetsKept:
 		return []int{aFlowRerun}

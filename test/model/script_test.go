@@ -159,8 +159,11 @@ func (s *script) finish(ctx context.Context, m *master, job string) error {
 
 // drained waits until nothing is requested of jobs: their flow runs may take 20 seconds each, one after the other.
 func (s *script) drained(jobs []string) {
-	waits := func(job string) bool { return len(s.world.keysNow(common.TriggersPrefix+job+"/")) > 0 }
-	for range 60 {
+	waits := func(job string) bool {
+		return len(s.world.keysNow(common.TriggersPrefix+job+"/")) > 0 ||
+			len(s.world.keysNow(common.FlowRunsPrefix+job+ofBackfill)) > 0
+	}
+	for range 240 {
 		if !slices.ContainsFunc(jobs, waits) {
 			return
 		}

@@ -71,6 +71,42 @@ func TestKeeper_FlowRunThatNeedsAFeature_IsKeptByThoseThatHaveIt(t *testing.T) {
 	})
 }
 
+// The clean-up is outside of the timeout, and runs after it.
+func TestKeeper_CleanUp_IsOutsideOfTheTimeout(t *testing.T) {
+	for name, c := range map[string]struct {
+		work    time.Duration // 0: it does not end
+		want    string
+		outcome common.Status
+	}{
+		"the timeout passes in the clean-up": {time.Second, "a succeeded, z succeeded", common.StatusSucceeded},
+		"the timeout passes before":          {0, "a killed, z succeeded", common.StatusTimedOut},
+	} {
+		virtualtime.Test(t, func(t *testing.T) {
+			job := chain("a", "z")
+			job.Steps[1].Finally = true
+			w := newWorld(t, job)
+			w.run = func(node string) (common.Status, time.Duration) {
+				if node == "z" {
+					return common.StatusSucceeded, 10 * time.Second
+				}
+				if c.work == 0 {
+					return "", 0
+				}
+				return common.StatusSucceeded, c.work
+			}
+			w.keep("w1", "w2")
+			run := w.begin(func(h *common.Head) { h.Deadline = time.Now().Add(5 * time.Second) })
+			time.Sleep(time.Minute)
+			if got := w.statuses(run); got != c.want {
+				t.Errorf("%s: %s, want %s", name, got, c.want)
+			}
+			if got := w.outcome(run); got == nil || got.Status != c.outcome {
+				t.Errorf("%s: %+v, want %s", name, got, c.outcome)
+			}
+		})
+	}
+}
+
 func TestKeeper_AllStepsSkipped_NothingToDo(t *testing.T) {
 	virtualtime.Test(t, func(t *testing.T) {
 		job := chain("a", "b")

@@ -101,7 +101,8 @@ func (r *kept) idle(now time.Time) {
 	}
 }
 
-// stopping returns the started nodes that a kill request ends: those of the main part, and clean-up steps if it says so.
+// stopping returns the started nodes that a kill request ends: those of the main part, and clean-up steps if it is
+// forced.
 func (r *kept) stopping() (nodes []flow.View) {
 	for v := range r.state.Started() {
 		if r.run.Kill.Force || !r.state.IsCleanUp(v.Step) {

@@ -25,8 +25,8 @@ type Trial struct {
 	PlannedAt time.Time
 
 	// Kill ends the flow run once nothing else can proceed than nodes that do not end: KillUser as a user kills it,
-	// KillTimeout as its timeout does, KillForce as a user who ends its clean-up steps as well, with a second request if
-	// they do not end. A flow run in which all nodes end is not killed.
+	// KillTimeout as its timeout does, KillForce as a user who ends its clean-up steps as well, with a second request
+	// if they do not end. A flow run in which all nodes end is not killed.
 	Kill string
 }
 
