@@ -81,6 +81,7 @@ type Step struct {
 	When             string            `json:"when,omitempty"`
 	AllowFailure     bool              `json:"allowFailure,omitempty"`
 	ForEach          *ForEach          `json:"forEach,omitempty"`
+	Finally          bool              `json:"finally,omitempty"`
 	Type             string            `json:"type,omitempty"`
 	With             map[string]any    `json:"with,omitempty"`
 	Command          string            `json:"command,omitempty"`
@@ -133,10 +134,11 @@ type Approval struct {
 
 // Output is an output of a run.
 type Output struct {
-	List     bool   `json:"list,omitempty"`
-	Required bool   `json:"required,omitempty"`
-	Pointer  string `json:"pointer,omitempty"`
-	Value    string `json:"value,omitempty"`
+	List     bool    `json:"list,omitempty"`
+	Required bool    `json:"required,omitempty"`
+	Pointer  string  `json:"pointer,omitempty"`
+	Default  *string `json:"default,omitempty"` // an empty text is a default, too
+	Value    string  `json:"value,omitempty"`
 }
 
 // Param is a parameter, which the trigger of a run may set.

@@ -84,7 +84,8 @@ Exit code 2: the definition has a fault, or an option names something that it do
 		"cause of the flow run, which conditions can read: "+causesOfRuns)
 	flags.StringVar(&f.plannedAt, "planned-at", "", "planned time of the flow run (default: now)")
 	flags.StringVar(&f.kill, "kill", "",
-		"end the flow run once only steps run that do not end: user (it is killed) or timeout")
+		"end the flow run once only steps run that do not end: user (it is killed), timeout, or "+
+			"force (its clean-up steps are ended as well)")
 	_ = cmd.RegisterFlagCompletionFunc("format", words("table", "wide", "json", "yaml")) // the flags exist
 	_ = cmd.RegisterFlagCompletionFunc("kill", words(trial.KillUser, trial.KillTimeout, trial.KillForce))
 	return cmd

@@ -110,7 +110,7 @@ func TestFlowTry_WrongOptions(t *testing.T) {
 		{[]string{"load", "--output", "json"}, exitUsage, "is not STEP.NAME=VALUE"},
 		{[]string{"load", "--output", "src.day=@/does/not/exist"}, exitUsage, "cannot read the file"},
 		{[]string{"load", "--param", "NIGHT=x"}, exitUsage, "parameters of the flow: DAY"},
-		{[]string{"other", "--kill", "force"}, exitUsage, "must be user or timeout"},
+		{[]string{"other", "--kill", "hard"}, exitUsage, "must be user, timeout or force"},
 		{[]string{"other", "--cause", "daemon"}, exitUsage, "unknown cause"},
 		{[]string{"other", "--planned-at", "soon"}, exitUsage, "is not a time"},
 		{[]string{"other", "-o", "csv"}, exitUsage, "unknown output format"},

@@ -39,7 +39,7 @@ status. With -f, the flow is read from a file, and no server is needed.
 
 A dependency is shown with its condition if that is not success: how the step must have
 ended, or its exit codes. "any of" means that one of the dependencies is enough; in Mermaid such
-dependencies are dotted.`,
+dependencies are dotted. Clean-up steps (finally) are marked; they follow all others.`,
 		Example: `  cronctl graph nightly-etl
   cronctl graph RUN                             # a flow run, with the status of each step
   cronctl graph -f nightly-etl.yaml -o mermaid
@@ -263,6 +263,9 @@ func anyOf(s *apiclient.GraphStep) string {
 	return ""
 }
 
+// cleanUp marks the steps that run once all others have ended.
+const cleanUp = "clean-up"
+
 // remarks returns what is special about a step.
 func remarks(s *apiclient.GraphStep) (all []string) {
 	switch s.Kind {
@@ -276,6 +279,9 @@ func remarks(s *apiclient.GraphStep) (all []string) {
 	}
 	if when := value(s.When); when != "" {
 		all = append(all, "when "+when)
+	}
+	if value(s.Finally) {
+		all = append(all, cleanUp)
 	}
 	if value(s.AllowFailure) {
 		all = append(all, "may fail")

@@ -219,6 +219,31 @@ func TestGraph_OfAFlowRun_ShowsTheStatusOfEachStep(t *testing.T) {
 	s.run("graph", "u.t9.1").want(t, exitNotFound, "job") // it may be the name of a job
 }
 
+func TestGraph_CleanUpSteps_AreMarkedAndFollowAllOthers(t *testing.T) {
+	s := newStage(t)
+	from := file(t, "machine.yaml", `name: machine
+steps:
+- {name: create, command: x}
+- {name: work, command: x, after: [create]}
+- {name: report, command: x, after: [work]}
+- {name: remove, command: x, after: [create], finally: true}
+- {name: tidy, command: x, after: [remove], finally: true}
+- {name: tell, command: x, finally: true}
+`)
+	got := spaced(s.runWith(nil, "graph", "-f", from).want(t, exitOK, "machine: 6 steps in 5 layers").out)
+	for _, line := range []string{"3 report ← work 4 remove ← create (done) clean-up tell clean-up",
+		"5 tidy ← remove (done) clean-up"} {
+		if !strings.Contains(got, line) {
+			t.Errorf("no %q in %s", line, got)
+		}
+	}
+	s.runWith(nil, "graph", "-f", from, "-o", "json").want(t, exitOK, `"finally": true`)
+	s.runWith(nil, "graph", "-f", from, "-o", "dot").want(t, exitOK,
+		`"tell" [label="tell\nclean-up" style=dashed];`, `"create" -> "remove" [label="done"];`)
+	s.runWith(nil, "graph", "-f", from, "-o", "mermaid").want(t, exitOK, `s5["tell<br/>clean-up"]`,
+		"\tclassDef cleanUp stroke-dasharray:4 3\n\tclass s3,s4,s5 cleanUp\n")
+}
+
 // No text of a definition is more than a label.
 func TestGraph_HostileTexts_StayLabels(t *testing.T) {
 	s := newStage(t)

@@ -52,8 +52,17 @@ func (c *cli) dot(p *picture) error {
 		if label := strings.Join(p.label(s), "\n"); label != s.Name {
 			attributes = append(attributes, "label="+quotedDot(label))
 		}
-		if fill, drawn := fills[p.status(s.Name)]; drawn {
-			attributes = append(attributes, "style=filled", "fillcolor="+quotedDot(fill.colour))
+		fill, drawn := fills[p.status(s.Name)]
+		switch {
+		case drawn && value(s.Finally):
+			attributes = append(attributes, `style="filled,dashed"`)
+		case drawn:
+			attributes = append(attributes, "style=filled")
+		case value(s.Finally):
+			attributes = append(attributes, "style=dashed")
+		}
+		if drawn {
+			attributes = append(attributes, "fillcolor="+quotedDot(fill.colour))
 		}
 		fmt.Fprintf(&b, "\t%s%s;\n", quotedDot(s.Name), bracketed(attributes))
 	}

@@ -21,6 +21,7 @@ func (c *cli) mermaid(p *picture) error {
 	b.WriteString("flowchart LR\n")
 	ids, some := map[string]string{}, map[string]bool{} // ids of steps; steps for which one dependency is enough
 	members := map[common.Status][]string{}
+	var cleanUps []string
 	for i := range g.Steps {
 		s := &g.Steps[i]
 		id := fmt.Sprintf("s%d", i)
@@ -34,6 +35,9 @@ func (c *cli) mermaid(p *picture) error {
 			lines[n] = escapedMermaid(lines[n])
 		}
 		fmt.Fprintf(&b, "\t%s%s\"%s\"%s\n", id, shape[0], strings.Join(lines, "<br/>"), shape[1])
+		if value(s.Finally) {
+			cleanUps = append(cleanUps, id)
+		}
 		if status := p.status(s.Name); status != "" {
 			members[status] = append(members[status], id)
 		}
@@ -59,6 +63,10 @@ func (c *cli) mermaid(p *picture) error {
 		}
 		fmt.Fprintf(&b, "\tclassDef %s fill:%s,stroke:%s,color:#000\n", status, style.colour, style.stroke)
 		fmt.Fprintf(&b, "\tclass %s %s\n", strings.Join(members[status], ","), status)
+	}
+	if len(cleanUps) > 0 {
+		b.WriteString("\tclassDef cleanUp stroke-dasharray:4 3\n")
+		fmt.Fprintf(&b, "\tclass %s cleanUp\n", strings.Join(cleanUps, ","))
 	}
 	_, err := fmt.Fprint(c.stdout, b.String())
 	return err

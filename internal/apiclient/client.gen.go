@@ -5013,14 +5013,17 @@ type GraphItems struct {
 // GraphStep defines model for GraphStep.
 type GraphStep struct {
 	// AllowFailure Any end of the step counts as success.
-	AllowFailure *bool       `json:"allowFailure,omitempty"`
-	ForEach      *GraphItems `json:"forEach,omitempty"`
+	AllowFailure *bool `json:"allowFailure,omitempty"`
+
+	// Finally A clean-up step: it runs once all other steps have ended.
+	Finally *bool       `json:"finally,omitempty"`
+	ForEach *GraphItems `json:"forEach,omitempty"`
 
 	// Job The job that the step runs.
 	Job  *string       `json:"job,omitempty"`
 	Kind GraphStepKind `json:"kind"`
 
-	// Layer Length of the longest path to the step, from 0.
+	// Layer Length of the longest path to the step, from 0. Clean-up steps follow all others.
 	Layer int64  `json:"layer"`
 	Name  string `json:"name"`
 
@@ -5910,6 +5913,9 @@ type JobVersionVerb string
 
 // KillRequest defines model for KillRequest.
 type KillRequest struct {
+	// Force Of a flow run: ends its clean-up steps as well, and starts none.
+	Force *bool `json:"force,omitempty"`
+
 	// Note Reason; shown with the run.
 	Note *string `json:"note,omitempty"`
 
@@ -7650,8 +7656,11 @@ type Step struct {
 	Command *string `json:"command,omitempty"`
 
 	// Env Environment variables. A value may contain ${{ steps.NAME.outputs.KEY }}.
-	Env     *map[string]string `json:"env,omitempty"`
-	ForEach *ForEach           `json:"forEach,omitempty"`
+	Env *map[string]string `json:"env,omitempty"`
+
+	// Finally A clean-up step: it runs once all other steps have ended, also after a failure, a kill or the timeout, if one of the steps that it depends on was started. Timeout: 10m by default, at most 1h.
+	Finally *bool    `json:"finally,omitempty"`
+	ForEach *ForEach `json:"forEach,omitempty"`
 
 	// Job Name of a job, or of a flow, that the step runs.
 	Job *string `json:"job,omitempty"`

@@ -1,6 +1,9 @@
 package drawing
 
 import (
+	"cmp"
+	"slices"
+
 	"carillon/internal/common"
 	"carillon/internal/flow"
 )
@@ -19,10 +22,11 @@ type GraphStep struct {
 	Name         string      `json:"name"`
 	Title        string      `json:"title,omitempty"`
 	Kind         string      `json:"kind" enum:"command,job,approval"`
-	Layer        int         `json:"layer" doc:"Length of the longest path to the step, from 0."`
+	Layer        int         `json:"layer" doc:"Length of the longest path to the step, from 0. Clean-up steps follow all others."`
 	Rule         common.Rule `json:"rule,omitempty" enum:"all_success,none_failed,all_done,all_failed,one_success,one_failed,one_done" doc:"How its dependencies combine. Default: all_success."`
 	When         string      `json:"when,omitempty" doc:"The step is skipped if this expression is false."`
 	AllowFailure bool        `json:"allowFailure,omitempty" doc:"Any end of the step counts as success."`
+	Finally      bool        `json:"finally,omitempty" doc:"A clean-up step: it runs once all other steps have ended."`
 	Job          string      `json:"job,omitempty" doc:"The job that the step runs."`
 	ForEach      *GraphItems `json:"forEach,omitempty" doc:"Of a step that runs once for each item of a list."`
 }
@@ -44,11 +48,11 @@ type GraphEdge struct {
 // Of returns the graph of a compiled flow, without its digest.
 func Of(g *flow.Graph) FlowGraph {
 	drawn := FlowGraph{Job: g.Name(), Steps: make([]GraphStep, g.Len()), Edges: []GraphEdge{}}
-	for i, layer := range g.Layers() {
+	for i, layer := range layersOf(g) {
 		def := g.Step(i)
 		s := &drawn.Steps[i]
 		*s = GraphStep{Name: def.Name, Title: def.Title, Kind: kindOf(def), Layer: layer, Rule: def.Rule,
-			When: def.When, AllowFailure: def.AllowFailure, Job: def.Job}
+			When: def.When, AllowFailure: def.AllowFailure, Finally: def.Finally, Job: def.Job}
 		if f := def.ForEach; f != nil {
 			s.ForEach = &GraphItems{Items: len(f.Items), List: f.List}
 		}
@@ -56,14 +60,61 @@ func Of(g *flow.Graph) FlowGraph {
 		for _, e := range def.After {
 			edge := GraphEdge{From: e.Step, To: def.Name, ExitCodes: e.ExitCodes}
 			if len(e.ExitCodes) == 0 {
-				if edge.On = e.On; e.On == "" {
-					edge.On = def.Rule.On()
-				}
+				edge.On = conditionOf(def, &e)
 			}
 			drawn.Edges = append(drawn.Edges, edge)
 		}
 	}
 	return drawn
+}
+
+// conditionOf returns how a step must have ended for another one to begin. A clean-up step waits for any end.
+func conditionOf(def *common.Step, e *common.Edge) common.On {
+	switch {
+	case def.Finally:
+		return common.OnDone
+	case e.On == "":
+		return def.Rule.On()
+	default:
+		return e.On
+	}
+}
+
+// layersOf returns the layer of each step. Those of clean-up steps follow the layers of the main part.
+func layersOf(g *flow.Graph) []int {
+	layers := g.Layers()
+	first := 0
+	for i, layer := range layers {
+		if !g.Step(i).Finally {
+			first = max(first, layer+1)
+		}
+	}
+	at := make(map[string]int, g.Len())
+	for i := range layers {
+		at[g.Step(i).Name] = i
+	}
+	// No other step follows a clean-up step, so the layers order those among themselves.
+	for _, i := range byLayer(g, layers) {
+		depth := first
+		for _, e := range g.Step(i).After {
+			if source := at[e.Step]; g.Step(source).Finally {
+				depth = max(depth, layers[source]+1)
+			}
+		}
+		layers[i] = depth
+	}
+	return layers
+}
+
+// byLayer returns the clean-up steps, each after those that it depends on.
+func byLayer(g *flow.Graph, layers []int) (steps []int) {
+	for i := range layers {
+		if g.Step(i).Finally {
+			steps = append(steps, i)
+		}
+	}
+	slices.SortStableFunc(steps, func(a, b int) int { return cmp.Compare(layers[a], layers[b]) })
+	return steps
 }
 
 func kindOf(step *common.Step) string {

@@ -3523,6 +3523,8 @@ export interface components {
         GraphStep: {
             /** @description Any end of the step counts as success. */
             allowFailure?: boolean;
+            /** @description A clean-up step: it runs once all other steps have ended. */
+            finally?: boolean;
             /** @description Of a step that runs once for each item of a list. */
             forEach?: components["schemas"]["GraphItems"];
             /** @description The job that the step runs. */
@@ -3531,7 +3533,7 @@ export interface components {
             kind: "command" | "job" | "approval";
             /**
              * Format: int64
-             * @description Length of the longest path to the step, from 0.
+             * @description Length of the longest path to the step, from 0. Clean-up steps follow all others.
              */
             layer: number;
             name: string;
@@ -4428,6 +4430,8 @@ export interface components {
             version: number;
         };
         KillRequest: {
+            /** @description Of a flow run: ends its clean-up steps as well, and starts none. */
+            force?: boolean;
             /** @description Reason; shown with the run. */
             note?: string;
             /**
@@ -6046,6 +6050,8 @@ export interface components {
             env?: {
                 [key: string]: string;
             };
+            /** @description A clean-up step: it runs once all other steps have ended, also after a failure, a kill or the timeout, if one of the steps that it depends on was started. Timeout: 10m by default, at most 1h. */
+            finally?: boolean;
             forEach?: components["schemas"]["ForEach"];
             /** @description Name of a job, or of a flow, that the step runs. */
             job?: string;

@@ -286,6 +286,7 @@ export const definitionSpec: FieldSpec = {
             doc: 'Environment variables. A value may contain ${{ steps.NAME.outputs.KEY }}.',
             values: { type: 'string' },
           },
+          finally: { type: 'boolean', doc: 'A clean-up step: it runs once all other steps have ended, also after a failure, a kill or the timeout, if one of the steps that it depends on was started. Timeout: 10m by default, at most 1h.' },
           forEach: {
             type: 'object',
             fields: {
