@@ -54,6 +54,16 @@ func TestBulkCommands_BySelector(t *testing.T) {
 	}
 }
 
+func TestKill_Force_IsOfSingleRuns(t *testing.T) {
+	s := withFlowRun(t)
+	s.run("kill", flowRunID).want(t, exitOK, "requested kill of "+flowRunID)
+	s.run("kill", flowRunID, "--force").want(t, exitOK, "requested kill of "+flowRunID)
+	if want := []string{flowRunID, flowRunID + " force"}; !slices.Equal(s.killed, want) {
+		t.Errorf("requests %q, want %q", s.killed, want)
+	}
+	s.run("kill", "--job", "etl", "--force").want(t, exitUsage, "--force needs run ids")
+}
+
 // What a script names by a variable that is not set is not everything.
 func TestEmptyArgumentsAndFlags_AreRefused(t *testing.T) {
 	s := newStage(t)

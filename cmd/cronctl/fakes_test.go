@@ -273,7 +273,11 @@ func (f *fakes) Kill(ctx context.Context, _ common.Actor, run string, k common.K
 	if f.runs[run].Status.Terminal() {
 		return common.Errorf(common.CodeConflict, "the run has ended")
 	}
-	f.killed = append(f.killed, strings.TrimSpace(run+" "+string(k.Signal)))
+	request := strings.TrimSpace(run + " " + string(k.Signal))
+	if k.Force {
+		request += " force"
+	}
+	f.killed = append(f.killed, request)
 	return nil
 }
 

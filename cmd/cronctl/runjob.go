@@ -153,15 +153,21 @@ func (c *cli) ended(run *common.Run, jobsCode bool) error {
 
 func (c *cli) kill() *cobra.Command {
 	var note, ofJob, signal string
+	var force bool
 	var f choice
 	cmd := &cobra.Command{
 		Use:   "kill RUN... | --job JOB | --selector LABELS | --group GROUP",
 		Short: "Kill runs",
 		Long: `Kill runs, by their ids or by job: their processes get TERM, or the given signal, and KILL
 after the job's grace period. With --signal KILL there is no grace period; sent to a run that
-is being killed already, it ends the grace period.`,
+is being killed already, it ends the grace period.
+
+The clean-up steps of a flow run (finally) run after the kill. With --force they are ended as
+well, and no further one begins: what the flow run created, such as machines or files, may be
+left behind.`,
 		Example: `  cronctl kill "$(cronctl run slow-job)" --note 'wrong date'
   cronctl kill --job slow-job --signal KILL
+  cronctl kill RUN --force                      # a flow run, with its clean-up
   cronctl kill --selector team=data --note 'the database moves'`,
 		Args: cobra.ArbitraryArgs,
 		RunE: c.online(func(ctx context.Context, api *apiclient.API, args []string) error {
@@ -172,6 +178,8 @@ is being killed already, it ends the grace period.`,
 			switch byJob := ofJob != "" || f.filtered(); {
 			case byJob && (len(args) > 0 || ofJob != "" && f.filtered()):
 				return invalid("run ids and jobs exclude each other", "use run ids, --job, or a filter")
+			case byJob && force:
+				return invalid("--force needs run ids", "list them with cronctl get runs --job FLOW --status running")
 			case byJob:
 				var names []string
 				if ofJob != "" {
@@ -192,6 +200,7 @@ is being killed already, it ends the grace period.`,
 				if _, err := apiclient.Read(api.KillRun(ctx, run, apiclient.KillRequest{
 					Note:   set(note),
 					Signal: set(apiclient.KillRequestSignal(name)),
+					Force:  set(force),
 				})); err != nil {
 					return within(run, err)
 				}
@@ -204,6 +213,7 @@ is being killed already, it ends the grace period.`,
 	cmd.Flags().StringVar(&ofJob, "job", "", "all runs of this job")
 	cmd.Flags().StringVar(&signal, "signal", "",
 		"first signal: TERM, INT, QUIT, HUP, USR1, USR2, or KILL without a grace period (default TERM)")
+	cmd.Flags().BoolVar(&force, "force", false, "of a flow run: end its clean-up steps as well")
 	f.declare(cmd)
 	return cmd
 }
