@@ -116,6 +116,42 @@ test('a step that did not run leads to the step because of which it did not, and
   await leave(tab);
 });
 
+test('the clean-up of a killed flow run runs, and is ended by force', async () => {
+  const flag = `${server.folder}/removed`;
+  await server.api('POST', '/jobs', {
+    name: 'machine', timeout: '10m', killGrace: '1s', steps: [
+      { name: 'create', command: 'echo created' }, { name: 'work', after: ['create'], command: 'sleep 600' }, { name: 'report', after: ['work'], command: 'true' },
+      { name: 'remove', after: ['create'], finally: true, command: `echo removing; until test -e ${flag}; do sleep 0.2; done` }, { name: 'log', after: ['remove'], finally: true, command: 'true' },
+    ],
+  });
+  const killed = await started('machine');
+  const tab = await visit(`/runs/${killed}?step=remove`);
+  const { page } = tab;
+  await page.locator('[data-node=work]').locator('xpath=..').and(page.locator('[data-status=running]')).waitFor();
+  await page.locator('[data-why]').getByText('It waits for the end of all other steps').waitFor();
+  await drawerOf(page, 'remove').getByText('This is a clean-up step').waitFor();
+  await node(page, 'remove').getByText('clean-up', { exact: false }).waitFor();
+  await shoot(page, 'flow-clean-up-waits');
+  await assertAccessible(page, 'a clean-up step that waits', { strict: true });
+  await page.getByRole('button', { name: 'Kill', exact: true }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Kill the run' }).click();
+  await node(page, 'remove').locator('xpath=..').and(page.locator('[data-status=running]')).waitFor();
+  await drawerOf(page, 'remove').getByText('removing', { exact: true }).first().waitFor();
+  await shoot(page, 'flow-clean-up-runs');
+  await page.getByRole('button', { name: 'End clean-up…' }).click();
+  const dialog = page.getByRole('dialog', { name: 'End the clean-up of machine as well?' });
+  await dialog.getByText('may be left behind').waitFor();
+  await shoot(page, 'flow-clean-up-force');
+  await assertAccessible(page, 'the question whether to end a clean-up', { strict: true });
+  await dialog.getByRole('button', { name: 'End the clean-up' }).click();
+  await page.getByRole('heading', { level: 1 }).getByText('Killed').waitFor();
+  await node(page, 'remove').locator('xpath=..').and(page.locator('[data-status=killed]')).waitFor();
+  await node(page, 'log').locator('xpath=..').and(page.locator('[data-status=skipped]')).waitFor();
+  await page.getByRole('button', { name: 'End clean-up…' }).waitFor({ state: 'detached' });
+  await shoot(page, 'flow-clean-up-ended');
+  await leave(tab);
+});
+
 test('a step that runs a flow leads to its flow run', async () => {
   await server.api('POST', '/jobs', { name: 'outer', timeout: '10m', steps: [{ name: 'inner', job: 'load' }] });
   const outer = await started('outer');

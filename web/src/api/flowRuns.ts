@@ -1,18 +1,21 @@
 // Flow runs: their nodes, and answers to their approvals.
 
 import { keepPreviousData, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { hasOpenCleanUp } from '../lib/cleanUp.ts';
 import { client } from './client.ts';
 import { keys } from './keys.ts';
 import { unlessLive } from './live.ts';
 import { dataOf } from './problem.ts';
+import { isTerminal } from './runs.ts';
 import type { components } from './schema.gen.ts';
+import type { Run } from './types.ts';
 
 export type Approval = components['schemas']['PendingApproval'];
 
 const perPage = 1000;
 
 /** All nodes of a flow run, in the order of its definition; each map is followed by its items. */
-export function useRunNodes(id: string, live: boolean) {
+export function useRunNodes(id: string, live: boolean, enabled = true) {
   return useQuery({
     queryKey: keys.runNodes(id),
     queryFn: async ({ signal }) => {
@@ -26,6 +29,7 @@ export function useRunNodes(id: string, live: boolean) {
       }
       return { items, partial: first.partial === true };
     },
+    enabled,
     placeholderData: keepPreviousData,
     refetchInterval: live ? unlessLive(1000) : false,
   });
@@ -88,6 +92,14 @@ export function useDefinitionGraph(job: string, digest: string | undefined) {
     staleTime: Infinity,
     retry: false,
   });
+}
+
+/** Reports whether a flow run that is being ended has clean-up steps that have not ended. If its definition is not available, it may have some. */
+export function useOpenCleanUp(run: Run | undefined): boolean {
+  const ending = run?.digest !== undefined && run.ending !== undefined && !run.spread && !isTerminal(run.status);
+  const graph = useDefinitionGraph(run?.job ?? '', ending ? run.digest : undefined);
+  const nodes = useRunNodes(run?.id ?? '', ending, ending).data?.items;
+  return ending && (graph.isError || hasOpenCleanUp(graph.data?.steps ?? [], nodes ?? []));
 }
 
 const columns = 20;

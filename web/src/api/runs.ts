@@ -82,12 +82,14 @@ export interface KillRequest {
   signal?: Signal;
   /** The reason, shown with the run and in the ledger. */
   note?: string;
+  /** Ends the clean-up steps of a flow run as well. */
+  force?: boolean;
 }
 
 export function useKillRun() {
   const queryClient = useQueryClient();
   return useMutation({
-    mutationFn: ({ id, signal, note }: KillRequest) => dataOf(client.POST('/api/v1/runs/{id}/kill', { params: { path: { id } }, body: { ...(signal && { signal }), ...(note && { note }) } })),
+    mutationFn: ({ id, signal, note, force }: KillRequest) => dataOf(client.POST('/api/v1/runs/{id}/kill', { params: { path: { id } }, body: { ...(signal && { signal }), ...(note && { note }), ...(force && { force }) } })),
     onSuccess: () => Promise.all([queryClient.invalidateQueries({ queryKey: keys.runs }), queryClient.invalidateQueries({ queryKey: keys.fires })]),
   });
 }

@@ -55,6 +55,7 @@ const paths = {
   pulse: 'M3 12h4l3-8 4 16 3-8h4',
   send: 'M21 3L3 11l7 3 3 7zM10 14l5-5',
   follow: 'M6 5l6 6 6-6M6 13l6 6 6-6',
+  broom: 'M20 4l-8 8M9 10l5 5-5.500 5.500c-2-.200-4-1-5.500-2.500l3-1zM7.500 16.500L6 20',
   terminal: 'M3 5h18v14H3zM7 9l3 3-3 3M12 15h5',
 } as const;
 

@@ -46,7 +46,7 @@ function Canvas({ graph, states, selected, faulty = nothing, label, onOpen, onCl
   const direction = useMemo(() => directionOf(shown, width, height), [shown, width, height]);
   const content = useMemo((): Content => {
     const counts = new Map(JSON.parse(itemCounts) as [string, number][]);
-    return { graph, visible: shown, input: { direction, sizes: shown.nodes.map((node) => sizeOf(node, graph, counts.get(node.id))), edges: shown.edges.map(({ from, to }) => [from, to] as const), labels: shown.edges.map((edge) => labelWidth(labelOf(t, edge))) } };
+    return { graph, visible: shown, input: { direction, sizes: shown.nodes.map((node) => sizeOf(node, graph, counts.get(node.id))), edges: [...shown.edges.map(({ from, to }) => [from, to] as const), ...shown.order], labels: [...shown.edges.map((edge) => labelWidth(labelOf(t, edge))), ...shown.order.map(() => 0)] } };
   }, [t, graph, shown, direction, itemCounts]);
   const { placed, busy } = useLayout(content);
 

@@ -51,6 +51,7 @@ function Marks({ data: { step } }: { data: StepData }) {
   return (
     <span className={classes.marks}>
       {step.job && <PlainLink className={classes.job} href={`/jobs/${encodeURIComponent(step.job)}`} tabIndex={-1} title={t('flow.openJob', { job: step.job })}>{visible(step.job)}</PlainLink>}
+      {step.finally && <span className={classes.mark} data-clean-up="" aria-hidden="true" title={t('flow.cleanUpHelp')}><Icon name="broom" size={12} />{t('flow.cleanUp')}</span>}
       {step.rule !== 'all_success' && <span className={classes.mark} aria-hidden="true" title={t(`flow.ruleHelp.${step.rule}`)}>{t(`flow.rule.${step.rule}`)}</span>}
       {step.when && <span className={classes.mark} aria-hidden="true" title={t('flow.whenIs', { when: step.when })}>{t('flow.when')}</span>}
       {step.allowFailure && <span className={classes.mark} aria-hidden="true" title={t('flow.mayFailHelp')}>{t('flow.mayFail')}</span>}

@@ -1,7 +1,7 @@
 import type { TFunction } from 'i18next';
 import { formatSeconds, secondsBetween } from '../../lib/duration.ts';
 import { listed } from '../../lib/lists.ts';
-import { conditionOf, type Condition, type Dependency, type Rule, type Step } from '../model/steps.ts';
+import { conditionOf, type Condition, type Dependency, type Step } from '../model/steps.ts';
 import { countsOf, failedOf, ranked, type Counts, type NodeState } from '../model/state.ts';
 
 /** The condition of an edge, unless it is success. */
@@ -11,8 +11,8 @@ export function conditionText(t: TFunction, on: Condition, exitCodes: readonly n
 }
 
 /** A dependency in words: its step, and how it must end unless by success. */
-export function dependencyText(t: TFunction, rule: Rule, dependency: Dependency): string {
-  const condition = conditionText(t, conditionOf(rule, dependency), dependency.exitCodes);
+export function dependencyText(t: TFunction, step: Step, dependency: Dependency): string {
+  const condition = conditionText(t, conditionOf(step, dependency), dependency.exitCodes);
   return condition ? t('flow.stepOn', { step: dependency.step, condition }) : dependency.step;
 }
 
@@ -44,9 +44,10 @@ export function spoken(t: TFunction, language: string, step: Step, state: NodeSt
     state && !state.kept && tookText(state, language),
     faulty && t('flow.faulty'),
     step.title && step.name,
+    step.finally && t('flow.cleanUp'),
     step.kind === 'job' ? t('flow.jobNamed', { job: step.job }) : step.kind === 'approval' && t('flow.approval'),
     step.map && itemsText(t, step, state),
-    step.after.length > 0 && t('flow.after', { steps: listed(step.after.map((dependency) => dependencyText(t, step.rule, dependency)), language) }),
+    step.after.length > 0 && t('flow.after', { steps: listed(step.after.map((dependency) => dependencyText(t, step, dependency)), language) }),
     step.rule !== 'all_success' && t(`flow.rule.${step.rule}`),
     step.when && t('flow.whenIs', { when: step.when }),
     step.allowFailure && t('flow.mayFail'),

@@ -38,6 +38,8 @@ export interface ShownEdge {
 export interface Visible {
   nodes: readonly Shown[];
   edges: readonly ShownEdge[];
+  /** Pairs of nodes that place the clean-up after the main part. They are not drawn. */
+  order: readonly (readonly [from: number, to: number])[];
 }
 
 /** Returns the groups of a flow; those with a single step are left out. None if the flow is small. */
@@ -86,5 +88,6 @@ export function visibleOf(graph: FlowGraph, closed: readonly Group[]): Visible {
     if (known) known.edges.push(edge);
     else edges.set(id, { id, from, to, edges: [edge] });
   }
-  return { nodes, edges: [...edges.values()] };
+  const order = graph.order.map(([from, to]) => [place[from] as number, place[to] as number] as const).filter(([from, to]) => from !== to);
+  return { nodes, edges: [...edges.values()], order };
 }

@@ -35,6 +35,13 @@ describe('the graph', () => {
     const { edges } = graphOf(stepsOf([{ name: 'a' }, { name: 'b', rule: 'one_failed', after: ['a'] }, { name: 'c', rule: 'none_failed', after: ['a', { step: 'b', on: 'skipped' }] }]));
     expect(edges.map(({ on }) => on)).toEqual(['failure', 'not_failed', 'skipped']);
   });
+  it('places clean-up steps after all others, whatever they name', () => {
+    const { layers, edges, order, steps } = graphOf(stepsOf([{ name: 'a' }, { name: 'b', after: ['a'] }, { name: 'c', after: ['b'] }, { name: 'x', after: ['a'], finally: true }, { name: 'y', after: ['x'], finally: true }, { name: 'z', finally: true }]));
+    expect(layers).toEqual([0, 1, 2, 3, 4, 3]);
+    expect(order).toEqual([[2, 3], [2, 5]]);
+    expect(edges.map(({ on }) => on)).toEqual(['success', 'success', 'done', 'done']);
+    expect(steps.map((step) => step.finally)).toEqual([false, false, false, true, true, true]);
+  });
   it('names a cycle, and marks the edge that closes it', () => {
     const { faults, edges } = graph('a after c', 'b after a', 'c after b', 'd after c');
     expect(faults).toEqual([{ kind: 'cycle', location: 'steps[2].after[0]', name: 'a → b → c → a', steps: [0, 1, 2] }]);

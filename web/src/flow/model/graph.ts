@@ -33,14 +33,28 @@ export interface FlowGraph {
   edges: readonly GraphEdge[];
   /** Names in after that no step has; the edge from missing[i] has the source -1-i. */
   missing: readonly string[];
-  /** For each step the length of the longest path to it. */
+  /** For each step the length of the longest path to it; clean-up steps follow all others. */
   layers: readonly number[];
+  /** Pairs of steps that place the clean-up after the main part. They are not drawn. */
+  order: readonly (readonly [from: number, to: number])[];
   faults: readonly GraphFault[];
   /** Indexes of steps by name. */
   index: ReadonlyMap<string, number>;
 }
 
 const mostNames = 20;
+
+/** Returns for each clean-up step without another one before it a step of the last layer of the main part. */
+function orderOf(steps: readonly Step[], inner: readonly GraphEdge[]): [number, number][] {
+  const isLast = (i: number) => steps[i]?.finally === true;
+  const layers = layersOf(steps.length, inner.filter(({ from, to }) => !isLast(from) && !isLast(to)));
+  let deepest: number | undefined;
+  for (const i of steps.keys()) if (!isLast(i) && (deepest === undefined || (layers[i] ?? 0) > (layers[deepest] ?? 0))) deepest = i;
+  if (deepest === undefined) return [];
+  const before = deepest;
+  const follows = new Set(inner.filter(({ from, to }) => isLast(from) && isLast(to)).map(({ to }) => to));
+  return [...steps.keys()].filter((i) => isLast(i) && !follows.has(i)).map((i) => [before, i]);
+}
 
 /** Formats a cycle as the server does: from source to target, and back to the first. */
 function pathText(names: readonly string[]): string {
@@ -61,9 +75,9 @@ export function graphOf(steps: readonly Step[]): FlowGraph {
   const missing: string[] = [];
   const places = new Map<string, number>();
   const edges: GraphEdge[] = [];
-  for (const [to, { after, rule }] of steps.entries()) {
+  for (const [to, target] of steps.entries()) {
     const seen = new Set<string>();
-    for (const [place, dependency] of after.entries()) {
+    for (const [place, dependency] of target.after.entries()) {
       const { step: name } = dependency;
       const location = `steps[${to}].after[${place}]`;
       if (name === '') continue;
@@ -79,7 +93,7 @@ export function graphOf(steps: readonly Step[]): FlowGraph {
         places.set(name, known);
         from = -1 - known;
       }
-      edges.push({ from, to, place, on: conditionOf(rule, dependency), exitCodes: dependency.exitCodes, cyclic: false });
+      edges.push({ from, to, place, on: conditionOf(target, dependency), exitCodes: dependency.exitCodes, cyclic: false });
     }
   }
   const inner = edges.filter(({ from }) => from >= 0);
@@ -90,5 +104,6 @@ export function graphOf(steps: readonly Step[]): FlowGraph {
     const last = cycle.edges.reduce((a, b) => (b.to > a.to || (b.to === a.to && b.place > a.place) ? b : a));
     faults.push({ kind: 'cycle', location: `steps[${last.to}].after[${last.place}]`, name: pathText(cycle.steps.map((i) => steps[i]?.name ?? '')), steps: cycle.steps });
   }
-  return { steps, ids, edges, missing, layers: layersOf(steps.length, inner), faults, index };
+  const order = orderOf(steps, inner);
+  return { steps, ids, edges, missing, layers: layersOf(steps.length, [...inner, ...order.map(([from, to]) => ({ from, to }))]), order, faults, index };
 }

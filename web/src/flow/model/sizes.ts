@@ -14,7 +14,7 @@ export const squaresInRow = 8;
 export const mostSquares = 96;
 
 /** Reports whether a step has marks, or a job, which take a row of their own. */
-export const hasMarks = ({ rule, when, allowFailure, kind }: Step) => rule !== 'all_success' || when !== undefined || allowFailure || kind === 'job';
+export const hasMarks = ({ rule, when, allowFailure, finally: last, kind }: Step) => rule !== 'all_success' || when !== undefined || allowFailure || last || kind === 'job';
 
 /** Returns width and height; items is the number of items of an opened map. */
 export function sizeOf(shown: Shown, { steps }: FlowGraph, items: number | undefined): readonly [number, number] {
@@ -25,8 +25,8 @@ export function sizeOf(shown: Shown, { steps }: FlowGraph, items: number | undef
 }
 
 /** Returns the direction in which a graph is larger in a room of this size. */
-export function directionOf({ nodes, edges }: Visible, width: number, height: number): Direction {
-  const layers = layersOf(nodes.length, edges);
+export function directionOf({ nodes, edges, order }: Visible, width: number, height: number): Direction {
+  const layers = layersOf(nodes.length, [...edges, ...order.map(([from, to]) => ({ from, to }))]);
   const counts = new Map<number, number>();
   for (const layer of layers) counts.set(layer, (counts.get(layer) ?? 0) + 1);
   const [long, wide] = [counts.size, Math.max(1, ...counts.values())];

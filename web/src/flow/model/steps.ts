@@ -31,6 +31,8 @@ export interface Step {
   rule: Rule;
   when?: string | undefined;
   allowFailure: boolean;
+  /** A clean-up step: it runs once all other steps have ended. */
+  finally: boolean;
   /** A map: how many items it has, unless its list is known at run time only. */
   map?: { items?: number | undefined; list?: string | undefined } | undefined;
   /** The question of an approval. */
@@ -74,6 +76,7 @@ function stepOf(value: unknown): Step {
     rule: oneOf(rules, fields.rule) ?? 'all_success',
     when: textOf(fields.when),
     allowFailure: fields.allowFailure === true,
+    finally: fields.finally === true,
     map: mapOf(fields.forEach),
     question: textOf(approval?.text),
   };
@@ -88,7 +91,7 @@ const ofRule: Record<Rule, Condition> = {
   all_success: 'success', one_success: 'success', none_failed: 'not_failed', all_done: 'done', one_done: 'done', all_failed: 'failure', one_failed: 'failure',
 };
 
-/** Returns the condition of an edge into a step: its own, or that of the rule. */
-export function conditionOf(rule: Rule, { on }: Dependency): Condition {
-  return on ?? ofRule[rule];
+/** Returns the condition of an edge into a step: its own, or that of the rule. A clean-up step follows any end. */
+export function conditionOf(step: Pick<Step, 'rule' | 'finally'>, { on }: Dependency): Condition {
+  return on ?? (step.finally ? 'done' : ofRule[step.rule]);
 }

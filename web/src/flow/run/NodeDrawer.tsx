@@ -92,7 +92,8 @@ export function NodeDrawer(props: NodeDrawerProps) {
           [t('nodeDrawer.question'), state?.code !== 'approval' && (step?.question ?? question) && visible(step?.question ?? question ?? '')],
           [t('nodeDrawer.timesOut'), until && <RelativeTime at={until} ahead />],
           [t('nodeDrawer.job'), step?.job && <PlainLink href={`/jobs/${encodeURIComponent(step.job)}`}>{visible(step.job)}</PlainLink>],
-          [t('nodeDrawer.after'), step && step.after.length > 0 && <ul className={classes.plain}>{step.after.slice(0, mostListed).map((one, i) => <li key={i} className="break">{visible(dependencyText(t, step.rule, one))}</li>)}{step.after.length > mostListed && <li>{t('nodeDrawer.more', { count: step.after.length - mostListed })}</li>}</ul>],
+          [t('nodeDrawer.after'), step && step.after.length > 0 && <ul className={classes.plain}>{step.after.slice(0, mostListed).map((one, i) => <li key={i} className="break">{visible(dependencyText(t, step, one))}</li>)}{step.after.length > mostListed && <li>{t('nodeDrawer.more', { count: step.after.length - mostListed })}</li>}</ul>],
+          [t('nodeDrawer.cleanUp'), step?.finally && t('flow.cleanUpHelp')],
           [t('nodeDrawer.rule'), step && step.rule !== 'all_success' && t(`flow.ruleHelp.${step.rule}`)],
           [t('nodeDrawer.when'), step?.when && <code className="break">{visible(step.when)}</code>],
           [t('run.exitCode'), state?.exitCode !== undefined && String(state.exitCode)],
@@ -130,7 +131,7 @@ function Part({ title, children }: { title: string; children: ReactNode }) {
 function Why({ graph, step: name, state, states, root }: { graph: FlowGraph; step: string; state: NodeState; states: NodeStates | undefined; root: NodeDrawerProps['root'] }) {
   const { t } = useTranslation();
   const step = graph.steps[graph.index.get(name) ?? -1];
-  const open = state.status !== 'pending' ? [] : (step?.after ?? []).filter((one) => ['pending', 'waiting', 'running'].includes(states?.get(one.step)?.status ?? ''));
+  const open = state.status !== 'pending' || state.code === 'waits_for_main' ? [] : (step?.after ?? []).filter((one) => ['pending', 'waiting', 'running'].includes(states?.get(one.step)?.status ?? ''));
   if (!state.reason && open.length === 0) return null;
   return (
     <div className={classes.why} data-why="">

@@ -115,6 +115,15 @@ it('a pending node shows the steps that it waits for', async () => {
   expect(closed).toHaveBeenCalledOnce();
 });
 
+it('a clean-up step is called one, and waits for all others in place of those before it', async () => {
+  const machine = graphOf(stepsOf([{ name: 'create', command: 'x' }, { name: 'remove', command: 'x', after: ['create'], finally: true }]));
+  const waiting = new Map<string, NodeState>([['create', { status: 'running' }], ['remove', { status: 'pending', code: 'waits_for_main', reason: 'It waits for the end of all other steps' }]]);
+  await show(<NodeDrawer graph={machine} step="remove" states={waiting} onClose={() => undefined} />);
+  expect(document.querySelector('[data-why]')?.textContent).toBe('It waits for the end of all other steps');
+  expect(text()).toContain('This is a clean-up step.');
+  expect(text()).toContain('create (any end)');
+});
+
 it('a kept node shows its earlier outcome, and links the run in which it ran', async () => {
   await show(<NodeDrawer graph={graph} step="a" from="uid.x.1" states={new Map<string, NodeState>([['a', { status: 'succeeded', kept: true }]])} onClose={() => undefined} />);
   expect(text()).toContain('Succeeded');

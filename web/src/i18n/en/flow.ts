@@ -16,7 +16,7 @@ export const flow = {
       duplicate: 'Another step is named {{name}}.', unknown: 'There is no step {{name}}.', twice: '{{name}} is listed twice.', cycle: 'These steps wait for each other: {{name}}.',
     },
     graph: 'Graph', graphOf: 'Graph of {{name}}', noSteps: 'Steps appear here as you write them.',
-    exitCodes: 'exit {{codes}}', stepOn: '{{step}} ({{condition}})', after: 'after {{steps}}', when: 'if', whenIs: 'if {{when}}', mayFail: 'may fail', mayFailHelp: 'Any end of this step counts as success.',
+    exitCodes: 'exit {{codes}}', stepOn: '{{step}} ({{condition}})', after: 'after {{steps}}', when: 'if', whenIs: 'if {{when}}', mayFail: 'may fail', mayFailHelp: 'Any end of this step counts as success.', cleanUp: 'clean-up', cleanUpHelp: 'This is a clean-up step. It runs once all other steps have ended, also after a failure, a kill or the timeout.',
     map: 'map', items_one: '{{count}} item', items_other: '{{count}} items', itemsFailed_one: '{{count}} item, {{failed}} failed', itemsFailed_other: '{{count}} items, {{failed}} failed', showItems: 'Items of {{step}}',
     steps_one: '{{count}} step', steps_other: '{{count}} steps', stepsFailed_one: '{{count}} step, {{failed}} failed', stepsFailed_other: '{{count}} steps, {{failed}} failed',
     counted: '{{count}} {{status}}', layer: 'Layer {{layer}}', layers: 'Layers {{from}} to {{to}}',

@@ -30,6 +30,8 @@ export const overview = {
     otherText: 'The command and all its processes receive {{signal}}. Those still alive after the grace period of {{grace}} receive SIGKILL. The run is recorded as killed by you.',
     atOnceText: 'The command and all its processes are killed immediately (SIGKILL), without cleanup. The run is recorded as killed by you.',
     endGrace: 'This ends the grace period: remaining processes are killed immediately (SIGKILL), without cleanup.', sendMore: '{{signal}} is sent as well. This does not extend the grace period of {{grace}}.',
+    cleanUpOpen: 'End clean-up…', cleanUpTitle: 'End the clean-up of {{job}} as well?', cleanUpConfirm: 'End the clean-up', cleanUpNoteHelp: 'Optional. Stored in the audit.',
+    cleanUpText: 'Clean-up steps that run are ended, and no further one begins. What they would have removed, such as machines or files, may be left behind.',
     title: 'Kill the run of {{job}}?', cancelTitle: 'Cancel the waiting run of {{job}}?', cancelText: 'It will not start. It is recorded as killed by you.', cancel: 'Cancel the run', cancelled: 'The run is being cancelled.', leave: 'Go back',
   },
   failures: {

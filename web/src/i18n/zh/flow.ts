@@ -19,7 +19,7 @@ export const flow: Texts<typeof english> = {
       duplicate: '另一个步骤已名为 {{name}}。', unknown: '没有步骤 {{name}}。', twice: '{{name}} 列出了两次。', cycle: '这些步骤互相等待：{{name}}。',
     },
     graph: '流程图', graphOf: '{{name}} 的流程图', noSteps: '写下步骤后，这里会显示它们。',
-    exitCodes: '退出码 {{codes}}', stepOn: '{{step}}（条件：{{condition}}）', after: '在 {{steps}} 之后', when: '条件', whenIs: '条件 {{when}}', mayFail: '可失败', mayFailHelp: '此步骤无论如何结束都视为成功。',
+    exitCodes: '退出码 {{codes}}', stepOn: '{{step}}（条件：{{condition}}）', after: '在 {{steps}} 之后', when: '条件', whenIs: '条件 {{when}}', mayFail: '可失败', mayFailHelp: '此步骤无论如何结束都视为成功。', cleanUp: '清理', cleanUpHelp: '这是清理步骤：其他所有步骤结束后运行，失败、终止或超时之后也会运行。',
     map: '展开', items_one: '{{count}} 项', items_other: '{{count}} 项', itemsFailed_one: '{{count}} 项，{{failed}} 项失败', itemsFailed_other: '{{count}} 项，{{failed}} 项失败', showItems: '{{step}} 的各项',
     steps_one: '{{count}} 个步骤', steps_other: '{{count}} 个步骤', stepsFailed_one: '{{count}} 个步骤，{{failed}} 个失败', stepsFailed_other: '{{count}} 个步骤，{{failed}} 个失败',
     counted: '{{count}} 个{{status}}', layer: '第 {{layer}} 层', layers: '第 {{from}} 至 {{to}} 层',

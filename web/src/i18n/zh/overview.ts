@@ -33,6 +33,8 @@ export const overview: Texts<typeof english> = {
     otherText: '将向命令及其启动的所有进程发送 {{signal}}。{{grace}} 宽限时间过后仍在的会被强制终止（SIGKILL）。此运行会记为由您终止。',
     atOnceText: '将立即强制终止命令及其启动的所有进程（SIGKILL），它们来不及清理。此运行会记为由您终止。',
     endGrace: '宽限时间到此为止：仍在的进程将立即被强制终止（SIGKILL），来不及清理。', sendMore: '将再发送 {{signal}}；{{grace}} 的宽限时间不会因此延长。',
+    cleanUpOpen: '终止清理…', cleanUpTitle: '同时终止 {{job}} 的清理？', cleanUpConfirm: '终止清理', cleanUpNoteHelp: '记入审计；可以留空。',
+    cleanUpText: '正在运行的清理步骤将被终止，其余清理步骤不再开始。它们本应清除的内容（例如机器或文件）可能会残留。',
     title: '终止 {{job}} 的运行？', cancelTitle: '取消 {{job}} 等待中的运行？', cancelText: '它将不会开始，并记为由您终止。', cancel: '取消运行', cancelled: '正在取消此运行。', leave: '返回',
   },
   failures: {

@@ -2,6 +2,7 @@ import { ActionIcon, Alert, Button } from '@mantine/core';
 import { Link, useParams } from '@tanstack/react-router';
 import { useState, type ComponentProps } from 'react';
 import { useTranslation } from 'react-i18next';
+import { useOpenCleanUp } from '../../api/flowRuns.ts';
 import { Problem } from '../../api/problem.ts';
 import { isTerminal, useAttempts, useNeighbours, useRun } from '../../api/runs.ts';
 import type { Run } from '../../api/types.ts';
@@ -170,13 +171,14 @@ function Acts({ run, again }: { run: Run; again: boolean }) {
   // The button to run it again replaces the kill button: a user who is about to kill must not start it again.
   const endedBefore = useTrueFor(ended, 2000);
   const waits = run.status === 'waiting';
+  const cleanUp = useOpenCleanUp(run);
   return (
     <>
       {again && <Acknowledge run={run} />}
       {run.digest !== undefined && run.status === 'running' && <PauseFlowRun run={run} />}
       {ended
         ? again && <Again run={run} disabled={!endedBefore} />
-        : <Button color="red" leftSection={<Icon name="stop" size={16} />} onClick={() => setAsking(true)}>{t(waits ? 'kill.cancel' : 'run.kill')}</Button>}
+        : <Button color="red" leftSection={<Icon name="stop" size={16} />} onClick={() => setAsking(true)}>{t(cleanUp ? 'kill.cleanUpOpen' : waits ? 'kill.cancel' : 'run.kill')}</Button>}
       {asking && <KillDialog id={run.id} job={run.job} jobTitle={run.jobTitle} waits={waits} onClose={() => setAsking(false)} />}
     </>
   );
