@@ -73,7 +73,7 @@ test-full: ## Run all further tests, about half an hour: -race everywhere, clust
 MEET    := $(addprefix ./internal/,dispatch etcdkit events executor runlog runlog/spool runlog/tail scheduler)
 # The tests of archtest are a part of make check.
 OTHERS  := $$($(GO) list ./... | grep -vxF -e "$$($(GO) list $(MEET) ./internal/archtest ./test/model ./test/system)")
-STORIES := ^(TestStandaloneKilled_LosesNoFire|TestGuardianKilledOneAttempt|TestTutorialOfFlows_.*)$$
+STORIES := ^(TestStandaloneKilled_LosesNoFire|TestGuardianKilledOneAttempt)$$
 
 # The race detector instruments our code only: SQLite (C translated to Go) has no goroutines and is five times slower
 # under it, and so is password hashing. The model runs in virtual time, on one processor under the race detector; its
@@ -89,7 +89,7 @@ test-programs: $(BINARIES) $(DOUBLE) $(ETCD) $(ETCDCTL) $(FUNCS) $(CLOCK) $(OLDE
 test-go: test-go-short test-go-stories test-go-meet
 test-go-short: $(ETCDCTL) $(FAST)
 	$(PURE) test -vet=off -short -p 3 -parallel 8 -timeout 10m $(OTHERS)
-test-go-stories: bin/carillon-standalone bin/cronctl
+test-go-stories: bin/carillon-standalone
 	$(PURE) test -timeout 5m ./test/system -run '$(STORIES)'
 test-go-meet: need-compiler
 	$(GO) test $(RACE) -vet=off -p 3 -parallel 4 -timeout 10m $(MEET)
