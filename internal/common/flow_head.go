@@ -83,7 +83,8 @@ func (h *Head) Live() Run {
 	run := h.AsRun(StatusRunning)
 	switch {
 	case h.Kill != nil:
-		run.Ending = &Ending{By: h.Kill.By, Note: h.Kill.Note, Code: h.Kill.Code, Signal: SignalTerm, At: h.Kill.At}
+		run.Ending = &Ending{By: h.Kill.By, Note: h.Kill.Note, Code: h.Kill.Code,
+			Signal: or(h.Kill.Signal, SignalTerm), At: h.Kill.At}
 	case h.Paused:
 		run.Reason = &Reason{Code: ReasonFlowPaused, Text: "the flow run is paused: it starts no further steps"}
 	}

@@ -1,6 +1,7 @@
 package etcd
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strings"
@@ -95,9 +96,11 @@ func (s *Store) ending(run *common.FlowRun, at *place) (txns []*etcdkit.Txn) {
 		txns = append(txns, t)
 		return t
 	}
-	// the steps after a node that was ended with its flow run have not failed because of it
-	kill := common.Kill{By: run.Kill.By, Note: run.Kill.Note, Code: common.ReasonFlowStopped, At: run.Kill.At,
+	kill := common.Kill{By: run.Kill.By, Note: run.Kill.Note, Code: run.Kill.Code, At: run.Kill.At,
 		Signal: run.Kill.Signal}
+	if run.Kind == common.KindFlow { // the steps after it have not failed because of it
+		kill.Code, kill.Note = common.ReasonFlowStopped, whyStopped(run.Kill)
+	}
 	for _, kv := range at.triggers {
 		trigger, err := common.Decode[common.Trigger](kv.Value)
 		if err != nil || trigger.Flow == nil {
@@ -128,7 +131,7 @@ func (s *Store) ending(run *common.FlowRun, at *place) (txns []*etcdkit.Txn) {
 		case head.Kill == nil:
 			head.Kill = run.Kill
 		case run.Kill.Force && !head.Kill.Force:
-			head.Kill = head.Kill.Forced(run.Kill.ForcedBy)
+			head.Kill = head.Kill.Forced(cmp.Or(run.Kill.ForcedBy, run.Kill.By))
 		default:
 			continue
 		}
@@ -153,10 +156,24 @@ func (s *Store) killedBefore(run *common.FlowRun, outcome *common.Run) {
 	now := s.etcd.Now().UTC()
 	outcome.Status, outcome.EndedAt, outcome.DueAt = common.StatusKilled, &now, nil
 	outcome.Reason = &common.Reason{
-		Code: common.ReasonFlowStopped,
+		Code: "killed_before_start",
 		Data: map[string]string{"by": run.Kill.By, "note": run.Kill.Note},
 		Text: "the flow run was ended before it started",
 	}
+	if run.Kind == common.KindFlow {
+		outcome.Reason.Code, outcome.Reason.Data["note"] = common.ReasonFlowStopped, whyStopped(run.Kill)
+	}
+}
+
+// whyStopped returns why a flow run was ended: the note of the operator, or what the request of a keeper means.
+func whyStopped(kill *common.FlowKill) string {
+	switch kill.Code {
+	case common.ReasonTimeout:
+		return "the timeout of the flow is over"
+	case common.ReasonFailFast:
+		return "a step failed, and the flow ends with the first failure"
+	}
+	return kill.Note
 }
 
 // Expire ends a pending approval whose time is over, and reports whether it did. next is the end of its time.

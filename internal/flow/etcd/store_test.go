@@ -362,6 +362,37 @@ func TestEndNodes_EndsWhateverANodeIs(t *testing.T) {
 	}
 }
 
+// The runs of a backfill that is cancelled are killed by the user, as runs of any job are; those that end with a flow
+// run say why that one ended.
+func TestEndNodes_ReasonOfTheRuns(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		kind       common.FlowKind
+		kill       common.FlowKill
+		code, note string
+	}{
+		{common.KindBackfill, common.FlowKill{By: "ann", Note: "enough"}, "", "enough"},
+		{common.KindFlow, common.FlowKill{By: "ann", Note: "enough"}, common.ReasonFlowStopped, "enough"},
+		{common.KindFlow, common.FlowKill{By: "carillon", Code: common.ReasonTimeout}, common.ReasonFlowStopped,
+			"the timeout of the flow is over"},
+	} {
+		r := newRig(t)
+		run := r.begin(func(h *common.Head) { h.Kind, h.Kill = c.kind, &c.kill })
+		record := common.Record{Run: "u.n1.1", Job: "a", Owner: common.Life{Worker: "w7"}}
+		r.put(common.RecordKey("a", record.Run), record)
+		if _, err := r.EndNodes(t.Context(), run, []flow.View{{Node: "a", Job: "a", Fire: "u.n1"}}); err != nil {
+			t.Fatal(err)
+		}
+		kv, err := etcdkit.Get(t.Context(), r.client, common.KillKey("w7", "u.n1.1"))
+		if err != nil || kv == nil {
+			t.Fatalf("%s: no kill request, %v", c.kind, err)
+		}
+		if kill, err := common.Decode[common.Kill](kv.Value); err != nil || kill.Code != c.code || kill.Note != c.note {
+			t.Errorf("%s: %+v, %v", c.kind, kill, err)
+		}
+	}
+}
+
 func TestVanished_EndsOnlyNodesWithoutAnything(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
