@@ -166,6 +166,26 @@ func TestCleanUp_LiveRetry(t *testing.T) {
 	}
 }
 
+// The transaction of a live retry compares the steps that depend on it and the clean-up steps: within etcd's limit.
+func TestCleanUp_LiveRetry_IsBounded(t *testing.T) {
+	for dependents, refused := range map[int]bool{80: false, 81: true} {
+		job := steps(inline("a"))
+		for i := range dependents {
+			job.Steps = append(job.Steps, inline(fmt.Sprint("b", i), "a"))
+		}
+		for i := range 20 {
+			job.Steps = append(job.Steps, final(fmt.Sprint("z", i)))
+		}
+		r := newRig(t, compiled(t, job), outcomes(nil))
+		r.step()
+		r.put("a", ended("exit:1"))
+		_, err := r.state.Retry("a")
+		if got, ok := errors.AsType[*common.Error](err); ok != refused || ok && got.Reason != "too_many_dependents" {
+			t.Errorf("%d steps and 20 clean-up steps: %v", dependents, err)
+		}
+	}
+}
+
 // A re-run keeps no clean-up step: it runs again after what runs again, and if it was chosen itself.
 func TestCleanUp_Rerun(t *testing.T) {
 	job := steps(inline("a"), inline("b", "a"), inline("c"), final("y", "b"), final("z", "c"))

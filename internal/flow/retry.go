@@ -95,9 +95,8 @@ func (s *State) dependents(i int32, r *Retry) error {
 			if n.phase == phaseDecided {
 				todo = append(todo, e.to)
 			}
-			if len(r.Absent)+len(r.Maps) > maxCompared {
-				return retryRefused("too_many_dependents", "more than %d steps depend on it", maxCompared).
-					WithHint("wait until the flow run has ended, and re-run it then")
+			if err := r.bounded(); err != nil {
+				return err
 			}
 		}
 	}
@@ -119,6 +118,15 @@ func (s *State) beforeCleanUp(i int32, r *Retry) error {
 		if s.graph.steps[at].isMap() {
 			r.Maps = append(r.Maps, name)
 		}
+	}
+	return r.bounded()
+}
+
+// bounded refuses a retry with more compares than a transaction may have.
+func (r *Retry) bounded() error {
+	if len(r.Absent)+len(r.Maps) > maxCompared {
+		return retryRefused("too_many_dependents", "more than %d steps depend on it", maxCompared).
+			WithHint("wait until the flow run has ended, and re-run it then")
 	}
 	return nil
 }
