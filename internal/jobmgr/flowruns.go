@@ -94,7 +94,7 @@ func (s *Store) killHeads(ctx context.Context, prefix string, kill common.FlowKi
 		all := true
 		revision, err = etcdkit.Each(ctx, s.cfg.Client, prefix, func(kv *mvccpb.KeyValue) error {
 			found, ok := live.Decode(kv)
-			if !ok || found.Head.Kill != nil {
+			if was := found.Head.Kill; !ok || was != nil && (was.Force || !kill.Force) {
 				return nil
 			}
 			all = false

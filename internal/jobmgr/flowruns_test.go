@@ -320,8 +320,11 @@ func TestRecover_RestoredEtcd_EndsFlowRuns(t *testing.T) {
 	t.Parallel()
 	s := newStory(t)
 	s.store = s.with(jobmgr.Config{Proven: func() bool { return true }}, nil)
-	f, gone := s.flowRun("etl"), s.flowRun("gone")
+	f, gone, cleans := s.flowRun("etl"), s.flowRun("gone"), s.flowRun("cleans")
 	s.remove("gone")
+	if err := s.store.Kill(t.Context(), actor, cleans.head.Run, common.KillRequest{}); err != nil {
+		t.Fatal(err)
+	}
 	s.clock.forward(time.Hour)
 	dry, err := s.store.Recover(t.Context(), actor, common.RecoverRequest{Restored: true, DryRun: true})
 	if err != nil || s.head(f).Kill != nil {
@@ -340,8 +343,12 @@ func TestRecover_RestoredEtcd_EndsFlowRuns(t *testing.T) {
 	}
 	for _, of := range []flowRun{f, gone} {
 		if kill := s.head(of).Kill; kill == nil || kill.Code != common.ReasonRestored ||
-			kill.Status() != common.StatusMissed {
+			kill.Status() != common.StatusMissed || !kill.Force {
 			t.Errorf("%s: %+v", of.head.Job, kill)
 		}
+	}
+	// One that was being ended at the time of the backup does not go on with its clean-up.
+	if kill := s.head(cleans).Kill; kill == nil || !kill.Force || kill.Status() != common.StatusKilled {
+		t.Errorf("%s: %+v", cleans.head.Job, kill)
 	}
 }

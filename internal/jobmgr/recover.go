@@ -65,7 +65,9 @@ func (s *Store) Recover(ctx context.Context, actor common.Actor, r common.Recove
 		return out, err
 	}
 	if r.Restored && !r.DryRun {
-		kill := common.FlowKill{By: actor.Name, Code: common.ReasonRestored, Note: restoredNote, At: out.At}
+		// By force: what their clean-up steps would remove may have been removed, and created again, since the backup.
+		kill := common.FlowKill{By: actor.Name, Code: common.ReasonRestored, Note: restoredNote, At: out.At,
+			Force: true}
 		if _, err := s.killHeads(ctx, common.FlowRunsPrefix, kill); err != nil {
 			return out, err
 		}
