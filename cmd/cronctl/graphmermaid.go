@@ -72,8 +72,8 @@ func (c *cli) mermaid(p *picture) error {
 	return err
 }
 
-// escapedMermaid returns a text for a line of a quoted label: what is not plain becomes an entity, so that no text can
-// end the label, begin a directive, or be read as Markdown or HTML.
+// escapedMermaid returns a text for a line of a quoted label: special characters become entities, so that none can end
+// the label, begin a directive, or be read as Markdown or HTML.
 func escapedMermaid(text string) string {
 	var b strings.Builder
 	line := []rune(oneLine(text))

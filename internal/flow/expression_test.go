@@ -52,7 +52,7 @@ func TestExpressions(t *testing.T) {
 		`steps.probe.outputs.rows > "9"`:                          false,
 		`steps.probe.outputs.ratio == -5`:                         true,
 		`steps.probe.outputs.rows >= steps.m.items`:               true,
-		`params.DAY == "today" || steps.gone.outputs.k == "x"`:    true, // what is not read need not exist
+		`params.DAY == "today" || steps.gone.outputs.k == "x"`:    true, // the right side is not read
 		`2 < steps.probe.attempt`:                                 true,
 	} {
 		x, err := newEvaluator().compile(source)

@@ -371,7 +371,7 @@ func (c *checker) completed(r *revision, e event, run *flowLife) {
 			ran[node] = m
 		}
 		if run.flow.of(node).Finally && m.Status == "skipped" && m.Reason == stopped && !run.holds(true) {
-			c.breaks("F11", "clean-up step %s of %s was skipped at %s by %s, and nobody forced that", node, run.Run, at,
+			c.breaks("F11", "clean-up step %s of %s was skipped at %s by %s, without a forced kill", node, run.Run, at,
 				e.by)
 		}
 	}

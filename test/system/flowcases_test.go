@@ -29,16 +29,12 @@ func TestFlowCases_InAStandalone_EndAsTheirTrials(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	pending := trialtest.Pending()
 	t.Run("all", func(t *testing.T) {
 		number := 0
 		each := func(id string, test func(*testing.T, *flowCase)) {
 			number++
 			name := fmt.Sprintf("case-%d", number)
 			t.Run(id, func(t *testing.T) {
-				if why, found := pending[id]; found {
-					t.Skip(why)
-				}
 				t.Parallel()
 				test(t, &flowCase{t: t, api: &api{t: t, base: a.base, token: a.token}, name: name, dir: t.TempDir()})
 			})

@@ -23,25 +23,14 @@ func cases(t *testing.T) []trialtest.Case {
 	return all
 }
 
-// unlessPending reports the faults of a case, or that it has none although it is pending.
-func unlessPending(t *testing.T, id string, faults []string) {
-	t.Helper()
-	switch why, pending := trialtest.Pending()[id]; {
-	case pending && len(faults) == 0:
-		t.Errorf("%s has its expected outcome: remove it from those that are pending", id)
-	case pending:
-		t.Skip(why)
-	case len(faults) > 0:
-		t.Error(strings.Join(faults, "\n"))
-	}
-}
-
 func TestCases_Trial_EndsAsExpected(t *testing.T) {
 	for _, c := range cases(t) {
 		for i := range c.Runs {
 			run := &c.Runs[i]
 			t.Run(c.ID(run.Name), func(t *testing.T) {
-				unlessPending(t, c.ID(run.Name), tried(&c, run))
+				for _, fault := range tried(&c, run) {
+					t.Error(fault)
+				}
 			})
 		}
 	}
@@ -134,36 +123,15 @@ func TestCases_Rejected_HaveTheirFault(t *testing.T) {
 				}
 				job, err := decode(r.Flow)
 				if err != nil {
-					unlessPending(t, c.ID(r.Name), []string{err.Error()})
-					return
+					t.Fatal(err)
 				}
 				found := flow.Validate(job)
-				var faults []string
 				if !slices.ContainsFunc(found, func(f common.Fault) bool {
 					return f.Location == r.Location && f.Code == r.Code
 				}) {
-					faults = append(faults, fmt.Sprintf("faults are %+v, want %s at %s", found, r.Code, r.Location))
+					t.Errorf("faults are %+v, want %s at %s", found, r.Code, r.Location)
 				}
-				unlessPending(t, c.ID(r.Name), faults)
 			})
-		}
-	}
-}
-
-// The list of pending cases names existing ones only.
-func TestCases_Pending_Exist(t *testing.T) {
-	known := map[string]bool{}
-	for _, c := range cases(t) {
-		for i := range c.Runs {
-			known[c.ID(c.Runs[i].Name)] = true
-		}
-		for _, r := range c.Rejected {
-			known[c.ID(r.Name)] = true
-		}
-	}
-	for id := range trialtest.Pending() {
-		if !known[id] {
-			t.Errorf("%s is pending, and no case", id)
 		}
 	}
 }
