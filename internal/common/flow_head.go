@@ -135,12 +135,13 @@ type FlowKill struct {
 	Spare bool `json:"spare,omitempty"`
 }
 
-// Forced returns the request as one that ends clean-up steps as well, for a user.
-func (k *FlowKill) Forced(by string) *FlowKill {
+// Forced returns the request as one that ends clean-up steps as well, for a user, with a signal unless it is empty.
+func (k *FlowKill) Forced(by string, signal Signal) *FlowKill {
 	forced := *k
 	if !forced.Force {
 		forced.Force, forced.ForcedBy = true, by
 	}
+	forced.Signal = or(signal, forced.Signal)
 	return &forced
 }
 

@@ -38,10 +38,11 @@ func (s *State) Apply(name string, mark common.Node, revision int64) error {
 		return nil
 	}
 	s.proceed(i, item, n, now)
+	s.drain()
 	if !s.cleans && s.cleanUp() {
 		s.queue = append(s.queue, s.graph.final...)
+		s.drain()
 	}
-	s.drain()
 	return nil
 }
 

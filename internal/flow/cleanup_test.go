@@ -91,7 +91,7 @@ func TestCleanUp_RunsAfterAnyEnd(t *testing.T) {
 				r.head.Kill = &common.FlowKill{By: "ada"}
 			}
 			if turn >= force && r.head.Kill != nil {
-				r.head.Kill = r.head.Kill.Forced("bob")
+				r.head.Kill = r.head.Kill.Forced("bob", "")
 			}
 			r.state.SetHead(&r.head)
 			if len(r.running) > 0 && r.random.IntN(2) == 0 || !r.step() && r.complete == nil {
@@ -219,6 +219,67 @@ func TestCleanUp_Rerun(t *testing.T) {
 		if got := strings.Join(again.started, " "); got != c.want || end.Status != common.StatusSucceeded {
 			t.Errorf("%s: started %s, want %s; %s", name, got, c.want, end.Status)
 		}
+	}
+}
+
+// A clean-up step that runs again brings those whose values it reads; one that is gone is no obstacle.
+func TestCleanUp_Rerun_OfOneThatReadsAnother(t *testing.T) {
+	reads := with(final("z", "y"), func(s *common.Step) {
+		s.Env = map[string]string{"ID": "${{ steps.y.outputs.id }}"}
+	})
+	writes := with(final("y", "a"), func(s *common.Step) { s.Outputs = map[string]common.Output{"id": {}} })
+	r := newRig(t, compiled(t, steps(inline("a"), writes, reads)), func(node string) common.Node {
+		mark := ended("exit:0")
+		if node == "y" {
+			mark.Outputs = map[string]string{"id": "17"}
+		} else if node == "z" {
+			mark = ended("exit:1")
+		}
+		return mark
+	})
+	r.run()
+	for name, c := range map[string]struct {
+		now  common.Job
+		want string
+	}{
+		"the same definition": {steps(inline("a"), writes, reads), "y z"},
+		"without it":          {steps(inline("a"), writes), ""},
+		"without either":      {steps(inline("a")), ""},
+	} {
+		plan, err := Replan(r.state, compiled(t, c.now), Scope{Kind: ScopeFailed})
+		if err != nil || strings.Join(plan.Run, " ") != c.want {
+			t.Errorf("%s: %+v, %v, want %s", name, plan, err, c.want)
+			continue
+		}
+		if c.want != "" {
+			again := newRig(t, compiled(t, c.now), r.outcome)
+			again.head.Base = plan.Base
+			again.state = New(again.state.graph, &again.head)
+			if again.run(); strings.Join(again.started, " ") != c.want {
+				t.Errorf("%s: started %v, want %s", name, again.started, c.want)
+			}
+		}
+	}
+}
+
+// The clean-up also begins if the end of the main part follows from marks that were seen before their sources.
+func TestCleanUp_MarksInAnyOrder(t *testing.T) {
+	g := compiled(t, steps(inline("a"), with(inline("m", "a"), func(s *common.Step) {
+		s.ForEach, s.When = &common.ForEach{Items: []string{"p"}}, "run.intervalStart != ''"
+	}), final("z", "m")))
+	s := New(g, &common.Head{Run: "u.1"})
+	item := ended("exit:0")
+	for n, mark := range []struct {
+		node  string
+		value common.Node
+	}{{"m@00000", item}, {"a", item}} {
+		if err := s.Apply(mark.node, mark.value, int64(n+1)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	// Items were started, so that the condition held, although it cannot be evaluated any more.
+	if w := s.Next(9); len(w.Starts) != 1 || w.Starts[0].Node != "z" {
+		t.Errorf("next is %+v; %s", w, statuses(s))
 	}
 }
 

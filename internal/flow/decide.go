@@ -106,7 +106,7 @@ func (s *State) try(i int32) {
 	case j.reads > 0: // what the step reads must not depend on when it is read
 		return
 	}
-	if def.when != nil {
+	if def.when != nil && len(s.early[i]) == 0 { // it held if items were started
 		held, err := def.when.eval(s.look)
 		switch {
 		case err != nil:

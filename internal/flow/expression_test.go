@@ -51,6 +51,8 @@ func TestExpressions(t *testing.T) {
 		`steps.probe.outputs.rows in ["9", "10"]`:                 true,
 		`steps.probe.outputs.rows > "9"`:                          false,
 		`steps.probe.outputs.ratio == -5`:                         true,
+		`steps.probe.outputs.ratio < -4.5`:                        true,
+		`steps.probe.outputs.ratio in [-5, 7]`:                    true,
 		`steps.probe.outputs.rows >= steps.m.items`:               true,
 		`params.DAY == "today" || steps.gone.outputs.k == "x"`:    true, // the right side is not read
 		`2 < steps.probe.attempt`:                                 true,
@@ -76,7 +78,8 @@ func TestExpressions_Rejected(t *testing.T) {
 		`steps.a-b.status == ""`, `params["D" + "AY"] == ""`, `steps[params.DAY].status == ""`, `params == params`,
 		`steps.probe == steps.probe`, `steps.probe.outputs == {}`, `steps.probe.stauts == ""`, `env.HOME == ""`, `$env == 1`,
 		`run.secret == ""`, `steps.probe.exitCode == "28"`, `text(0) == "a"`,
-		`params.DAY == 9007199254740993`, `steps.probe.outputs.rows == true`, `number(0) == 1`,
+		`params.DAY == 9007199254740993`, `params.DAY > -9007199254740993`, `params.DAY in [9007199254740993]`,
+		`params.DAY in [!true]`, `steps.probe.outputs.rows == true`, `number(0) == 1`,
 		`params.DAY matches params.DAY`, `params.DAY matches "("`, `params.DAY matches "(a{500}){500}"`,
 		`params.DAY matches "` + strings.Repeat("a", 40) + `{900}"`, `params.DAY matches "(?=a)"`,
 		`params.DAY in params.DAY`, `params.DAY in steps.probe.outputs`, `params.DAY in [params.DAY]`, `[1][0] == 1`,

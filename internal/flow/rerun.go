@@ -3,6 +3,7 @@ package flow
 import (
 	"fmt"
 	"maps"
+	"slices"
 
 	"carillon/internal/common"
 )
@@ -157,6 +158,7 @@ func (p *planner) compare() {
 		at, exists := p.now.index[def.Name]
 		switch was := p.outcome(def.Name); {
 		case !exists && was != nil && was.class == common.ClassFailure: // removing it is a way to fix the flow
+		case !exists && p.before.graph.steps[i].final: // those are not kept
 		case !exists:
 			p.faults.Add("definition", "reference", def.Name, "no longer contains step %s, which would be kept",
 				def.Name)
@@ -202,20 +204,21 @@ func (p *planner) place(plan *Plan, i int) {
 	}
 }
 
-// cleanUps adds the clean-up steps that were chosen, or that clean up after a step that runs. The others are neither
-// run nor kept: what they clean up after does not run.
+// cleanUps adds the clean-up steps that were chosen, those that clean up after a step that runs, and those whose values
+// they read. The others are neither run nor kept: what they clean up after does not run.
 func (p *planner) cleanUps(plan *Plan) {
-	main := len(plan.Run) > 0
-	listed := make([]bool, len(p.run))
-	for _, i := range p.now.order {
-		if !p.now.steps[i].final {
-			continue
-		}
-		def := p.now.steps[i].def
-		listed[i] = p.again.Has(int(i)) || main && len(def.After) == 0
-		for at := range def.After {
-			source := p.now.index[def.After[at].Step]
-			listed[i] = listed[i] || listed[source] || p.run[source] && !p.now.steps[source].final
+	main, listed := len(plan.Run) > 0, make([]bool, len(p.run))
+	for changed := true; changed; {
+		changed = false
+		for _, i := range p.now.final {
+			if !listed[i] && p.cleansUp(i, main, listed) {
+				listed[i], changed = true, true
+				p.now.steps[i].references(int(i), func(_ string, ref reference) {
+					if at, known := p.now.index[ref.step]; ref.from == fromStep && known && p.now.steps[at].final {
+						p.again = p.again.With(int(at))
+					}
+				})
+			}
 		}
 	}
 	for i := range p.now.steps {
@@ -223,6 +226,18 @@ func (p *planner) cleanUps(plan *Plan) {
 			plan.Run = append(plan.Run, p.now.steps[i].def.Name)
 		}
 	}
+}
+
+// cleansUp reports whether a clean-up step was chosen, or follows a step that runs.
+func (p *planner) cleansUp(i int32, main bool, listed []bool) bool {
+	def := p.now.steps[i].def
+	if p.again.Has(int(i)) || main && len(def.After) == 0 {
+		return true
+	}
+	return slices.ContainsFunc(def.After, func(e common.Edge) bool {
+		source := p.now.index[e.Step]
+		return listed[source] || p.run[source] && !p.now.steps[source].final
+	})
 }
 
 // keptItems returns the items that succeeded of a map with failures, and the number of its items. A map is re-run as a

@@ -45,8 +45,7 @@ func (w *walker) node(at *ast.Node, depth int) error {
 	case *ast.IdentifierNode, *ast.MemberNode:
 		return w.reference(at)
 	case *ast.UnaryNode:
-		if _, isNumber := n.Node.(*ast.IntegerNode); n.Operator != "!" && n.Operator != "not" &&
-			(n.Operator != "-" || !isNumber) {
+		if n.Operator != "!" && n.Operator != "not" && !isNegative(n) {
 			return fmt.Errorf("operator %s is not supported", n.Operator)
 		}
 		return w.node(&n.Node, depth+1)
@@ -134,8 +133,20 @@ func (w *walker) asNumber(n ast.Node) bool {
 // reader returns the name of the function that reads a reference.
 func reader(call *ast.CallNode) *ast.IdentifierNode { return call.Callee.(*ast.IdentifierNode) }
 
+// isNegative reports whether a node is a number with a minus.
+func isNegative(n *ast.UnaryNode) bool {
+	switch n.Node.(type) {
+	case *ast.IntegerNode, *ast.FloatNode:
+		return n.Operator == "-"
+	}
+	return false
+}
+
 // exact rejects integers that cannot be compared exactly.
 func exact(n ast.Node) error {
+	if negative, ok := n.(*ast.UnaryNode); ok {
+		n = negative.Node
+	}
 	if i, ok := n.(*ast.IntegerNode); ok && i.Value > maxExact {
 		return fmt.Errorf("%d is too large to be compared as a number: write it as a text, in quotes", i.Value)
 	}
@@ -151,8 +162,15 @@ func (w *walker) list(n ast.Node) (numbers bool, err error) {
 	numbers = len(list.Nodes) > 0
 	for _, item := range list.Nodes {
 		w.nodes++
-		switch item.(type) {
+		if err := exact(item); err != nil {
+			return false, err
+		}
+		switch item := item.(type) {
 		case *ast.IntegerNode, *ast.FloatNode:
+		case *ast.UnaryNode:
+			if !isNegative(item) {
+				return false, errList
+			}
 		case *ast.BoolNode, *ast.StringNode:
 			numbers = false
 		default:

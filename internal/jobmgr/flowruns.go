@@ -79,7 +79,7 @@ func (s *Store) killHead(t *etcdkit.Txn, found *live.StoredRun, kill common.Flow
 	case head.Kill == nil:
 		head.Kill = &kill
 	case kill.Force:
-		head.Kill = head.Kill.Forced(kill.By)
+		head.Kill = head.Kill.Forced(kill.By, kill.Signal)
 	}
 	return putHead(t, found, &head)
 }

@@ -181,7 +181,7 @@ func killed(run *live.StoredRun, r common.KillRequest) map[string]string {
 	if r.Force {
 		after["force"] = "true"
 	}
-	if run.State == live.Active {
+	if run.State == live.Active || run.State == live.FlowRun {
 		after["signal"] = string(cmp.Or(r.Signal, common.SignalTerm))
 	}
 	return after

@@ -131,7 +131,7 @@ func (s *Store) ending(run *common.FlowRun, at *place) (txns []*etcdkit.Txn) {
 		case head.Kill == nil:
 			head.Kill = run.Kill
 		case run.Kill.Force && !head.Kill.Force:
-			head.Kill = head.Kill.Forced(cmp.Or(run.Kill.ForcedBy, run.Kill.By))
+			head.Kill = head.Kill.Forced(cmp.Or(run.Kill.ForcedBy, run.Kill.By), run.Kill.Signal)
 		default:
 			continue
 		}

@@ -387,7 +387,8 @@ func TestEndNodes_ReasonOfTheRuns(t *testing.T) {
 		if err != nil || kv == nil {
 			t.Fatalf("%s: no kill request, %v", c.kind, err)
 		}
-		if kill, err := common.Decode[common.Kill](kv.Value); err != nil || kill.Code != c.code || kill.Note != c.note {
+		kill, err := common.Decode[common.Kill](kv.Value)
+		if err != nil || kill.Code != c.code || kill.Note != c.note {
 			t.Errorf("%s: %+v, %v", c.kind, kill, err)
 		}
 	}
