@@ -18,6 +18,9 @@ func (b *builder) references() {
 			switch {
 			case source < 0 || above == nil:
 			case g.steps[i].final && !g.steps[source].final: // it has ended
+			case g.steps[source].final && !g.steps[i].final:
+				b.add(location, "reference", ref.String(), "names clean-up step %q, which runs after this step",
+					ref.step)
 			case !above.has(int32(i), source):
 				b.add(location, "reference", ref.String(), "names step %q, which is not an ancestor: add it to after",
 					ref.step)

@@ -304,6 +304,9 @@ func TestValidate_CleanUp(t *testing.T) {
 		"alone": {[]common.Step{final("z")}, "steps required"},
 		"a value of any step of the main part": {[]common.Step{inline("a"), inline("b"),
 			with(final("z", "a"), func(s *common.Step) { s.When = "steps.b.status == 'failed'" })}, ""},
+		"a value of a clean-up step, before it": {[]common.Step{with(inline("a"), func(s *common.Step) {
+			s.When = "steps.z.status == 'failed'"
+		}), final("z")}, "steps[0].when reference"},
 		"a value of another clean-up step": {[]common.Step{inline("a"), final("y"),
 			with(final("z"), func(s *common.Step) { s.When = "steps.y.status == 'failed'" })},
 			"steps[2].when reference"},
