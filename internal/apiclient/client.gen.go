@@ -842,6 +842,7 @@ const (
 	DeliveryEventOutput           DeliveryEvent = "output"
 	DeliveryEventPaused           DeliveryEvent = "paused"
 	DeliveryEventRecovered        DeliveryEvent = "recovered"
+	DeliveryEventStepFailed       DeliveryEvent = "step_failed"
 	DeliveryEventSummary          DeliveryEvent = "summary"
 	DeliveryEventSummaryOutput    DeliveryEvent = "summary_output"
 	DeliveryEventSummaryRecovered DeliveryEvent = "summary_recovered"
@@ -870,6 +871,8 @@ func (e DeliveryEvent) Valid() bool {
 	case DeliveryEventPaused:
 		return true
 	case DeliveryEventRecovered:
+		return true
+	case DeliveryEventStepFailed:
 		return true
 	case DeliveryEventSummary:
 		return true
@@ -1954,14 +1957,15 @@ func (e NodeStatus) Valid() bool {
 
 // Defines values for NotifyOn.
 const (
-	NotifyOnApproval  NotifyOn = "approval"
-	NotifyOnFailed    NotifyOn = "failed"
-	NotifyOnLate      NotifyOn = "late"
-	NotifyOnLost      NotifyOn = "lost"
-	NotifyOnMissed    NotifyOn = "missed"
-	NotifyOnOutput    NotifyOn = "output"
-	NotifyOnPaused    NotifyOn = "paused"
-	NotifyOnRecovered NotifyOn = "recovered"
+	NotifyOnApproval   NotifyOn = "approval"
+	NotifyOnFailed     NotifyOn = "failed"
+	NotifyOnLate       NotifyOn = "late"
+	NotifyOnLost       NotifyOn = "lost"
+	NotifyOnMissed     NotifyOn = "missed"
+	NotifyOnOutput     NotifyOn = "output"
+	NotifyOnPaused     NotifyOn = "paused"
+	NotifyOnRecovered  NotifyOn = "recovered"
+	NotifyOnStepFailed NotifyOn = "step_failed"
 )
 
 // Valid indicates whether the value is a known member of the NotifyOn enum.
@@ -1982,6 +1986,8 @@ func (e NotifyOn) Valid() bool {
 	case NotifyOnPaused:
 		return true
 	case NotifyOnRecovered:
+		return true
+	case NotifyOnStepFailed:
 		return true
 	default:
 		return false
@@ -6397,7 +6403,7 @@ type Notify struct {
 	// After Escalation: channels that are notified when the job has been in trouble for so long, and no failure since its begin was acknowledged; 1m to 7d. At most 5 steps and 20 channels. They are notified of the recovery, too.
 	After *map[string][]string `json:"after,omitempty"`
 
-	// On Events. failed: the last attempt of a fire failed; missed: a fire did not run; lost: a run was lost with its worker; late: a fire has not started in time, or a run takes much longer than usual; recovered: success after one of these; approval: a step of the flow waits for an operator; paused: autoPause has paused the job; output: a run has ended and printed something, which is sent.
+	// On Events. failed: the last attempt of a fire failed; missed: a fire did not run; lost: a run was lost with its worker; late: a fire has not started in time, or a run takes much longer than usual; recovered: success after one of these; approval: a step of the flow waits for an operator; paused: autoPause has paused the job; output: a run has ended and printed something, which is sent; step_failed: the first step of a flow run has failed, while others may still run.
 	On    *[]NotifyOn `json:"on,omitempty"`
 	Quiet *Quiet      `json:"quiet,omitempty"`
 

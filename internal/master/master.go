@@ -285,6 +285,7 @@ func New(cfg Config) (*Master, error) {
 		Runs:    view,
 		Habits:  runlog.NewHabits(there, wallclock.Now),
 		Acks:    acks,
+		Bodies:  bodies,
 		Overdue: m.findings.Overdue,
 	})
 	notifier := notify.New(notify.Config{

@@ -50,6 +50,11 @@ func (n *Notifier) overGap(ctx context.Context, place Place) (_ Place, err error
 			for _, run := range runs {
 				if o := (Outcome{Run: run}); run.Status.Terminal() && run.JobUID == job.UID && !o.at().Before(since) {
 					outcomes = append(outcomes, o)
+					if job.Flow != nil && run.Job == job.Name && run.Status == common.StatusFailed &&
+						!job.Notify.Wants(common.EventFailed) { // it may have failed steps that were not read
+						o.Step = &StepOf{Job: run.Job, Run: run.ID}
+						outcomes = append(outcomes, o)
+					}
 				}
 			}
 			slices.SortFunc(outcomes, func(a, b Outcome) int {

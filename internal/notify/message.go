@@ -88,6 +88,11 @@ func headline(d *Data) string {
 		text = digestLine(d)
 	case SubjectRaised:
 		text = job + " has been in trouble for " + d.Lasts
+	case SubjectStepFailed:
+		text = job + ": a step failed"
+		if d.Step != "" {
+			text = fmt.Sprintf("%s: step %s %s", job, d.Step, how(d))
+		}
 	case SubjectApproval:
 		text = job + " waits for approval of step " + d.Step
 	default:
@@ -109,6 +114,8 @@ func how(d *Data) string {
 		return "succeeded"
 	case d.Status == common.StatusLost:
 		return "was lost"
+	case d.Status == common.StatusMissed:
+		return "was not run"
 	case d.Status == "timed_out":
 		return "timed out"
 	case d.Status == "refused":

@@ -16,12 +16,13 @@ type Subject string
 
 // Subjects besides the events of jobs.
 const (
-	SubjectTest     Subject = "test" // test of a channel
-	SubjectApproval         = Subject(common.EventApproval)
-	SubjectPaused           = Subject(common.EventPaused)
-	SubjectOutput           = Subject(common.EventOutput)
-	SubjectRaised   Subject = "escalated" // the trouble of a job lasts
-	SubjectSummary  Subject = "summary"   // more jobs in trouble than are notified individually
+	SubjectTest       Subject = "test" // test of a channel
+	SubjectApproval           = Subject(common.EventApproval)
+	SubjectPaused             = Subject(common.EventPaused)
+	SubjectOutput             = Subject(common.EventOutput)
+	SubjectStepFailed         = Subject(common.EventStepFailed)
+	SubjectRaised     Subject = "escalated" // the trouble of a job lasts
+	SubjectSummary    Subject = "summary"   // more jobs in trouble than are notified individually
 	// SubjectRecovered is a summary of jobs that have recovered.
 	SubjectRecovered Subject = "summary_recovered"
 	// SubjectPrinted is a summary of jobs whose runs have printed something.
@@ -116,9 +117,10 @@ type Data struct {
 	Lasts     string         `json:"lasts,omitempty"`    // after which the trouble was escalated
 	Jobs      []string       `json:"jobs,omitempty"`     // of a summary: the first names
 	Digest    *Digest        `json:"digest,omitempty"`
-	Step      string         `json:"step,omitempty"`  // that waits for an approval
-	Text      string         `json:"text,omitempty"`  // its question
-	Since     *time.Time     `json:"since,omitempty"` // when it began to wait
+	Step      string         `json:"step,omitempty"`    // that waits for an approval, or has failed
+	StepRun   string         `json:"stepRun,omitempty"` // run of the step that has failed; run is the flow run
+	Text      string         `json:"text,omitempty"`    // its question
+	Since     *time.Time     `json:"since,omitempty"`   // when it began to wait
 	Deadline  *time.Time     `json:"deadline,omitempty"`
 	URL       string         `json:"url,omitempty"`     // in the console
 	Output    string         `json:"output,omitempty"`  // end of the output; not stored
@@ -202,7 +204,8 @@ func noticeID(at time.Time, parts ...string) string {
 }
 
 // dataOf describes a run for its notifications.
-func dataOf(job *common.StoredJob, run *common.Run, event common.Event) Data {
+func dataOf(job *common.StoredJob, o *Outcome, event common.Event) Data {
+	run := &o.Run
 	d := Data{
 		Event:     Subject(event),
 		Job:       job.Name,
@@ -224,6 +227,14 @@ func dataOf(job *common.StoredJob, run *common.Run, event common.Event) Data {
 	}
 	if run.Attempt > 0 {
 		d.Run = run.ID
+	}
+	if o.Step != nil {
+		d.Backfill, d.Group = false, job.Group
+		d.Run, d.Step = o.Step.Run, o.Step.Node
+		d.Fire = d.Run[:max(0, strings.LastIndexByte(d.Run, '.'))]
+		if run.Attempt > 0 && o.Step.Node != "" {
+			d.StepRun = run.ID
+		}
 	}
 	if run.Reason != nil {
 		d.Reason = &common.Reason{Code: run.Reason.Code, Data: run.Reason.Data, Text: cut(run.Reason.Text, maxText)}

@@ -59,6 +59,7 @@ type world struct {
 	mute       bool  // runs print nothing
 	missing    int   // reads of output that find none yet
 	acks       map[string]Ack
+	allowed    []string // steps that may fail
 }
 
 func newWorld() *world {

@@ -101,6 +101,8 @@ type Jobs interface {
 type History interface {
 	// Exists reports whether a run exists, in etcd or in the log store.
 	Exists(ctx context.Context, run string) (bool, error)
+	// Tolerates reports whether a step of the flow with a uid may fail (allowFailure): false if that cannot be read.
+	Tolerates(ctx context.Context, uid string, of *common.FlowNode) bool
 	// Since returns a page of the runs of a job that may have ended since a time, and the beginning
 	// of the next page: the zero mark after the last one.
 	Since(ctx context.Context, job string, since time.Time, after Mark) ([]common.Run, Mark, error)

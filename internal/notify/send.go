@@ -279,14 +279,14 @@ func (n *Notifier) put(ctx context.Context, w Notice, rest time.Duration) tried 
 // tail adds the end of a run's output to a message. found is false if there is one that could not be read in time.
 func (n *Notifier) tail(ctx context.Context, kind Kind, m *Message) (found bool) {
 	found = true
-	if m.Data.Run != "" && m.Data.Printed > 0 && m.Type != "run.recovered" {
+	if run := cmp.Or(m.Data.StepRun, m.Data.Run); run != "" && m.Data.Printed > 0 && m.Type != "run.recovered" {
 		ctx, cancel := context.WithTimeout(ctx, settleFor)
 		defer cancel()
 		most := maxTail
 		if kind == KindMail && m.Data.Event == SubjectOutput {
 			most = maxMailTail
 		}
-		output, err := n.cfg.History.Tail(ctx, m.Data.Run, m.Data.Printed, most)
+		output, err := n.cfg.History.Tail(ctx, run, m.Data.Printed, most)
 		n.trouble(ctx, "output_tail_unreadable", err)
 		m.Data.Output, found = output, output != ""
 	}

@@ -15,15 +15,21 @@ import (
 func (n *Notifier) settleAll(ctx context.Context, outcomes []Outcome) error {
 	byJob := map[string][]Outcome{}
 	var order []string
-	for _, o := range outcomes {
+	add := func(o *Outcome) {
 		job := o.job()
-		if common.OfStep(job) {
-			continue // its flow run is notified
-		}
 		if _, known := byJob[job]; !known {
 			order = append(order, job)
 		}
-		byJob[job] = append(byJob[job], o)
+		byJob[job] = append(byJob[job], *o)
+	}
+	for i := range outcomes {
+		o := &outcomes[i]
+		if of, failed := o.ofStep(); failed {
+			add(&of)
+		}
+		if !common.OfStep(o.job()) { // that of an inline step concerns its flow only
+			add(o)
+		}
 	}
 	for _, job := range order {
 		if err := n.settle(ctx, job, byJob[job]); err != nil {
@@ -47,7 +53,9 @@ func (n *Notifier) settle(ctx context.Context, name string, outcomes []Outcome) 
 func (n *Notifier) settleSome(ctx context.Context, name string, outcomes []Outcome) (rest []Outcome, err error) {
 	var version int64
 	for i := range outcomes {
-		version = max(version, outcomes[i].Run.JobVersion)
+		if outcomes[i].Step == nil { // a job that a step runs has another version
+			version = max(version, outcomes[i].Run.JobVersion)
+		}
 	}
 	for range commitTries {
 		before := n.states[name]
@@ -149,7 +157,7 @@ func (n *Notifier) decide(ctx context.Context, job *common.JobState, s *State, o
 			return d, nil
 		}
 		o := &outcomes[i]
-		if o.Run.JobUID != job.UID || s.counted(o) {
+		if !o.concerns(job) || s.counted(o) {
 			continue
 		}
 		told, err := n.judge(ctx, job, s, o, &d, now)
@@ -185,6 +193,9 @@ func (n *Notifier) judge(ctx context.Context, job *common.JobState, s *State, o 
 			return "", nil // a later attempt follows
 		}
 	}
+	if o.tolerable() && job.Notify.Wants(event) && n.cfg.History.Tolerates(ctx, job.UID, o.Run.Flow) {
+		return "", nil
+	}
 	tell, counted := s.take(o, job.Notify, now)
 	if job.AutoPause != nil && s.tally(o) {
 		if !counted {
@@ -197,7 +208,7 @@ func (n *Notifier) judge(ctx context.Context, job *common.JobState, s *State, o 
 		d.notices = append(d.notices, n.notices(job, s, o, tell, now)...)
 	}
 	free := !job.PausedAt(now) || job.PauseNote == pauseNote(s.Failures) // the latter by this outcome, earlier
-	if event != "" && !d.pause && free && job.FailsTooOften(s.Failures) {
+	if event != "" && o.Step == nil && !d.pause && free && job.FailsTooOften(s.Failures) {
 		d.pause = true
 		if job.Notify.Wants(common.EventPaused) {
 			d.notices = append(d.notices, n.notices(job, s, o, common.EventPaused, now)...)
@@ -210,7 +221,7 @@ func (n *Notifier) judge(ctx context.Context, job *common.JobState, s *State, o 
 // the event is held for a summary; a channel with a held event of the trouble gets the recovery in
 // a summary too. Output has a budget of its own, so that it never delays a failure.
 func (n *Notifier) notices(job *common.JobState, s *State, o *Outcome, event common.Event, now time.Time) []Notice {
-	data := dataOf(&job.StoredJob, &o.Run, event)
+	data := dataOf(&job.StoredJob, o, event)
 	held, quiet, take := &s.Held, &s.Quiet, n.budget.take
 	if event == common.EventOutput {
 		held, quiet, take = &s.Printed, &s.Muted, n.budget.takeOutput

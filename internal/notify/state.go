@@ -2,6 +2,7 @@ package notify
 
 import (
 	"slices"
+	"strings"
 	"time"
 
 	"carillon/internal/common"
@@ -9,6 +10,9 @@ import (
 
 // remind is the minimum interval between notifications of a job that stays in trouble.
 const remind = time.Hour
+
+// maxSteps is how many flow runs with a failed step a job's state remembers.
+const maxSteps = 100
 
 // maxRecent is how many counted outcomes a job's state remembers.
 const maxRecent = 20
@@ -22,9 +26,18 @@ type Outcome struct {
 	Run      common.Run
 	Revision int64
 	Late     bool
+	// Step is set if the run is that of a step: the outcome then concerns the flow, and only if the step has failed.
+	Step *StepOf
 	// Steady is when all runs of a daemon job had lasted steadyAfter, or a flapping job had been well for calmFor; zero
 	// for all other events.
 	Steady time.Time
+}
+
+// StepOf is the step of a flow run whose outcome it is.
+type StepOf struct {
+	Job  string // the flow
+	Run  string // the flow run
+	Node string // empty if it is not known which step has failed
 }
 
 // crashLoopFrom is the number of consecutive short runs of a replica with which it counts as failing.
@@ -60,6 +73,13 @@ func (o *Outcome) event() (event common.Event, good bool) {
 	if o.Run.Flow.OfBackfill() {
 		return "", false
 	}
+	if o.Step != nil {
+		of := *o
+		if of.Step = nil; of.bad() {
+			return common.EventStepFailed, false
+		}
+		return "", false
+	}
 	switch {
 	case !o.Steady.IsZero():
 		return "", true
@@ -88,13 +108,60 @@ func (o *Outcome) event() (event common.Event, good bool) {
 	return "", false
 }
 
+// tolerable reports whether it is that of a step that ran: only such may fail, where allowFailure is set.
+func (o *Outcome) tolerable() bool {
+	return o.Step != nil && o.Step.Node != "" && o.Run.Status != common.StatusRefused &&
+		o.Run.Status != common.StatusMissed
+}
+
+func (o *Outcome) bad() bool {
+	event, _ := o.event()
+	return event != ""
+}
+
 // printed reports whether a run has ended that printed something. A backfill's run is not notified.
 func (o *Outcome) printed() bool {
-	return !o.Late && o.Steady.IsZero() && o.Run.OutputBytes > 0 && !o.Run.Flow.OfBackfill()
+	return o.Step == nil && !o.Late && o.Steady.IsZero() && o.Run.OutputBytes > 0 && !o.Run.Flow.OfBackfill()
 }
 
 // job returns the name of the job that is notified of it.
-func (o *Outcome) job() string { return common.BackfilledJob(o.Run.Job) }
+func (o *Outcome) job() string {
+	if o.Step != nil {
+		return o.Step.Job
+	}
+	return common.BackfilledJob(o.Run.Job)
+}
+
+// concerns reports whether it concerns a job, and not another one that had the same name.
+func (o *Outcome) concerns(job *common.JobState) bool {
+	if o.Step != nil { // a job that the step runs has a uid of its own
+		return strings.HasPrefix(o.Step.Run, job.UID+".")
+	}
+	return o.Run.JobUID == job.UID
+}
+
+// run returns the run of the job that is notified of it.
+func (o *Outcome) run() string {
+	if o.Step != nil {
+		return o.Step.Run
+	}
+	return o.Run.ID
+}
+
+// ofStep returns the outcome for the flow whose step has ended with it. Items of a map count for their step, which has
+// an outcome of its own.
+func (o *Outcome) ofStep() (of Outcome, found bool) {
+	node := o.Run.Flow
+	if o.Step != nil || o.Late || !o.Steady.IsZero() || node == nil || node.Kind != common.KindFlow {
+		return of, false
+	}
+	if _, item, err := common.SplitNode(node.Node); err != nil || item >= 0 {
+		return of, false
+	}
+	of = *o
+	of.Step = &StepOf{Job: node.Job, Run: node.Run, Node: node.Node}
+	return of, of.bad()
+}
 
 // weight returns the number of fires of the outcome; at least 1, even if they could not be counted.
 func (o *Outcome) weight() int64 {
@@ -127,6 +194,7 @@ type State struct {
 	Recent   []string     `json:"recent,omitempty"`   // last counted outcomes
 	Begins   []time.Time  `json:"begins,omitempty"`   // of the last troubles within flapWindow, flapsFrom at most
 	BadAt    time.Time    `json:"badAt,omitzero"`     // of the last counted bad outcome
+	Steps    []string     `json:"steps,omitempty"`    // flow runs of which a failed step is counted
 	Good     *common.Run  `json:"good,omitempty"`     // last success since then, of a flapping job; without outputs
 
 	Version int64 `json:"-"` // the etcd revision of its last change
@@ -157,7 +225,15 @@ func (s *State) take(o *Outcome, notify *common.Notify, now time.Time) (tell com
 	if event == "" || !notify.Wants(event) {
 		return "", false
 	}
+	known := slices.Contains(s.Steps, o.run())
+	if known && o.Step != nil { // once per flow run
+		return "", false
+	}
 	s.remember(o)
+	if o.Step != nil {
+		s.Steps = append(slices.Clip(s.Steps), o.run())
+		s.Steps = s.Steps[max(0, len(s.Steps)-maxSteps):]
+	}
 	s.Good = nil
 	if !s.Trouble {
 		*s = State{
@@ -172,19 +248,23 @@ func (s *State) take(o *Outcome, notify *common.Notify, now time.Time) (tell com
 			Revision: s.Revision,
 			Recent:   s.Recent,
 			Begins:   s.begun(o.at()),
+			Steps:    s.Steps,
 			Version:  s.Version,
 		}
 	}
 	if at := o.at(); at.After(s.BadAt) {
 		s.BadAt = at
 	}
-	if s.Count += o.weight(); o.Run.Attempt > 0 {
-		s.Run = o.Run.ID
+	if !known { // its failed step is counted
+		s.Count += o.weight()
+	}
+	if o.Run.Attempt > 0 || o.Step != nil {
+		s.Run = o.run()
 	}
 	if o.Run.PlannedAt.After(s.LastAt) {
 		s.LastAt = o.Run.PlannedAt.UTC()
 	}
-	worse := s.Event == "" || s.Event == common.EventLate && event != common.EventLate
+	worse := rank(event) > rank(s.Event)
 	if !worse && now.Sub(s.ToldAt) < remind {
 		return "", true
 	}
@@ -193,6 +273,19 @@ func (s *State) take(o *Outcome, notify *common.Notify, now time.Time) (tell com
 	}
 	s.ToldAt = now
 	return event, true
+}
+
+// rank orders events by how bad they are.
+func rank(e common.Event) int {
+	switch e {
+	case "":
+		return 0
+	case common.EventLate:
+		return 1
+	case common.EventStepFailed:
+		return 2
+	}
+	return 3
 }
 
 // tally counts consecutive failed fires, and reports whether the state has changed. Fires that did not run are none.

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"carillon/internal/common"
+	"carillon/internal/flow"
 	"carillon/internal/notify"
 	"carillon/internal/runlog"
 )
@@ -35,6 +36,11 @@ type Live interface {
 	Replicas(ctx context.Context, job, uid string) ([]common.Run, *common.Move, error)
 }
 
+// Bodies reads definitions of flows.
+type Bodies interface {
+	Load(ctx context.Context, uid, digest string) (*flow.Definition, *flow.Graph, error)
+}
+
 // Config configures a Reader.
 type Config struct {
 	Catalog Catalog
@@ -43,6 +49,7 @@ type Config struct {
 	Runs    *runlog.View
 	Habits  *runlog.Habits
 	Acks    *runlog.Acks
+	Bodies  Bodies
 	// Overdue returns the jobs with a fire that no worker has claimed.
 	Overdue func(ctx context.Context) ([]common.Overdue, error)
 }
@@ -88,6 +95,17 @@ func (r *Reader) Exists(ctx context.Context, run string) (bool, error) {
 		return found, err
 	}
 	return err == nil, err
+}
+
+// Tolerates reports whether a step of a flow may fail: false if its definition cannot be read, since a needless
+// notification is better than none, or than all of them waiting for a log store that is away.
+func (r *Reader) Tolerates(ctx context.Context, uid string, of *common.FlowNode) bool {
+	_, graph, err := r.cfg.Bodies.Load(ctx, uid, of.Digest)
+	if err != nil {
+		return false
+	}
+	i, found := graph.Find(of.Node)
+	return found && graph.Step(i).AllowFailure
 }
 
 const (

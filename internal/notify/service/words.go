@@ -216,6 +216,10 @@ func (w *words) headline(d *notify.Data) (text string) {
 		return digestLine(d)
 	case notify.SubjectRaised:
 		return fmt.Sprintf("%s 出现故障已达 %s", job, d.Lasts)
+	case notify.SubjectStepFailed:
+		if text = job + " 的一个步骤失败"; d.Step != "" {
+			text = fmt.Sprintf("%s 的步骤 %s %s", job, d.Step, w.how(d))
+		}
 	case notify.SubjectApproval:
 		return fmt.Sprintf("%s 的步骤 %s 等待批准", job, d.Step)
 	case "recovered":
@@ -250,8 +254,8 @@ func (w *words) headline(d *notify.Data) (text string) {
 // how describes how a run ended.
 func (w *words) how(d *notify.Data) string {
 	switch {
-	case d.Status == common.StatusSucceeded, d.Status == common.StatusLost, d.Status == common.StatusTimedOut,
-		d.Status == common.StatusRefused, d.Status == common.StatusKilled:
+	case d.Status == common.StatusSucceeded, d.Status == common.StatusLost, d.Status == common.StatusMissed,
+		d.Status == common.StatusTimedOut, d.Status == common.StatusRefused, d.Status == common.StatusKilled:
 		return w.statusOf(d.Status)
 	case d.Signal != "":
 		return "失败（" + d.Signal + "）"
@@ -296,7 +300,8 @@ func toneOf(d *notify.Data) tone {
 		return good
 	case "late":
 		return warn
-	case "failed", "lost", "missed", notify.SubjectPaused, notify.SubjectRaised, notify.SubjectSummary:
+	case "failed", "lost", "missed", notify.SubjectStepFailed, notify.SubjectPaused, notify.SubjectRaised,
+		notify.SubjectSummary:
 		return bad
 	}
 	return info

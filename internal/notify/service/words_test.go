@@ -55,6 +55,7 @@ func TestTitle_Chinese_NamesEachEvent(t *testing.T) {
 		{Event: "failed", Status: "timed_out"}, {Event: "failed", Cause: common.CauseDaemon, Restarts: 3},
 		{Event: "failed", Backfill: true}, {Event: "lost"}, {Event: "missed"}, {Event: "late"},
 		{Event: "late", Status: "running"}, {Event: "recovered"}, {Event: notify.SubjectApproval, Step: "ship"},
+		{Event: notify.SubjectStepFailed, Step: "load"}, {Event: notify.SubjectStepFailed},
 		{Event: notify.SubjectPaused, Failures: 5}, {Event: notify.SubjectOutput, Status: "succeeded"},
 		{Event: notify.SubjectOutput, Status: "failed", ExitCode: new(3)}, {Event: notify.SubjectPrinted, Count: 3},
 		{Event: notify.SubjectRaised, Lasts: "30m"}, {Event: notify.SubjectDigest, Count: 3},
