@@ -107,6 +107,7 @@ type Step struct {
 	Job              string            `json:"job,omitempty"`
 	Params           map[string]string `json:"params,omitempty"`
 	Approval         *Approval         `json:"approval,omitempty"`
+	Join             bool              `json:"join,omitempty"`
 }
 
 // Edge is a step that another one depends on.

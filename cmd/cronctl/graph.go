@@ -273,6 +273,11 @@ func remarks(s *apiclient.GraphStep) (all []string) {
 		all = append(all, "runs the job "+value(s.Job))
 	case apiclient.GraphStepKindApproval:
 		all = append(all, "approval")
+	case apiclient.GraphStepKindJoin:
+		all = append(all, "runs nothing")
+	}
+	if common.Rule(value(s.Rule)) == common.RuleNoneFailedOneSuccess {
+		all = append(all, "at least one success")
 	}
 	if f := s.ForEach; f != nil {
 		all = append(all, "for each of "+cmp.Or(value(f.List), counted(int(value(f.Items)), "item")))

@@ -244,6 +244,26 @@ steps:
 		"\tclassDef cleanUp stroke-dasharray:4 3\n\tclass s3,s4,s5 cleanUp\n")
 }
 
+func TestGraph_Joins_AreMarked(t *testing.T) {
+	s := newStage(t)
+	from := file(t, "joins.yaml", `name: joins
+steps:
+- {name: a, command: x}
+- {name: b, command: x}
+- {name: all, join: true, after: [a, b], rule: none_failed_one_success}
+`)
+	got := spaced(s.runWith(nil, "graph", "-f", from).want(t, exitOK).out)
+	line := "2 all ← a (not_failed), b (not_failed) runs nothing; at least one success"
+	if !strings.Contains(got, line) {
+		t.Errorf("no %q in %s", line, got)
+	}
+	s.runWith(nil, "graph", "-f", from, "-o", "json").want(t, exitOK, `"kind": "join"`)
+	s.runWith(nil, "graph", "-f", from, "-o", "dot").want(t, exitOK,
+		`"all" [shape=ellipse label="all\nruns nothing\nat least one success"];`)
+	s.runWith(nil, "graph", "-f", from, "-o", "mermaid").want(t, exitOK,
+		`s2(["all<br/>runs nothing<br/>at least one success"])`)
+}
+
 // No text of a definition is more than a label.
 func TestGraph_HostileTexts_StayLabels(t *testing.T) {
 	s := newStage(t)

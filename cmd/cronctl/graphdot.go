@@ -40,6 +40,7 @@ func (c *cli) dot(p *picture) error {
 	g := &p.graph
 	shapes := map[apiclient.GraphStepKind]string{
 		apiclient.GraphStepKindJob: "folder", apiclient.GraphStepKindApproval: "diamond",
+		apiclient.GraphStepKindJoin: "ellipse",
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "digraph %s {\n\trankdir=LR;\n\tnode [shape=box];\n", quotedDot(g.Job))

@@ -1315,6 +1315,7 @@ const (
 	GraphStepKindApproval GraphStepKind = "approval"
 	GraphStepKindCommand  GraphStepKind = "command"
 	GraphStepKindJob      GraphStepKind = "job"
+	GraphStepKindJoin     GraphStepKind = "join"
 )
 
 // Valid indicates whether the value is a known member of the GraphStepKind enum.
@@ -1326,6 +1327,8 @@ func (e GraphStepKind) Valid() bool {
 		return true
 	case GraphStepKindJob:
 		return true
+	case GraphStepKindJoin:
+		return true
 	default:
 		return false
 	}
@@ -1333,13 +1336,14 @@ func (e GraphStepKind) Valid() bool {
 
 // Defines values for GraphStepRule.
 const (
-	GraphStepRuleAllDone    GraphStepRule = "all_done"
-	GraphStepRuleAllFailed  GraphStepRule = "all_failed"
-	GraphStepRuleAllSuccess GraphStepRule = "all_success"
-	GraphStepRuleNoneFailed GraphStepRule = "none_failed"
-	GraphStepRuleOneDone    GraphStepRule = "one_done"
-	GraphStepRuleOneFailed  GraphStepRule = "one_failed"
-	GraphStepRuleOneSuccess GraphStepRule = "one_success"
+	GraphStepRuleAllDone              GraphStepRule = "all_done"
+	GraphStepRuleAllFailed            GraphStepRule = "all_failed"
+	GraphStepRuleAllSuccess           GraphStepRule = "all_success"
+	GraphStepRuleNoneFailed           GraphStepRule = "none_failed"
+	GraphStepRuleNoneFailedOneSuccess GraphStepRule = "none_failed_one_success"
+	GraphStepRuleOneDone              GraphStepRule = "one_done"
+	GraphStepRuleOneFailed            GraphStepRule = "one_failed"
+	GraphStepRuleOneSuccess           GraphStepRule = "one_success"
 )
 
 // Valid indicates whether the value is a known member of the GraphStepRule enum.
@@ -1352,6 +1356,8 @@ func (e GraphStepRule) Valid() bool {
 	case GraphStepRuleAllSuccess:
 		return true
 	case GraphStepRuleNoneFailed:
+		return true
+	case GraphStepRuleNoneFailedOneSuccess:
 		return true
 	case GraphStepRuleOneDone:
 		return true
@@ -1894,6 +1900,7 @@ const (
 	NodeKindApproval NodeKind = "approval"
 	NodeKindCommand  NodeKind = "command"
 	NodeKindJob      NodeKind = "job"
+	NodeKindJoin     NodeKind = "join"
 )
 
 // Valid indicates whether the value is a known member of the NodeKind enum.
@@ -1904,6 +1911,8 @@ func (e NodeKind) Valid() bool {
 	case NodeKindCommand:
 		return true
 	case NodeKindJob:
+		return true
+	case NodeKindJoin:
 		return true
 	default:
 		return false
@@ -2653,13 +2662,14 @@ func (e StepOnLost) Valid() bool {
 
 // Defines values for StepRule.
 const (
-	StepRuleAllDone    StepRule = "all_done"
-	StepRuleAllFailed  StepRule = "all_failed"
-	StepRuleAllSuccess StepRule = "all_success"
-	StepRuleNoneFailed StepRule = "none_failed"
-	StepRuleOneDone    StepRule = "one_done"
-	StepRuleOneFailed  StepRule = "one_failed"
-	StepRuleOneSuccess StepRule = "one_success"
+	StepRuleAllDone              StepRule = "all_done"
+	StepRuleAllFailed            StepRule = "all_failed"
+	StepRuleAllSuccess           StepRule = "all_success"
+	StepRuleNoneFailed           StepRule = "none_failed"
+	StepRuleNoneFailedOneSuccess StepRule = "none_failed_one_success"
+	StepRuleOneDone              StepRule = "one_done"
+	StepRuleOneFailed            StepRule = "one_failed"
+	StepRuleOneSuccess           StepRule = "one_success"
 )
 
 // Valid indicates whether the value is a known member of the StepRule enum.
@@ -2672,6 +2682,8 @@ func (e StepRule) Valid() bool {
 	case StepRuleAllSuccess:
 		return true
 	case StepRuleNoneFailed:
+		return true
+	case StepRuleNoneFailedOneSuccess:
 		return true
 	case StepRuleOneDone:
 		return true
@@ -7670,6 +7682,9 @@ type Step struct {
 
 	// Job Name of a job, or of a flow, that the step runs.
 	Job *string `json:"job,omitempty"`
+
+	// Join The step runs nothing: it succeeds as soon as its dependencies are met.
+	Join *bool `json:"join,omitempty"`
 
 	// KillGrace Time between TERM and KILL.
 	//

@@ -51,11 +51,14 @@ const FeatureValues = "values"
 // FeatureFinally: the worker runs clean-up steps; see Step.Finally.
 const FeatureFinally = "finally"
 
+// FeatureJoins: the worker ends steps that run nothing, and knows RuleNoneFailedOneSuccess; see Step.Join.
+const FeatureJoins = "joins"
+
 // Features returns the features of the workers of this version. A worker that lacks one that a job needs would not run
 // it as defined.
 var Features = [...]string{FeatureDetach, FeatureSecrets, FeatureMemoryMax, FeatureTasksMax, FeatureOutputs,
 	FeatureFlows, FeatureAfter, FeatureSuccesses, FeatureTypes, FeatureSpread, FeatureDaemon, FeatureSchedules,
-	FeaturePools, FeatureValues, FeatureFinally}
+	FeaturePools, FeatureValues, FeatureFinally, FeatureJoins}
 
 // NeededFeatures returns the features that the job's fields require.
 func (j *Job) NeededFeatures() (needs []string) {

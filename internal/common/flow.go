@@ -56,12 +56,12 @@ func StepTypes(steps []Step) (types []string) {
 // IsTyped reports whether the step has a type in place of a command.
 func (s *Step) IsTyped() bool { return or(s.Type, TypeShell) != TypeShell }
 
-// Step is an element of a flow: an inline step (type, command or args), a job, or an approval.
+// Step is an element of a flow: an inline step (type, command or args), a job, an approval, or a join.
 type Step struct {
 	Name         string   `json:"name" pattern:"^[a-z0-9]([a-z0-9_-]{0,61}[a-z0-9])?$" doc:"Name of the step, unique in its flow." example:"load"`
 	Title        string   `json:"title,omitempty" maxLength:"200" doc:"Display name, in any language."`
 	After        []Edge   `json:"after,omitempty" nullable:"false" maxItems:"5000" doc:"The steps that this one depends on."`
-	Rule         Rule     `json:"rule,omitempty" enum:"all_success,none_failed,all_done,all_failed,one_success,one_failed,one_done" doc:"How the dependencies combine. Default: all_success."`
+	Rule         Rule     `json:"rule,omitempty" enum:"all_success,none_failed,none_failed_one_success,all_done,all_failed,one_success,one_failed,one_done" doc:"How the dependencies combine. Default: all_success."`
 	When         string   `json:"when,omitempty" maxLength:"512" doc:"The step is skipped if this expression is false." example:"steps.probe.exitCode == 28"`
 	AllowFailure bool     `json:"allowFailure,omitempty" doc:"Any end of the step counts as success."`
 	ForEach      *ForEach `json:"forEach,omitempty"`
@@ -94,6 +94,8 @@ type Step struct {
 	Params map[string]string `json:"params,omitempty" doc:"Parameters of that job. A value may contain ${{ steps.NAME.outputs.KEY }}."`
 
 	Approval *Approval `json:"approval,omitempty"`
+
+	Join bool `json:"join,omitempty" doc:"The step runs nothing: it succeeds as soon as its dependencies are met."`
 }
 
 // StepKind is what a step runs.
@@ -104,6 +106,7 @@ const (
 	InlineStep StepKind = iota
 	JobStep
 	ApprovalStep
+	JoinStep
 )
 
 // Kind returns what the step runs.
@@ -113,10 +116,15 @@ func (s *Step) Kind() StepKind {
 		return ApprovalStep
 	case s.Job != "":
 		return JobStep
+	case s.Join:
+		return JoinStep
 	default:
 		return InlineStep
 	}
 }
+
+// Runs reports whether nodes of such steps are runs, which the concurrency of the flow counts.
+func (k StepKind) Runs() bool { return k == InlineStep || k == JobStep }
 
 // ForEach makes a step a map: it runs once for each item of a list.
 type ForEach struct {

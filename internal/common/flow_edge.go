@@ -13,6 +13,9 @@ type Rule string
 const (
 	RuleAllSuccess Rule = "all_success"
 	RuleNoneFailed Rule = "none_failed"
+	// RuleNoneFailedOneSuccess is RuleNoneFailed, and at least one source must have succeeded.
+	RuleNoneFailedOneSuccess Rule = "none_failed_one_success"
+
 	RuleAllDone    Rule = "all_done"
 	RuleAllFailed  Rule = "all_failed"
 	RuleOneSuccess Rule = "one_success"
@@ -21,8 +24,8 @@ const (
 )
 
 // Rules lists all rules.
-var Rules = [...]Rule{RuleAllSuccess, RuleNoneFailed, RuleAllDone, RuleAllFailed, RuleOneSuccess, RuleOneFailed,
-	RuleOneDone}
+var Rules = [...]Rule{RuleAllSuccess, RuleNoneFailed, RuleNoneFailedOneSuccess, RuleAllDone, RuleAllFailed,
+	RuleOneSuccess, RuleOneFailed, RuleOneDone}
 
 // On is the condition of an edge: how its source must have ended.
 type On string
@@ -45,7 +48,7 @@ func (r Rule) Any() bool { return r == RuleOneSuccess || r == RuleOneFailed || r
 // On returns the condition of an edge that has none of its own.
 func (r Rule) On() On {
 	switch r {
-	case RuleNoneFailed:
+	case RuleNoneFailed, RuleNoneFailedOneSuccess:
 		return OnNotFailed
 	case RuleAllDone, RuleOneDone:
 		return OnDone

@@ -74,8 +74,8 @@ func (b *builder) reference(location string, ref reference, list bool) int32 {
 			fault = "is a value of steps with forEach only"
 		}
 	case fieldExitCode, fieldAttempt:
-		if isMap || kind == common.ApprovalStep {
-			fault = "is not a value of steps with forEach or approval"
+		if isMap || !kind.Runs() {
+			fault = "is not a value of steps with forEach, approval or join"
 		}
 	case fieldOutputs:
 		o := def.Outputs[ref.key]
@@ -84,6 +84,8 @@ func (b *builder) reference(location string, ref reference, list bool) int32 {
 			fault = "is not available: later steps can read items and failed of a step with forEach"
 		case kind == common.ApprovalStep:
 			fault = "is not available: an approval has no outputs"
+		case kind == common.JoinStep:
+			fault = "is not available: a step with join has no outputs"
 		case kind == common.JobStep:
 		case !common.HasOutput(def.Outputs, def.Type, ref.key):
 			fault = "is not declared: add it to outputs of the step"

@@ -136,7 +136,7 @@ func (s *State) ask(i int32, item, delta int) {
 
 // run counts a node that runs, or no longer does.
 func (s *State) run(i int32, item, delta int) {
-	if s.graph.steps[i].def.Kind() != common.ApprovalStep {
+	if s.graph.steps[i].def.Kind().Runs() {
 		s.counts.running += delta
 	}
 	if item >= 0 {

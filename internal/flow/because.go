@@ -54,6 +54,21 @@ func (s *State) source(i int32) int32 {
 			return from
 		}
 	}
+	if s.graph.steps[i].one { // all edges hold
+		return s.fruitless(i)
+	}
+	return -1
+}
+
+// fruitless returns the first source without success of a step that needs one.
+func (s *State) fruitless(i int32) int32 {
+	for at := range s.graph.steps[i].def.After {
+		from := s.graph.index[s.graph.steps[i].def.After[at].Step]
+		skipped := s.nodes[from].class == common.ClassSkipped
+		if skipped || s.nodes[i].reason != common.ReasonUpstreamSkipped {
+			return from
+		}
+	}
 	return -1
 }
 

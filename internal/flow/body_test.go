@@ -181,6 +181,32 @@ func FuzzBody(f *testing.F) {
 	})
 }
 
+func TestRefer_JoinsNeedTheirFeature(t *testing.T) {
+	for name, c := range map[string]struct {
+		change func(*common.Step)
+		needs  bool
+	}{
+		"a plain one": {func(*common.Step) {}, false},
+		"a join":      {func(s *common.Step) { s.Command, s.Join = "", true }, true},
+		"another rule": {func(s *common.Step) {
+			s.Rule = common.RuleNoneFailed
+		}, false},
+		"one success": {func(s *common.Step) { s.Rule = common.RuleNoneFailedOneSuccess }, true},
+	} {
+		job := common.Job{Name: "f", Steps: []common.Step{inline("a"), with(inline("b", "a"), c.change)}}
+		if faults := Validate(&job); len(faults) > 0 {
+			t.Errorf("%s: %v", name, faults)
+		}
+		_, ref, err := Refer(&job)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := slices.Contains(ref.Needs, common.FeatureJoins); got != c.needs {
+			t.Errorf("%s: needs are %v", name, ref.Needs)
+		}
+	}
+}
+
 // Workers that would decide a flow run by other rules must not keep it.
 func TestRefer_NeedsTheFeaturesOfWhatItReads(t *testing.T) {
 	byDefault := ""

@@ -55,7 +55,7 @@ func build(job *common.Job) *builder {
 	return b
 }
 
-// turns orders the steps by their priority.
+// turns orders the steps by their priority. Those that run nothing need no free place, and wait for none.
 func (b *builder) turns() {
 	g := b.graph
 	g.turns = make([]int32, len(g.steps))
@@ -63,6 +63,9 @@ func (b *builder) turns() {
 		g.turns[i] = int32(i)
 	}
 	priority := func(i int32) int {
+		if g.steps[i].def.Kind() == common.JoinStep {
+			return common.MaxPriority + 1
+		}
 		return cmp.Or(g.steps[i].def.Priority, g.job.Priority, common.DefaultPriority)
 	}
 	slices.SortStableFunc(g.turns, func(a, b int32) int { return cmp.Compare(priority(b), priority(a)) })
@@ -103,7 +106,7 @@ func (b *builder) names() {
 func (b *builder) step(i int) {
 	s := &b.graph.steps[i]
 	def := s.def
-	s.any, s.final = def.Rule.Any(), def.Finally
+	s.any, s.final, s.one = def.Rule.Any(), def.Finally, def.Rule == common.RuleNoneFailedOneSuccess
 	if s.final {
 		b.graph.final = append(b.graph.final, int32(i))
 	}

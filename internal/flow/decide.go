@@ -103,6 +103,9 @@ func (s *State) try(i int32) {
 	case !def.any && j.broken > 0:
 		s.skip(i, j.reason())
 		return
+	case def.one && !j.good:
+		s.skip(i, j.fruitless())
+		return
 	case j.reads > 0: // what the step reads must not depend on when it is read
 		return
 	}
@@ -134,6 +137,14 @@ func (j *join) reason() string {
 	default:
 		return common.ReasonRuleUnmet
 	}
+}
+
+// fruitless returns why a join does not hold whose edges do, but none of whose sources has succeeded.
+func (j *join) fruitless() string {
+	if j.passed {
+		return common.ReasonUpstreamSkipped
+	}
+	return common.ReasonRuleUnmet
 }
 
 // skip decides that a step will not run.
@@ -169,6 +180,8 @@ func (s *State) decide(i int32, item int, n int32, class common.Class) {
 			j.reads--
 		} else {
 			j.open--
+			j.good = j.good || class == common.ClassSuccess
+			j.passed = j.passed || class == common.ClassSkipped
 			if s.holds(e, i, class) {
 				j.held++
 			} else {

@@ -149,6 +149,27 @@ func TestConcurrency_LimitsRunningNodes_NotApprovals(t *testing.T) {
 	}
 }
 
+// A step that runs nothing needs no place, and takes none.
+func TestConcurrency_Joins_NeedNoPlace(t *testing.T) {
+	join := with(inline("z", "a"), func(s *common.Step) { s.Command, s.Join = "", true })
+	job := common.Job{Concurrency: 1, Steps: []common.Step{inline("a"),
+		with(inline("b"), func(s *common.Step) { s.Priority = 9 }), join, inline("c", "z")}}
+	r := newRig(t, compiled(t, job), outcomes(nil))
+	r.put("b", common.Node{State: common.NodeStarted, Round: 1})
+	r.put("a", ended("exit:0"))
+	if w := r.state.Next(9); len(w.Starts) != 1 || w.Starts[0].Node != "z" {
+		t.Fatalf("starts are %+v, want z beside b", w.Starts)
+	}
+	r.put("z", ended("succeeded"))
+	if r.state.Pending() {
+		t.Error("there is no place for c beside b")
+	}
+	r.put("b", ended("exit:0"))
+	if w := r.state.Next(9); len(w.Starts) != 1 || w.Starts[0].Node != "c" {
+		t.Errorf("starts are %+v, want c", w.Starts)
+	}
+}
+
 // Where places are scarce, the step of the highest priority is first, then the first one of the definition; a map
 // leaves a place to the others.
 func TestConcurrency_Order(t *testing.T) {

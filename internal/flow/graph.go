@@ -11,7 +11,9 @@ type Graph struct {
 	steps []step
 	order []int32 // indexes of the steps, each after the steps that it depends on
 	final []int32 // indexes of the clean-up steps
-	turns []int32 // indexes of the steps in the order in which they get free places: by priority, then by definition
+	// turns are indexes of the steps in the order in which they get free places: joins, then by priority, then by
+	// definition.
+	turns []int32
 
 	// The edges out of step i are edges[first[i]:first[i+1]].
 	first []int32
@@ -27,6 +29,7 @@ type Graph struct {
 type step struct {
 	def   *common.Step
 	any   bool  // one edge is enough
+	one   bool  // all edges must hold, and one source must have succeeded
 	final bool  // a clean-up step
 	open  int32 // edges into the step; of a clean-up step, those from others
 	reads int32 // steps whose values it reads; of a clean-up step, other such steps

@@ -9,6 +9,7 @@ type reads struct {
 	dates  bool // which depend on the time zone of the flow
 	values bool // or outputs have a default: what needs common.FeatureValues
 	finals bool // there are clean-up steps: common.FeatureFinally
+	joins  bool // there are steps, or a rule, that need common.FeatureJoins
 }
 
 // readsOf returns what a flow reads. Texts that cannot be parsed are left out: they are faults.
@@ -41,6 +42,7 @@ func readsOf(job *common.Job) (r reads) {
 	for i := range job.Steps {
 		s := &job.Steps[i]
 		r.finals = r.finals || s.Finally
+		r.joins = r.joins || s.Join || s.Rule == common.RuleNoneFailedOneSuccess
 		render(s.Env)
 		render(s.Params)
 		outputs(s.Outputs)
@@ -62,6 +64,9 @@ func (r reads) needs() (features []string) {
 	}
 	if r.finals {
 		features = append(features, common.FeatureFinally)
+	}
+	if r.joins {
+		features = append(features, common.FeatureJoins)
 	}
 	return features
 }

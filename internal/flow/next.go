@@ -77,7 +77,7 @@ func (s *State) Pending() bool {
 		return !s.ending
 	case s.failsFast():
 		return true
-	case s.mayStart() && s.counts.running < s.limit() && s.hasReady():
+	case s.mayStart() && s.hasPlace():
 		return true
 	}
 	return s.hasSettles()
@@ -105,7 +105,7 @@ func (s *State) limit() int {
 
 // starts adds nodes to start, in the order of the turns of their steps.
 func (s *State) starts(w *Work, most int) {
-	for len(w.Starts) < most && s.counts.running < s.limit() && s.hasReady() {
+	for len(w.Starts) < most && s.hasPlace() {
 		i := s.first()
 		item := -1
 		if s.nodes[i].phase == phaseExpanded {
@@ -134,6 +134,12 @@ func (s *State) starts(w *Work, most int) {
 		}
 		w.Starts = append(w.Starts, start)
 	}
+}
+
+// hasPlace reports whether a step is ready, and may be started beside those that run. Joins have the first turns.
+func (s *State) hasPlace() bool {
+	return s.hasReady() &&
+		(s.counts.running < s.limit() || s.graph.steps[s.top()].def.Kind() == common.JoinStep)
 }
 
 // first returns the step that gets the next free place, after hasReady has returned true. A map leaves the last place

@@ -12,8 +12,8 @@ import (
 	"carillon/internal/common"
 )
 
-// randomFlow draws a DAG of up to 9 steps with all rules, conditions, expressions and maps. Steps are listed in random
-// order.
+// randomFlow draws a DAG of up to 9 steps with all rules, conditions, expressions, maps and joins. Steps are listed in
+// random order.
 func randomFlow(t *rapid.T) common.Job {
 	n := rapid.IntRange(1, 9).Draw(t, "steps")
 	all := make([]common.Step, n)
@@ -65,6 +65,9 @@ func randomFlow(t *rapid.T) common.Job {
 				MaxFailures: rapid.IntRange(0, 2).Draw(t, "maxFailures"),
 				Concurrency: rapid.IntRange(0, 2).Draw(t, "concurrency")}
 		}
+		if !s.Finally && rapid.IntRange(0, 4).Draw(t, "join") == 0 {
+			s.Join, s.Command, s.AllowFailure, s.ForEach = true, "", false, nil
+		}
 		all[i] = s
 	}
 	return common.Job{Steps: rapid.Permutation(all).Draw(t, "order"),
@@ -115,13 +118,15 @@ func (n *naive) verdict(name string) verdict {
 	if s.Finally && !n.leftBehind(s) {
 		return skip(common.ReasonRuleUnmet)
 	}
-	held, needFailed, needSkipped := 0, false, false
+	held, needFailed, needSkipped, good, passed := 0, false, false, false, false
 	for _, e := range s.After {
 		source := n.verdict(e.Step)
 		on := e.On
 		if on == "" {
 			on = s.Rule.On()
 		}
+		good = good || source.class == common.ClassSuccess
+		passed = passed || source.class == common.ClassSkipped
 		var holds bool
 		switch {
 		case len(e.ExitCodes) > 0:
@@ -157,6 +162,12 @@ func (n *naive) verdict(name string) verdict {
 			return skip(common.ReasonRuleUnmet)
 		}
 	}
+	if s.Rule == common.RuleNoneFailedOneSuccess && !good {
+		if passed {
+			return skip(common.ReasonUpstreamSkipped)
+		}
+		return skip(common.ReasonRuleUnmet)
+	}
 	if source, want, found := strings.Cut(strings.TrimPrefix(s.When, "steps."), ".status == "); found &&
 		fmt.Sprintf("%q", n.verdict(source).status) != want {
 		return skip(common.ReasonWhenFalse)
@@ -183,6 +194,9 @@ func (n *naive) leftBehind(s *common.Step) bool {
 
 // ran returns the verdict of a step that runs.
 func (n *naive) ran(s *common.Step) verdict {
+	if s.Join {
+		return verdict{common.ClassSuccess, common.StatusSucceeded, "", -1}
+	}
 	if s.ForEach == nil {
 		end := ended(n.ends[s.Name])
 		v := verdict{end.Class, end.Status, "", -1}

@@ -111,6 +111,10 @@ func (r *rig) step() bool {
 			r.put(start.Node, mark)
 			continue
 		}
+		if start.Step.Join {
+			r.put(start.Node, ended("succeeded"))
+			continue
+		}
 		r.put(start.Node, common.Node{State: common.NodeStarted, Round: start.Round})
 		r.running = append(r.running, start.Node)
 	}

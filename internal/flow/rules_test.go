@@ -17,6 +17,8 @@ func TestRules(t *testing.T) {
 		{common.RuleAllSuccess, map[string]string{"ss": "", "sf": "upstream_failed", "sk": "upstream_skipped"}},
 		{common.RuleNoneFailed, map[string]string{"ss": "", "sf": "upstream_failed", "ff": "upstream_failed", "sk": "",
 			"fk": "upstream_failed", "kk": ""}},
+		{common.RuleNoneFailedOneSuccess, map[string]string{"ss": "", "sf": "upstream_failed", "ff": "upstream_failed",
+			"sk": "", "fk": "upstream_failed", "kk": "upstream_skipped"}},
 		{common.RuleAllDone, map[string]string{"ss": "", "sf": "", "ff": "", "sk": "", "fk": "", "kk": ""}},
 		{common.RuleAllFailed, map[string]string{"ss": "rule_unmet", "sf": "rule_unmet", "ff": "", "sk": "rule_unmet",
 			"fk": "rule_unmet", "kk": "rule_unmet"}},
@@ -67,6 +69,11 @@ func TestEdges_OwnConditions_ReplaceThatOfTheRule(t *testing.T) {
 		{edge: common.Edge{On: common.OnNotFailed}, how: "refused", want: "upstream_failed"},
 		{edge: common.Edge{On: common.OnDone}, how: "killed"},
 		{edge: common.Edge{}, how: "exit:1", allow: true},
+		{edge: common.Edge{On: common.OnDone}, rule: common.RuleNoneFailedOneSuccess, how: "exit:1",
+			want: "rule_unmet"},
+		{edge: common.Edge{On: common.OnDone}, rule: common.RuleNoneFailedOneSuccess, when: "false",
+			want: "upstream_skipped"},
+		{edge: common.Edge{}, rule: common.RuleNoneFailedOneSuccess, how: "exit:1", allow: true},
 		{edge: common.Edge{ExitCodes: []int{7, 28}}, how: "exit:28"},
 		{edge: common.Edge{ExitCodes: []int{7, 28}}, how: "exit:28", allow: true},
 		{edge: common.Edge{ExitCodes: []int{7, 28}}, how: "exit:1", want: "rule_unmet"},
@@ -135,7 +142,11 @@ func TestBecause_NamesTheDecidingStepAndTheRoot(t *testing.T) {
 		with(inline("h"), func(s *common.Step) { s.After = []common.Edge{on("off", common.OnFailure)} }),
 		with(inline("i"), func(s *common.Step) { s.After = []common.Edge{{Step: "ok", ExitCodes: []int{7}}} }),
 		with(inline("j", "e", "b"), func(s *common.Step) { s.Rule = common.RuleOneSuccess }),
-		with(inline("k", "d"), func(s *common.Step) { s.Rule = common.RuleAllDone })))
+		with(inline("k", "d"), func(s *common.Step) { s.Rule = common.RuleAllDone }),
+		with(inline("l", "off", "e"), func(s *common.Step) { s.Rule = common.RuleNoneFailedOneSuccess }),
+		with(inline("m"), func(s *common.Step) {
+			s.After, s.Rule = []common.Edge{on("bad", common.OnDone)}, common.RuleNoneFailedOneSuccess
+		})))
 	r := newRig(t, g, outcomes(map[string]string{"bad": "exit:1"}))
 	r.run()
 	for step, want := range map[string]string{"ok": "", "bad": "", "off": "the condition of the step is false",
@@ -148,7 +159,9 @@ func TestBecause_NamesTheDecidingStepAndTheRoot(t *testing.T) {
 		"h": "its rule can no longer be met after step off",
 		"i": "its rule can no longer be met after step ok",
 		"j": "step b had to succeed, and did not run, because of step bad",
-		"k": ""} {
+		"k": "",
+		"l": "step off had to succeed, and was skipped",
+		"m": "its rule can no longer be met after step bad"} {
 		v, _ := r.state.Node(step)
 		got := ""
 		if v.Reason != "" {

@@ -8,13 +8,19 @@ import (
 	"carillon/internal/common"
 )
 
+// hintJoin explains steps that run nothing.
+const hintJoin = "a step with join runs nothing: it can have name, title, after, rule and when"
+
 // kind checks that a step is exactly one of command, job and approval, and has no field of another kind.
 func (b *builder) kind(i int) {
 	def := b.graph.steps[i].def
 	command := def.Command != "" || len(def.Args) > 0 || def.IsTyped()
 	switch {
-	case !command && def.Job == "" && def.Approval == nil:
-		b.add(at(i, "command"), "required", nil, "is required, unless args, job or approval is given")
+	case !command && def.Job == "" && def.Approval == nil && !def.Join:
+		b.add(at(i, "command"), "required", nil, "is required, unless args, job, approval or join is given")
+	case def.Join && (command || def.Job != "" || def.Approval != nil):
+		b.add(at(i, "join"), "exclusive", nil, "cannot stand beside command, args, job and approval").
+			With("beside", "command").Hint = hintJoin
 	case def.Job != "" && (command || def.Approval != nil):
 		b.add(at(i, "job"), "exclusive", nil, "cannot stand beside command, args and approval").
 			With("beside", "command")
@@ -39,8 +45,24 @@ func (b *builder) kind(i int) {
 	if def.Job == "" {
 		foreign("job", "Params")
 	}
+	if def.Join {
+		b.joinFields(i)
+	}
 	if def.Approval != nil && def.ForEach != nil {
 		b.add(at(i, "forEach"), "exclusive", nil, "cannot stand beside approval").With("beside", "approval")
+	}
+}
+
+// joinFields checks the fields of a step that runs nothing, other than those of runs.
+func (b *builder) joinFields(i int) {
+	def := b.graph.steps[i].def
+	for _, f := range []struct {
+		name  string
+		given bool
+	}{{"allowFailure", def.AllowFailure}, {"forEach", def.ForEach != nil}, {"finally", def.Finally}} {
+		if f.given {
+			b.add(at(i, f.name), "exclusive", nil, "cannot stand beside join").With("beside", "join").Hint = hintJoin
+		}
 	}
 }
 
@@ -74,7 +96,7 @@ func (b *builder) rule(i int) {
 	if def.Rule != "" && !slices.Contains(common.Rules[:], def.Rule) {
 		b.enum(at(i, "rule"), string(def.Rule), texts(common.Rules[:]))
 	}
-	if def.Rule.Any() && len(def.After) == 0 {
+	if (def.Rule.Any() || def.Rule == common.RuleNoneFailedOneSuccess) && len(def.After) == 0 {
 		b.add(at(i, "rule"), "exclusive", nil, "has no meaning without after").With("without", "after")
 	}
 	for n := range def.After {
@@ -95,7 +117,7 @@ func (b *builder) rule(i int) {
 			}
 		}
 		if source, known := b.graph.index[e.Step]; known && len(e.ExitCodes) > 0 {
-			if s := &b.graph.steps[source]; s.isMap() || s.def.Approval != nil {
+			if s := &b.graph.steps[source]; s.isMap() || !s.def.Kind().Runs() {
 				b.add(edgeAt(i, n)+".exitCodes", "reference", e.Step, "names a step without an exit code")
 			}
 		}

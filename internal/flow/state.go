@@ -67,6 +67,8 @@ type join struct {
 
 	failed  bool // an edge that needed no failure had one
 	skipped bool // the source of an edge that needed a success was skipped
+	good    bool // a source has succeeded
+	passed  bool // a source was skipped
 }
 
 // State is the state of one flow run. It is used by one goroutine.

@@ -54,6 +54,25 @@ func TestValidate(t *testing.T) {
 		{"an approval", step(func(s *common.Step) { s.Command, s.Approval = "", &common.Approval{Text: "?"} }), ""},
 		{"an approval without a text", step(func(s *common.Step) { s.Command, s.Approval = "", &common.Approval{} }),
 			"steps[0].approval.text required"},
+		{"a join", then(func(s *common.Step) {
+			s.Command, s.Join, s.When = "", true, "steps.a.exitCode == 0"
+		}), ""},
+		{"a join with a command", step(func(s *common.Step) { s.Join = true }), "steps[0].join exclusive"},
+		{"a join with fields of a command", step(func(s *common.Step) {
+			s.Command, s.Join, s.Retry, s.Env = "", true, &common.Retry{Max: 1}, map[string]string{"A": "b"}
+		}), "steps[0].env exclusive, steps[0].retry exclusive"},
+		{"a join that may fail, of items, at the end", []common.Step{inline("b"),
+			with(inline("a"), func(s *common.Step) {
+				s.Command, s.Join, s.AllowFailure, s.Finally = "", true, true, true
+				s.ForEach = &common.ForEach{Items: []string{"x"}}
+			})},
+			"steps[1].allowFailure exclusive, steps[1].forEach exclusive, steps[1].finally exclusive"},
+		{"values of a join", []common.Step{with(inline("a"), func(s *common.Step) { s.Command, s.Join = "", true }),
+			with(inline("b", "a"), func(s *common.Step) {
+				s.After[0].ExitCodes, s.When = []int{1}, "steps.a.exitCode == 1 || steps.a.outputs.x == ''"
+			})}, "steps[1].after[0].exitCodes reference, steps[1].when reference, steps[1].when reference"},
+		{"one success without after", step(func(s *common.Step) { s.Rule = common.RuleNoneFailedOneSuccess }),
+			"steps[0].rule exclusive"},
 		{"fields of a job", step(func(s *common.Step) {
 			s.Timeout, s.User, s.Priority, s.KillGrace = "soon", "?", 10, "5m"
 		}), "steps[0].user user, steps[0].timeout duration, steps[0].killGrace range, steps[0].priority range"},

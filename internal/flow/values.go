@@ -177,7 +177,7 @@ func (s *State) params(i int32, item int) (map[string]string, error) {
 		return err
 	}
 	switch st.def.Kind() {
-	case common.ApprovalStep:
+	case common.ApprovalStep, common.JoinStep:
 		return nil, nil
 	case common.InlineStep:
 		for name, value := range s.head.Params {

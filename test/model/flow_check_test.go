@@ -161,6 +161,10 @@ func (c *checker) readFlows(r *revision) {
 			starts[run] = append(starts[run], node)
 		} else {
 			c.ended(r, e, run, node, m)
+			if run.flow.of(node).Join && m.Attempt > 0 { // it is started and ends at once
+				starts[run] = append(starts[run], node)
+				c.world.counts["joins"]++
+			}
 		}
 		if ends[run] == nil {
 			ends[run] = map[string]rawMark{}

@@ -41,6 +41,7 @@ type rawStep struct {
 		Stop                     bool
 	}
 	Approval *struct{ Text string }
+	Join     bool
 }
 
 // rawFlow is a definition, its steps in topological order.
@@ -249,14 +250,18 @@ func (f *ruling) skip(reason string) {
 // join reports whether the join of a step holds, or why it can no longer.
 func (s *rawStep) join(all judged) (holds bool, reason string) {
 	conditions := map[string]string{"": "success", "all_success": "success", "none_failed": "not_failed",
-		"all_done": "done", "all_failed": "failure", "one_success": "success", "one_failed": "failure",
+		"none_failed_one_success": "not_failed",
+		"all_done":                "done", "all_failed": "failure", "one_success": "success", "one_failed": "failure",
 		"one_done": "done"}
 	open, held, broken, failed, skipped := 0, 0, 0, false, false
+	good, passed := false, false
 	for _, e := range s.After {
 		on, source := e.On, all[e.Step]
 		if on == "" {
 			on = conditions[s.Rule]
 		}
+		good = good || source.decided && source.class == "success"
+		passed = passed || source.decided && source.class == "skipped"
 		switch {
 		case !source.decided:
 			open++
@@ -289,6 +294,11 @@ func (s *rawStep) join(all judged) (holds bool, reason string) {
 		return false, ""
 	case broken > 0:
 		return false, reason
+	case s.Rule != "none_failed_one_success" || good:
+	case passed:
+		return false, "upstream_skipped"
+	default:
+		return false, "rule_unmet"
 	}
 	return true, ""
 }

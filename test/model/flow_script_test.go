@@ -81,8 +81,8 @@ func (s *script) steps(j *common.Job) {
 		}
 		var source *common.Step
 		if edges := len(step.After); edges > 0 {
-			step.Rule = pick(s, "", "", "", common.RuleNoneFailed, common.RuleAllDone, common.RuleOneSuccess,
-				common.RuleOneFailed, common.RuleAllFailed)
+			step.Rule = pick(s, "", "", "", common.RuleNoneFailed, common.RuleNoneFailedOneSuccess,
+				common.RuleAllDone, common.RuleOneSuccess, common.RuleOneFailed, common.RuleAllFailed)
 			e := &step.After[s.random.IntN(edges)]
 			e.On = pick(s, "", "", "", "", common.OnDone, common.OnSkipped, common.OnFailure)
 			source = &j.Steps[int(e.Step[1]-'0')]
@@ -116,7 +116,9 @@ func (s *script) steps(j *common.Job) {
 
 // does chooses what a step does. A map may read the list of one of the sources.
 func (s *script) does(job string, step, source *common.Step) {
-	switch s.random.IntN(8) {
+	switch s.random.IntN(9) {
+	case 8:
+		step.Join, step.AllowFailure = true, false
 	case 0:
 		step.Job = pick(s, "a", "b")
 	case 1:

@@ -21,9 +21,9 @@ type FlowGraph struct {
 type GraphStep struct {
 	Name         string      `json:"name"`
 	Title        string      `json:"title,omitempty"`
-	Kind         string      `json:"kind" enum:"command,job,approval"`
+	Kind         string      `json:"kind" enum:"command,job,approval,join"`
 	Layer        int         `json:"layer" doc:"Length of the longest path to the step, from 0. Clean-up steps follow all others."`
-	Rule         common.Rule `json:"rule,omitempty" enum:"all_success,none_failed,all_done,all_failed,one_success,one_failed,one_done" doc:"How its dependencies combine. Default: all_success."`
+	Rule         common.Rule `json:"rule,omitempty" enum:"all_success,none_failed,none_failed_one_success,all_done,all_failed,one_success,one_failed,one_done" doc:"How its dependencies combine. Default: all_success."`
 	When         string      `json:"when,omitempty" doc:"The step is skipped if this expression is false."`
 	AllowFailure bool        `json:"allowFailure,omitempty" doc:"Any end of the step counts as success."`
 	Finally      bool        `json:"finally,omitempty" doc:"A clean-up step: it runs once all other steps have ended."`
@@ -121,6 +121,8 @@ func kindOf(step *common.Step) string {
 	switch step.Kind() {
 	case common.ApprovalStep:
 		return "approval"
+	case common.JoinStep:
+		return "join"
 	case common.JobStep:
 		return "job"
 	default:

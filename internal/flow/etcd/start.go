@@ -13,7 +13,7 @@ import (
 const MostStarts = 60
 
 // Start starts up to MostStarts nodes of a flow run, unless one of them has a mark or the head has changed: then it
-// starts none and returns false. A node that cannot be started ends as refused.
+// starts none and returns false. A node that cannot be started ends as refused, and one that runs nothing as succeeded.
 func (s *Store) Start(ctx context.Context, run *common.FlowRun, starts []flow.Start) (done, outcomes bool, err error) {
 	if run.Kind == common.KindBackfill {
 		done, err = s.startFires(ctx, run, starts)
@@ -57,6 +57,12 @@ func (s *Store) Start(ctx context.Context, run *common.FlowRun, starts []flow.St
 		if code != "" {
 			reason := common.Reason{Code: code, Data: data, Text: text}
 			outcome := s.unrun(run, start.Node, start.Round, common.StatusRefused, reason)
+			s.putEnd(t, &outcome)
+			outcomes = true
+			continue
+		}
+		if start.Step.Kind() == common.JoinStep {
+			outcome := s.joined(run, start)
 			s.putEnd(t, &outcome)
 			outcomes = true
 			continue

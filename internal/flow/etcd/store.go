@@ -102,6 +102,14 @@ func (s *Store) unrun(run *common.FlowRun, node string, round int, status common
 	}
 }
 
+// joined returns the outcome of a step that runs nothing. Its first attempt has succeeded, as an approval has that was
+// answered.
+func (s *Store) joined(run *common.FlowRun, start *flow.Start) common.Run {
+	outcome := s.unrun(run, start.Node, start.Round, common.StatusSucceeded, common.Reason{})
+	outcome.ID, outcome.Attempt, outcome.Reason = common.RunID(outcome.Fire, 1), 1, nil
+	return outcome
+}
+
 // putEnd adds the outcome of a node's run and its mark.
 func (s *Store) putEnd(t *etcdkit.Txn, outcome *common.Run) {
 	t.Put(common.OutboxKey(s.worker, outcome.ID), outcome)

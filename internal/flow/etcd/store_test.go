@@ -233,6 +233,32 @@ func TestStart_OfADateWhoseBackfillMayHaveStopped_IsRefused(t *testing.T) {
 	}
 }
 
+// A step that runs nothing ends in place of being started, with its outcome and without a trigger.
+func TestStart_Join_EndsSucceeded(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	run := r.begin(nil)
+	join := flow.Start{Node: "j", Step: &common.Step{Name: "j", Join: true}, Item: -1, Round: 1}
+	if done, outcomes, err := r.Start(t.Context(), run, []flow.Start{join}); !done || !outcomes || err != nil {
+		t.Fatal(done, outcomes, err)
+	}
+	if m := r.mark("j"); m.State != common.NodeEnded || m.Status != common.StatusSucceeded || m.Attempt != 1 ||
+		m.Class != common.ClassSuccess || m.Reason != "" {
+		t.Errorf("mark: %+v", m)
+	}
+	got := r.outcome(common.NodeFire("u", flowRun, "j") + ".1")
+	if got.Status != common.StatusSucceeded || got.Job != "etl:j" || got.Flow.Node != "j" || got.Reason != nil ||
+		got.EndedAt == nil {
+		t.Errorf("outcome: %+v", got)
+	}
+	if keys := r.keys(common.TriggersPrefix, common.FlowWaitsPrefix); len(keys) > 0 {
+		t.Errorf("keys: %q", keys)
+	}
+	if done, _, err := r.Start(t.Context(), run, []flow.Start{join}); done || err != nil {
+		t.Errorf("it was ended again: %t, %v", done, err)
+	}
+}
+
 func TestStart_JobStep_RunsTheJobUnderItsOwnName(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)

@@ -295,6 +295,12 @@ func (p port) Start(ctx context.Context, run *common.FlowRun, starts []flow.Star
 	for i := range starts {
 		node := starts[i].Node
 		p.starts = append(p.starts, node)
+		if starts[i].Step.Join {
+			p.mark(run.Run, node, common.Node{State: common.NodeEnded, Round: starts[i].Round, Attempt: 1,
+				Status: common.StatusSucceeded, Class: common.ClassSuccess})
+			outcomes = true
+			continue
+		}
 		p.mark(run.Run, node, common.Node{State: common.NodeStarted, Round: starts[i].Round, Attempt: 1,
 			Job: "f:" + node, Fire: common.NodeFire("u", run.Run, node)})
 		if a := starts[i].Step.Approval; a != nil {
@@ -312,7 +318,7 @@ func (p port) Start(ctx context.Context, run *common.FlowRun, starts []flow.Star
 			time.AfterFunc(after, func() { p.end(run.Run, node, status, "") })
 		}
 	}
-	return true, false, nil
+	return true, outcomes, nil
 }
 
 func (p port) Settle(ctx context.Context, run *common.FlowRun, settles []flow.Settle) (bool, error) {

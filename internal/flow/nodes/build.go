@@ -75,7 +75,7 @@ func (n *Node) keep(was *Node, run string) {
 // running returns the number of nodes that the limit of the flow run counts.
 func (b *builder) running() (n int) {
 	for v := range b.state.Started() {
-		if b.graph.Step(v.Step).Kind() != common.ApprovalStep {
+		if b.graph.Step(v.Step).Kind().Runs() {
 			n++
 		}
 	}
@@ -141,6 +141,8 @@ func kindOf(def *common.Step) string {
 		return "job"
 	case common.ApprovalStep:
 		return "approval"
+	case common.JoinStep:
+		return "join"
 	default:
 		return "command"
 	}
@@ -160,7 +162,7 @@ func (b *builder) pending(v *flow.View, def *common.Step) *common.Reason {
 		return b.waitsFor(def)
 	case b.head.Paused:
 		return &common.Reason{Code: common.ReasonFlowPaused, Text: "the flow run is paused"}
-	case b.full:
+	case b.full && def.Kind() != common.JoinStep:
 		most := b.limit()
 		return &common.Reason{Code: common.ReasonNodeLimit, Data: map[string]string{"most": strconv.Itoa(most)},
 			Text: fmt.Sprintf("%d steps of the flow run are running, as many as may", most)}

@@ -14,7 +14,7 @@ type Node struct {
 	Node  string `json:"node" doc:"Name of the node: of the step, or of an item of a map, such as load@00003."`
 	Step  string `json:"step"`
 	Item  *int   `json:"item,omitempty" doc:"Index of the item of a map, from 0; absent for a step."`
-	Kind  string `json:"kind,omitempty" enum:"command,job,approval" doc:"What the step runs."`
+	Kind  string `json:"kind,omitempty" enum:"command,job,approval,join" doc:"What the step runs."`
 	Title string `json:"title,omitempty" doc:"Display name of the step."`
 	Job   string `json:"job,omitempty" doc:"Name of the job whose runs are those of the node; that of an inline step contains a colon."`
 

@@ -17,6 +17,11 @@ func (t *Trial) check(graph *flow.Graph) (faults common.Faults) {
 	for _, node := range slices.Sorted(maps.Keys(t.Ends)) {
 		end := t.Ends[node]
 		step := stepOf(graph, "ends."+common.Excerpt(node), node, &faults)
+		if step != nil && step.Kind() == common.JoinStep {
+			faults.Add("ends."+common.Excerpt(node), "exclusive", node, "runs nothing that could end").
+				Hint = "a step with join succeeds as soon as its dependencies are met"
+			continue
+		}
 		if step == nil || end.Status != common.StatusSucceeded || end.Exit == nil || step.Kind() != common.InlineStep ||
 			succeeds(step, *end.Exit) {
 			continue

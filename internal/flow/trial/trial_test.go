@@ -189,16 +189,19 @@ func TestRun_SkippedStep_NamesWhatDecidedIt(t *testing.T) {
 func TestRun_UnknownNames_AreRefusedWithTheKnownOnes(t *testing.T) {
 	g := compiled(t, `{"params": {"DAY": {"default": "today"}}, "steps": [
 		{"name": "a", "command": "./a", "outputs": {"v": {}}}, {"name": "ok", "approval": {"text": "Go on?"}},
-		{"name": "m", "command": "./m", "forEach": {"items": ["x", "y"]}}]}`)
+		{"name": "j", "join": true}, {"name": "m", "command": "./m", "forEach": {"items": ["x", "y"]}}]}`)
 	for _, c := range []struct {
 		trial trial.Trial
 		want  string
 	}{
-		{trial.Trial{Ends: ends(t, "x=1")}, "ends.x is not a step of the flow; steps: a, ok, m"},
+		{trial.Trial{Ends: ends(t, "x=1")}, "ends.x is not a step of the flow; steps: a, ok, j, m"},
 		{trial.Trial{Ends: ends(t, "a@00001=1")}, "ends.a@00001 is an item of a step without forEach"},
 		{trial.Trial{Ends: ends(t, "m@00002=1")},
 			"ends.m@00002 is not an item of the step, which has 2: from m@00000 to m@00001"},
 		{trial.Trial{Ends: ends(t, "a=succeeded,exit=3")}, "ends.a a run that ends with exit code 3 does not succeed"},
+		{trial.Trial{Ends: ends(t, "j=1")}, "ends.j runs nothing that could end; a step with join succeeds as soon"},
+		{trial.Trial{Outputs: map[string]map[string]string{"j": {"w": ""}}},
+			"outputs.j.w is not an output of the step"},
 		{trial.Trial{Outputs: map[string]map[string]string{"b": {"v": ""}}}, "outputs.b is not a step"},
 		{trial.Trial{Outputs: map[string]map[string]string{"a": {"w": ""}}},
 			"outputs.a.w is not an output of the step; outputs of the step: v"},

@@ -3530,7 +3530,7 @@ export interface components {
             /** @description The job that the step runs. */
             job?: string;
             /** @enum {string} */
-            kind: "command" | "job" | "approval";
+            kind: "command" | "job" | "approval" | "join";
             /**
              * Format: int64
              * @description Length of the longest path to the step, from 0. Clean-up steps follow all others.
@@ -3541,7 +3541,7 @@ export interface components {
              * @description How its dependencies combine. Default: all_success.
              * @enum {string}
              */
-            rule?: "all_success" | "none_failed" | "all_done" | "all_failed" | "one_success" | "one_failed" | "one_done";
+            rule?: "all_success" | "none_failed" | "none_failed_one_success" | "all_done" | "all_failed" | "one_success" | "one_failed" | "one_done";
             title?: string;
             /** @description The step is skipped if this expression is false. */
             when?: string;
@@ -4807,7 +4807,7 @@ export interface components {
              * @description What the step runs.
              * @enum {string}
              */
-            kind?: "command" | "job" | "approval";
+            kind?: "command" | "job" | "approval" | "join";
             /** @description Name of the node: of the step, or of an item of a map, such as load@00003. */
             node: string;
             /** @description Values that it reported; those of more than 4 KiB are left out here, and are in its run. */
@@ -6055,6 +6055,8 @@ export interface components {
             forEach?: components["schemas"]["ForEach"];
             /** @description Name of a job, or of a flow, that the step runs. */
             job?: string;
+            /** @description The step runs nothing: it succeeds as soon as its dependencies are met. */
+            join?: boolean;
             /**
              * @description Time between TERM and KILL.
              * @example 10s
@@ -6100,7 +6102,7 @@ export interface components {
              * @description How the dependencies combine. Default: all_success.
              * @enum {string}
              */
-            rule?: "all_success" | "none_failed" | "all_done" | "all_failed" | "one_success" | "one_failed" | "one_done";
+            rule?: "all_success" | "none_failed" | "none_failed_one_success" | "all_done" | "all_failed" | "one_success" | "one_failed" | "one_done";
             /** @description Absolute path of the shell. */
             shell?: string;
             /**

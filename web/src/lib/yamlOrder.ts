@@ -13,7 +13,7 @@ export const fieldOrder: Record<string, readonly string[]> = {
   'params.*': ['default', 'description', 'pattern'],
   'outputs.*': ['list', 'required', 'default', 'pointer', 'value'],
   'steps.*': [
-    'name', 'title', 'after', 'rule', 'finally', 'when', 'forEach', 'type', 'with', 'command', 'args', 'stdin', 'shell', 'env', 'workDir', 'user', 'job', 'params', 'approval', 'outputs', 'allowFailure', 'timeout', 'killGrace', 'memoryMax', 'tasksMax', 'successExitCodes',
+    'name', 'title', 'after', 'rule', 'finally', 'when', 'forEach', 'type', 'with', 'command', 'args', 'stdin', 'shell', 'env', 'workDir', 'user', 'job', 'params', 'approval', 'join', 'outputs', 'allowFailure', 'timeout', 'killGrace', 'memoryMax', 'tasksMax', 'successExitCodes',
     'retry', 'onLost', 'lostAfter', 'placement', 'priority', 'slots', 'output',
   ],
   'schedules.*': ['cronExpr', 'timezone', 'dst', 'jitter', 'startAt', 'endAt', 'params', 'label'],

@@ -56,6 +56,7 @@ const paths = {
   send: 'M21 3L3 11l7 3 3 7zM10 14l5-5',
   follow: 'M6 5l6 6 6-6M6 13l6 6 6-6',
   broom: 'M20 4l-8 8M9 10l5 5-5.500 5.500c-2-.200-4-1-5.500-2.500l3-1zM7.500 16.500L6 20',
+  join: 'M3 5c6 0 6 7 11 7h7M3 19c6 0 6-7 11-7M17 8l4 4-4 4',
   terminal: 'M3 5h18v14H3zM7 9l3 3-3 3M12 15h5',
 } as const;
 

@@ -2,7 +2,7 @@
 
 import { shellWords } from '../../lib/shellWords.ts';
 
-export const rules = ['all_success', 'none_failed', 'all_done', 'all_failed', 'one_success', 'one_failed', 'one_done'] as const;
+export const rules = ['all_success', 'none_failed', 'none_failed_one_success', 'all_done', 'all_failed', 'one_success', 'one_failed', 'one_done'] as const;
 export type Rule = (typeof rules)[number];
 
 export const conditions = ['success', 'failure', 'skipped', 'not_failed', 'done'] as const;
@@ -16,7 +16,7 @@ export interface Dependency {
   exitCodes?: readonly number[] | undefined;
 }
 
-export type StepKind = 'command' | 'job' | 'approval';
+export type StepKind = 'command' | 'job' | 'approval' | 'join';
 
 export interface Step {
   /** Empty if it is missing or no text. */
@@ -69,7 +69,7 @@ function stepOf(value: unknown): Step {
   return {
     name: textOf(fields.name) ?? '',
     title: textOf(fields.title),
-    kind: approval ? 'approval' : job ? 'job' : 'command',
+    kind: approval ? 'approval' : job ? 'job' : fields.join === true ? 'join' : 'command',
     command: textOf(fields.command) ?? (Array.isArray(fields.args) ? shellWords(fields.args.filter((arg) => typeof arg === 'string')) : textOf(fields.type)),
     job,
     after: listOf(fields.after).map(dependencyOf),
@@ -88,7 +88,7 @@ export function stepsOf(steps: unknown): Step[] {
 }
 
 const ofRule: Record<Rule, Condition> = {
-  all_success: 'success', one_success: 'success', none_failed: 'not_failed', all_done: 'done', one_done: 'done', all_failed: 'failure', one_failed: 'failure',
+  all_success: 'success', one_success: 'success', none_failed: 'not_failed', none_failed_one_success: 'not_failed', all_done: 'done', one_done: 'done', all_failed: 'failure', one_failed: 'failure',
 };
 
 /** Returns the condition of an edge into a step: its own, or that of the rule. A clean-up step follows any end. */

@@ -124,6 +124,15 @@ it('a clean-up step is called one, and waits for all others in place of those be
   expect(text()).toContain('create (any end)');
 });
 
+it('a join says that it runs nothing, and which steps it gathers', async () => {
+  const gather = graphOf(stepsOf([{ name: 'a', command: 'x' }, { name: 'all', join: true, after: ['a'], rule: 'none_failed_one_success' }]));
+  expect(gather.steps.map(({ kind }) => kind)).toEqual(['command', 'join']);
+  await show(<NodeDrawer graph={gather} step="all" states={new Map<string, NodeState>([['all', { status: 'succeeded' }]])} onClose={() => undefined} />);
+  expect(text()).toContain('This step runs nothing.');
+  expect(text()).toContain('a (not failed)');
+  expect(text()).toContain('at least one succeeded');
+});
+
 it('a kept node shows its earlier outcome, and links the run in which it ran', async () => {
   await show(<NodeDrawer graph={graph} step="a" from="uid.x.1" states={new Map<string, NodeState>([['a', { status: 'succeeded', kept: true }]])} onClose={() => undefined} />);
   expect(text()).toContain('Succeeded');

@@ -35,7 +35,7 @@ export function StepDrawer({ run, graph, step, states, nodes, approval, ...acts 
   // The graph of an earlier definition has no commands.
   const job = useJob(run.job).data?.job;
   const command = useMemo(() => (job?.meta.version === run.jobVersion ? stepsOf(job?.steps).find(({ name }) => name === step)?.command : undefined), [job, run.jobVersion, step]);
-  const ran = node?.run !== undefined && (node.attempt ?? 0) > 0 && !(definition?.kind === 'approval' && approval !== undefined);
+  const ran = node?.run !== undefined && (node.attempt ?? 0) > 0 && definition?.kind !== 'join' && !(definition?.kind === 'approval' && approval !== undefined);
   const known = useAttempts(fireOf(node?.run ?? ''), !isTerminal(run.status), ran).data;
   const attempts = ran ? attemptsOf(node).map((one): NodeAttempt => {
     const found = known?.find(({ id }) => id === one.run);
