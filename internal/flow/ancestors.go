@@ -21,9 +21,13 @@ func (b *builder) references() {
 			case g.steps[source].final && !g.steps[i].final:
 				b.add(location, "reference", ref.String(), "names clean-up step %q, which runs after this step",
 					ref.step)
+			case int(source) == i:
+				b.add(location, "reference", ref.String(), "names the step itself, which has no values before it ends")
 			case !above.has(int32(i), source):
-				b.add(location, "reference", ref.String(), "names step %q, which is not an ancestor: add it to after",
-					ref.step)
+				f := b.add(location, "reference", ref.String(), "names step %q, which is not an ancestor", ref.step)
+				if !above.has(source, int32(i)) { // else it would be a cycle
+					f.Hint = "add it to after: [" + ref.step + "]"
+				}
 			case !decided.has(int32(i), source):
 				f := b.add(location, "reference", ref.String(), "names step %q, which may not have ended when this "+
 					"step starts", ref.step)
@@ -53,7 +57,8 @@ func (b *builder) reference(location string, ref reference, list bool) int32 {
 	g := b.graph
 	if ref.from == fromParams {
 		if _, known := g.job.Params[ref.field]; !known {
-			b.add(location, "reference", ref.String(), "names no parameter of the flow: declare it in params")
+			b.add(location, "reference", ref.String(), "names no parameter of the flow").
+				Hint = b.hintParam(location, ref)
 		}
 		return -1
 	}
@@ -62,12 +67,13 @@ func (b *builder) reference(location string, ref reference, list bool) int32 {
 	}
 	i, known := g.index[ref.step]
 	if !known {
-		b.add(location, "reference", ref.String(), "names step %q, which does not exist", common.Shorten(ref.step))
+		b.add(location, "reference", ref.String(), "names step %q, which does not exist", common.Shorten(ref.step)).
+			Hint = b.hintStep(location, ref)
 		return -1
 	}
 	def := g.steps[i].def
 	isMap, kind := g.steps[i].isMap(), def.Kind()
-	fault := ""
+	fault, hint := "", ""
 	switch ref.field {
 	case fieldItems, fieldFailed:
 		if !isMap {
@@ -88,7 +94,7 @@ func (b *builder) reference(location string, ref reference, list bool) int32 {
 			fault = "is not available: a step with join has no outputs"
 		case kind == common.JobStep:
 		case !common.HasOutput(def.Outputs, def.Type, ref.key):
-			fault = "is not declared: add it to outputs of the step"
+			fault, hint = "is not an output of the step", hintOutput(location, ref, def.Outputs)
 		case list && !o.List:
 			fault = "is not a list: declare it as {list: true}"
 		case !list && o.List:
@@ -96,7 +102,7 @@ func (b *builder) reference(location string, ref reference, list bool) int32 {
 		}
 	}
 	if fault != "" {
-		b.add(location, "reference", ref.String(), "%s", fault)
+		b.add(location, "reference", ref.String(), "%s", fault).Hint = hint
 	}
 	return i
 }

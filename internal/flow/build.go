@@ -18,6 +18,8 @@ type builder struct {
 	faults common.Faults
 	eval   *evaluator
 	from   [][]dependency // by step
+	meant  int            // hints with a similar name so far
+	known  []string       // names of the steps
 }
 
 // dependency is an edge, seen from its target.

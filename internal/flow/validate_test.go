@@ -137,6 +137,52 @@ func TestValidate(t *testing.T) {
 	}
 }
 
+// A name that does not exist is refused with the one that was probably meant, as it is written at that place.
+func TestValidate_UnknownNames_HintAtTheNearest(t *testing.T) {
+	first := with(inline("load-data"), func(s *common.Step) {
+		s.Outputs = map[string]common.Output{"day": {}, "files": {List: true}}
+	})
+	env := func(value string) common.Step {
+		return with(inline("b", "load-data"), func(s *common.Step) { s.Env = map[string]string{"when": value} })
+	}
+	when := func(text string) common.Step {
+		return with(inline("b", "load-data"), func(s *common.Step) { s.When = text })
+	}
+	for _, c := range []struct {
+		step common.Step
+		want string
+	}{
+		{inline("b", "load_data"), "did you mean load-data? Write after: [load-data]"},
+		{inline("b", "lod-data"), "did you mean load-data? Write after: [load-data]"},
+		{inline("b", "extract"), "name a step of this flow, such as after: [load-data, b]"},
+		{inline("x", "y"), "name a step of this flow, such as after: [load-data, x]"},
+		{when(`steps["laod-data"].status == 'failed'`), `did you mean steps["load-data"].status?`},
+		{when(`steps.loaddata.outputs.day == ''`), `did you mean steps["load-data"].outputs.day?`},
+		{when(`steps.extract.exitCode == 1`), "the steps are load-data, b: write steps.NAME.exitCode"},
+		{when(`steps["load-data"].outputs.days == ''`), `did you mean steps["load-data"].outputs.day?`},
+		{when(`params.day == ''`), "did you mean params.DAY?"},
+		{when(`params.HOST == ''`), "declare it: params: {HOST: {default: ''}}"},
+		{env("${{ steps.load_data.outputs.day }}"), "did you mean ${{ steps.load-data.outputs.day }}?"},
+		{env("${{ steps.load-data.outputs.rows }}"), "declare it in the step load-data: outputs: {rows: {}}"},
+		{env("${{ steps.extract.outputs.day }}"), "the steps are load-data, b: write ${{ steps.NAME.outputs.day }}"},
+		{env("${{ steps.b.status }}"), ""},
+		{with(inline("b", "load-data"), func(s *common.Step) {
+			s.ForEach = &common.ForEach{List: "steps.loaddata.outputs.files"}
+		}), "did you mean steps.load-data.outputs.files?"},
+	} {
+		faults := Validate(&common.Job{Name: "f", Params: map[string]common.Param{"DAY": {}},
+			Steps: []common.Step{first, c.step}})
+		if len(faults) != 1 || faults[0].Hint != c.want {
+			t.Errorf("%+v:\n%+v\nwant the hint %q", c.step, faults, c.want)
+		}
+	}
+	read := with(inline("b"), func(s *common.Step) { s.When = `steps["load-data"].status == 'failed'` })
+	faults := Validate(&common.Job{Name: "f", Steps: []common.Step{first, read}})
+	if len(faults) != 1 || faults[0].Hint != "add it to after: [load-data]" {
+		t.Errorf("a step that is not in after: %+v", faults)
+	}
+}
+
 // What a step reads must not depend on when it starts: a step that needs one of several sources knows only what all of
 // them know.
 func TestValidate_ReferencesThatMayBeUndecided(t *testing.T) {
