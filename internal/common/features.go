@@ -54,11 +54,15 @@ const FeatureFinally = "finally"
 // FeatureJoins: the worker ends steps that run nothing, and knows RuleNoneFailedOneSuccess; see Step.Join.
 const FeatureJoins = "joins"
 
+// FeatureFlowRetry: the worker tries a flow run again, and the job of a step, as their flow says; see Job.Retry of
+// flows and Step.Retry of steps that run a job.
+const FeatureFlowRetry = "flowretry"
+
 // Features returns the features of the workers of this version. A worker that lacks one that a job needs would not run
 // it as defined.
 var Features = [...]string{FeatureDetach, FeatureSecrets, FeatureMemoryMax, FeatureTasksMax, FeatureOutputs,
 	FeatureFlows, FeatureAfter, FeatureSuccesses, FeatureTypes, FeatureSpread, FeatureDaemon, FeatureSchedules,
-	FeaturePools, FeatureValues, FeatureFinally, FeatureJoins}
+	FeaturePools, FeatureValues, FeatureFinally, FeatureJoins, FeatureFlowRetry}
 
 // NeededFeatures returns the features that the job's fields require.
 func (j *Job) NeededFeatures() (needs []string) {

@@ -41,6 +41,8 @@ type Head struct {
 	PlannedAt   time.Time         `json:"plannedAt"`
 	ReadyAt     *time.Time        `json:"readyAt,omitempty"`
 	ClaimedAt   time.Time         `json:"claimedAt"`
+	Before      int               `json:"before,omitempty"` // attempts before a re-run that a user requested
+	Retry       *Retry            `json:"retry,omitempty"`  // that of the trigger
 	Cause       Cause             `json:"cause"`
 	By          string            `json:"by,omitempty"`
 	Note        string            `json:"note,omitempty"`
@@ -90,6 +92,38 @@ func (h *Head) Live() Run {
 	}
 	run.Nodes = nil // only its nodes show how many have ended
 	return run
+}
+
+// Next returns the trigger of the next attempt after a flow run that failed.
+func (h *Head) Next(notBefore time.Time, keep *Base) *Trigger {
+	id := RunID(h.Fire, h.Attempt+1)
+	next := &Trigger{
+		ID:        id,
+		Job:       h.Job,
+		JobUID:    h.UID,
+		Group:     h.Group,
+		Fire:      h.Fire,
+		PlannedAt: h.PlannedAt,
+		Attempt:   h.Attempt + 1,
+		After:     StatusFailed,
+		Base:      h.Before,
+		Cause:     CauseRetry,
+		By:        h.By,
+		Note:      h.Note,
+		NotBefore: notBefore.UTC(),
+		Params:    h.Params,
+		Schedule:  h.Schedule,
+		Flow:      h.Parent,
+		Digest:    h.Digest,
+		Retry:     h.Retry,
+		Keep:      keep,
+
+		Traceparent: h.Traceparent,
+	}
+	if h.Parent != nil {
+		next.JobUID = ""
+	}
+	return next
 }
 
 // FlowRun is a head with the revisions of its key.

@@ -123,18 +123,21 @@ func TestBits(t *testing.T) {
 }
 
 func TestFlowFaults_FieldsOfACommand_AreRejected(t *testing.T) {
-	flow := &Job{Name: "f", Shell: "/bin/bash", Env: map[string]string{"A": "b"}, Overlap: OverlapQueue, User: "ada",
-		KillGrace: "5s", LostAfter: "1m", CronExpr: "* * * * *", Timeout: "4h"}
+	flow := &Job{Name: "f", Shell: "/bin/bash", Env: map[string]string{"A": "b"}, Overlap: OverlapQueue,
+		User: "ada", KillGrace: "5s", LostAfter: "1m", CronExpr: "* * * * *", Timeout: "4h",
+		Retry: &Retry{Max: 2, Backoff: "1m"}}
 	if faults := flow.FlowFaults(); len(faults) > 0 {
 		t.Errorf("a flow has %v", faults)
 	}
 	flow = &Job{Name: "F", Command: "true", Args: []string{"a"}, Stdin: "x", SuccessExitCodes: []int{0},
-		Retry: &Retry{}, Slots: 2, Env: map[string]string{"CARILLON_X": ""}, Priority: 10}
+		Retry: &Retry{ExitCodes: []int{3}, Elsewhere: new(true)}, Slots: 2,
+		Env: map[string]string{"CARILLON_X": ""}, Priority: 10}
 	var places []string
 	for _, f := range flow.FlowFaults() {
 		places = append(places, f.Location)
 	}
-	const want = "name command args stdin successExitCodes retry slots env.CARILLON_X priority"
+	const want = "name command args stdin successExitCodes retry.exitCodes retry.elsewhere slots env.CARILLON_X " +
+		"priority"
 	if got := strings.Join(places, " "); got != want {
 		t.Errorf("faults at %s, want %s", got, want)
 	}

@@ -18,7 +18,8 @@ func (j *Job) FlowFaults() Faults {
 	none("args", len(j.Args) > 0)
 	none("stdin", j.Stdin != "")
 	none("successExitCodes", len(j.SuccessExitCodes) > 0)
-	none("retry", j.Retry != nil)
+	none("retry.exitCodes", j.Retry != nil && len(j.Retry.ExitCodes) > 0)
+	none("retry.elsewhere", j.Retry != nil && j.Retry.Elsewhere != nil)
 	none("slots", j.Slots != 0)
 	none("pool", j.Pool != "")
 	none("poolSlots", j.PoolSlots != 0)
@@ -54,6 +55,15 @@ func (j *Job) StepFaults() Faults {
 	j.environmentFaults(c)
 	c.outputs(j.Outputs, j.TypeName())
 	j.policyFaults(c)
+	return c.faults
+}
+
+// RetryFaults returns the faults of the retry of a step that runs a job.
+func (s *Step) RetryFaults() Faults {
+	c := &checker{}
+	if s.Retry != nil {
+		s.Retry.faults(c)
+	}
 	return c.faults
 }
 

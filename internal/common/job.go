@@ -173,6 +173,15 @@ type Retry struct {
 	Elsewhere  *bool    `json:"elsewhere,omitempty" doc:"Prefer another worker. Default: true."`
 }
 
+// Pause returns the backoff after a number of attempts, which doubles with each of them.
+func (r *Retry) Pause(attempts int) time.Duration {
+	pause, most := r.Backoff.Or(DefaultBackoff), r.MaxBackoff.Or(DefaultMaxBackoff)
+	for ; attempts > 1 && pause < most; attempts-- {
+		pause *= 2
+	}
+	return min(pause, most)
+}
+
 // Strategy ranks the workers that may run a job.
 type Strategy string
 

@@ -188,7 +188,8 @@ type Record struct {
 	Flow     *FlowNode         `json:"flow,omitempty"`
 	// Traceparent is that of the trigger.
 	Traceparent string    `json:"traceparent,omitempty"`
-	Pool        *PoolHold `json:"pool,omitempty"` // the slots of a pool that the run has; nil: none
+	Pool        *PoolHold `json:"pool,omitempty"`  // the slots of a pool that the run has; nil: none
+	Retry       *Retry    `json:"retry,omitempty"` // that of the trigger
 }
 
 // Step returns the step of the flow run that the run belongs to; empty if it belongs to none.

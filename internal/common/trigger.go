@@ -39,7 +39,9 @@ type Trigger struct {
 	// Digest is the definition with which a flow run is re-run, and Keep holds the nodes that it keeps; empty for all
 	// other triggers.
 	Digest string `json:"digest,omitempty"`
-	Keep   *Base  `json:"keep,omitempty"`
+	// Retry is what the step that runs the job says, in place of the job; nil if it says nothing.
+	Retry *Retry `json:"retry,omitempty"`
+	Keep  *Base  `json:"keep,omitempty"`
 }
 
 // QueuedTrigger is the id of the trigger that waits for the end of a run, under the overlap policies queue and replace:
@@ -84,6 +86,7 @@ func (r *Record) Next(cause Cause, after Status, notBefore time.Time) Trigger {
 		Params:    r.Params,
 		Schedule:  r.Schedule,
 		Flow:      r.Flow,
+		Retry:     r.Retry,
 
 		Traceparent: r.Traceparent,
 	}
@@ -111,6 +114,7 @@ func (r *Record) Again(asked *Trigger, startBy, notBefore time.Time) Trigger {
 		Flow:      r.Flow,
 		Restarts:  r.Restarts,
 		RunsAs:    r.RunsAs,
+		Retry:     r.Retry,
 
 		Traceparent: r.Traceparent,
 	}

@@ -133,7 +133,7 @@ func (d *Dispatcher) newClaim(f *scheduler.Fire, now time.Time) (claim common.Cl
 	if t := f.Trigger; t != nil {
 		claim.Trigger, claim.TriggerRevision = &t.Trigger, t.Revision
 		record.Run, record.Fire, record.PlannedAt, record.Attempt = t.RunID(), t.Fire, t.PlannedAt, t.Attempt
-		record.Base, record.Restarts, record.RunsAs = t.Base, t.Restarts, f.RunsAs
+		record.Base, record.Retry, record.Restarts, record.RunsAs = t.Base, t.Retry, t.Restarts, f.RunsAs
 		if t.Cause == common.CauseRetry || t.Cause == common.CauseRerun || t.Cause == common.CauseAfter ||
 			t.Cause == common.CauseDaemon || t.Flow != nil {
 			record.ReadyAt = new(t.NotBefore.UTC())
@@ -232,6 +232,8 @@ func (d *Dispatcher) headOf(f *scheduler.Fire, r *common.Record) (head *common.H
 		Interval:   f.Schedule.IntervalOf(r),
 		Nonce:      r.Nonce,
 		Needs:      f.Flow.Needs,
+		Before:     r.Base,
+		Retry:      r.Retry,
 
 		Traceparent: r.Traceparent,
 	}

@@ -316,6 +316,15 @@ func TestRetry(t *testing.T) {
 			run := record.AsRun(c.status)
 			run.ExitCode = c.exit
 			next := retryOf(&common.StoredJob{Job: common.Job{Retry: c.policy}}, &record, &run, "w", now)
+			ofStep := record // what the step says applies, whatever the job says
+			ofStep.Retry = c.policy
+			if c.policy != nil {
+				other := &common.StoredJob{Job: common.Job{Retry: &common.Retry{Max: 20, MaxBackoff: "1h"}}}
+				if got := retryOf(other, &ofStep, &run, "w", now); (got == nil) != (next == nil) ||
+					got != nil && (!got.NotBefore.Equal(next.NotBefore) || got.Retry != c.policy) {
+					t.Errorf("as the step says: %+v, want %+v", got, next)
+				}
+			}
 			if c.after < 0 {
 				if next != nil {
 					t.Fatalf("%+v", next)

@@ -1,6 +1,7 @@
 package dispatch
 
 import (
+	"cmp"
 	"slices"
 	"time"
 
@@ -8,11 +9,11 @@ import (
 	"carillon/internal/scheduler"
 )
 
-// retryOf returns the trigger for the next attempt after a failed run, if the job as it was claimed retries it; nil
-// otherwise.
+// retryOf returns the trigger for the next attempt after a failed run, if the step that runs the job, or the job as it
+// was claimed, retries it; nil otherwise.
 func retryOf(job *common.StoredJob, record *common.Record, run *common.Run, worker string,
 	now time.Time) *common.Trigger {
-	policy, attempt := job.Retry, run.Attempt-record.Base
+	policy, attempt := cmp.Or(record.Retry, job.Retry), run.Attempt-record.Base
 	if policy == nil || attempt > policy.Max || run.Status != common.StatusFailed &&
 		run.Status != common.StatusTimedOut {
 		return nil
@@ -20,7 +21,7 @@ func retryOf(job *common.StoredJob, record *common.Record, run *common.Run, work
 	if len(policy.ExitCodes) > 0 && (run.ExitCode == nil || !slices.Contains(policy.ExitCodes, *run.ExitCode)) {
 		return nil
 	}
-	next := record.Next(common.CauseRetry, run.Status, now.Add(backoff(policy, attempt)))
+	next := record.Next(common.CauseRetry, run.Status, now.Add(policy.Pause(attempt)))
 	if record.Flow.OfSpread() { // it is the run on this worker
 		next.Worker = worker
 		return &next
@@ -111,13 +112,4 @@ func (d *Dispatcher) nextStart(record *common.Record, status common.Status) *com
 		return nil
 	}
 	return nextReplica(record, &common.Run{Status: status}, scheduler.Agreed(d.cfg.Cluster, d.cfg.Now()))
-}
-
-// backoff returns the pause after an attempt, which doubles with each attempt.
-func backoff(policy *common.Retry, attempt int) time.Duration {
-	pause, most := policy.Backoff.Or(common.DefaultBackoff), policy.MaxBackoff.Or(common.DefaultMaxBackoff)
-	for ; attempt > 1 && pause < most; attempt-- {
-		pause *= 2
-	}
-	return min(pause, most)
 }

@@ -135,6 +135,7 @@ func bodyJob(job *common.Job, r reads) common.Job {
 		WorkDir:     job.WorkDir,
 		User:        job.User,
 		KillGrace:   job.KillGrace,
+		Retry:       job.Retry,
 		MemoryMax:   job.MemoryMax,
 		TasksMax:    job.TasksMax,
 		Output:      job.Output,

@@ -10,6 +10,7 @@ type reads struct {
 	values bool // or outputs have a default: what needs common.FeatureValues
 	finals bool // there are clean-up steps: common.FeatureFinally
 	joins  bool // there are steps, or a rule, that need common.FeatureJoins
+	tries  bool // the flow, or steps that run a job, have a retry: common.FeatureFlowRetry
 }
 
 // readsOf returns what a flow reads. Texts that cannot be parsed are left out: they are faults.
@@ -38,10 +39,12 @@ func readsOf(job *common.Job) (r reads) {
 	render(job.Env)
 	render(outputValues(job))
 	outputs(job.Outputs)
+	r.tries = job.Retry != nil
 	e := newEvaluator()
 	for i := range job.Steps {
 		s := &job.Steps[i]
 		r.finals = r.finals || s.Finally
+		r.tries = r.tries || s.Job != "" && s.Retry != nil
 		r.joins = r.joins || s.Join || s.Rule == common.RuleNoneFailedOneSuccess
 		render(s.Env)
 		render(s.Params)
@@ -67,6 +70,9 @@ func (r reads) needs() (features []string) {
 	}
 	if r.joins {
 		features = append(features, common.FeatureJoins)
+	}
+	if r.tries {
+		features = append(features, common.FeatureFlowRetry)
 	}
 	return features
 }

@@ -38,9 +38,12 @@ func (b *builder) kind(i int) {
 	}
 	inline := []string{"Type", "With",
 		"Stdin", "Shell", "Env", "WorkDir", "User", "Timeout", "KillGrace", "MemoryMax", "TasksMax",
-		"SuccessExitCodes", "Output", "Outputs", "Retry", "OnLost", "LostAfter", "Placement", "Priority", "Slots"}
+		"SuccessExitCodes", "Output", "Outputs", "OnLost", "LostAfter", "Placement", "Priority", "Slots"}
 	if def.Kind() != common.InlineStep {
 		foreign("command", inline...)
+	}
+	if !def.Kind().Runs() {
+		foreign("command", "Retry")
 	}
 	if def.Job == "" {
 		foreign("job", "Params")

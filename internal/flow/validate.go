@@ -112,6 +112,7 @@ func (b *builder) fields(i int) {
 			b.add(prefix+"params", "too_many", len(def.Params), "must be at most %d", common.MaxParams).
 				With("most", common.MaxParams)
 		}
+		b.nested(prefix, def.RetryFaults())
 	case common.ApprovalStep:
 		b.nested(prefix, def.Approval.ApprovalFaults())
 		most, own := b.graph.job.Timeout.Or(0), def.Approval.Timeout.Or(0)

@@ -47,7 +47,10 @@ func TestValidate(t *testing.T) {
 		{"command and args", step(func(s *common.Step) { s.Args = []string{"a"} }), "steps[0].args exclusive"},
 		{"a job with fields of a command", step(func(s *common.Step) {
 			s.Command, s.Job, s.Timeout, s.Retry = "", "j", "1m", &common.Retry{Max: 1}
-		}), "steps[0].timeout exclusive, steps[0].retry exclusive"},
+		}), "steps[0].timeout exclusive"},
+		{"a job that is tried again too often", step(func(s *common.Step) {
+			s.Command, s.Job, s.Retry = "", "j", &common.Retry{Max: 21}
+		}), "steps[0].retry.max range"},
 		{"a job", step(func(s *common.Step) { s.Command, s.Job, s.Params = "", "j", map[string]string{"A": "b"} }), ""},
 		{"params without a job", step(func(s *common.Step) { s.Params = map[string]string{"A": "b"} }),
 			"steps[0].params exclusive"},

@@ -2,6 +2,7 @@ package etcd
 
 import (
 	"context"
+	"fmt"
 
 	clientv3 "go.etcd.io/etcd/client/v3"
 
@@ -32,21 +33,35 @@ func (s *Store) Settle(ctx context.Context, run *common.FlowRun, settles []flow.
 // mostRemoved is the number of marks that are removed with the head; more are removed afterwards.
 const mostRemoved = 200
 
-// Complete ends a flow run, unless its head has changed: it removes the head, records the outcome, and marks the node
-// of the parent.
-func (s *Store) Complete(ctx context.Context, run *common.FlowRun, outcome *common.Run) (bool, error) {
+// Complete ends a flow run, unless its head has changed: it removes the head, records the outcome, and puts the trigger
+// of the next attempt, or marks the node of the parent. A job that was deleted meanwhile has no next attempt.
+func (s *Store) Complete(ctx context.Context, run *common.FlowRun, outcome *common.Run, next *common.Trigger) (bool,
+	error) {
 	t := s.etcd.Txn()
+	commit := s.commit
+	if next != nil {
+		created, exists, err := s.jobOf(ctx, run)
+		if err != nil {
+			return false, err
+		}
+		if !exists {
+			next = nil
+		} else {
+			t.If(etcdkit.Same(common.JobKey(run.Job), created))
+			t.Put(common.TriggerKey(next.Job, next.ID), next)
+			commit = s.commitAlone // what it keeps may be large
+		}
+	}
 	t.If(sameHead(run))
 	t.Delete(common.FlowRunKey(run.Job, run.Run))
 	t.Put(common.OutboxKey(s.worker, outcome.ID), outcome)
-	if parent := run.Parent; parent != nil {
+	if parent := run.Parent; parent != nil && next == nil {
 		t.Put(common.FlowNodeKey(parent.Run, parent.Node), common.EndOf(*parent, outcome))
 	}
 	few := outcome.Nodes.Total <= mostRemoved
 	if few {
 		t.Then(clientv3.OpDelete(common.FlowNodesOf(run.Run), clientv3.WithPrefix()))
 	}
-	commit := s.commit
 	if outcome.CountsAsSuccess() && s.parent(run.Job) {
 		t.Put(common.SucceededKey(run.Job), common.SuccessOf(outcome))
 		commit = s.commitAlone // another flow run of the job writes the same key
@@ -56,6 +71,19 @@ func (s *Store) Complete(ctx context.Context, run *common.FlowRun, outcome *comm
 		return done, err
 	}
 	return true, s.remove(ctx, run.Run)
+}
+
+// jobOf returns the revision at which the job of a flow run was created; exists is false if it was deleted.
+func (s *Store) jobOf(ctx context.Context, run *common.FlowRun) (created int64, exists bool, err error) {
+	kv, err := etcdkit.Get(ctx, s.etcd.Client, common.JobKey(run.Job))
+	if err != nil || kv == nil {
+		return 0, false, err
+	}
+	job, err := common.Decode[common.StoredJob](kv.Value)
+	if err != nil {
+		return 0, false, fmt.Errorf("decode %.200q: %w", kv.Key, err)
+	}
+	return kv.CreateRevision, job.UID == run.UID, nil
 }
 
 // remove removes the marks of a flow run that has ended. Its id never gets a head again.

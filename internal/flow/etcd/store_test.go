@@ -305,7 +305,7 @@ func TestComplete_EndsTheFlowRunOnce(t *testing.T) {
 		}
 		outcome := run.AsRun(common.StatusSucceeded)
 		outcome.Nodes = &common.NodeCounts{Total: nodes}
-		if done, err := r.Complete(t.Context(), run, &outcome); !done || err != nil {
+		if done, err := r.Complete(t.Context(), run, &outcome, nil); !done || err != nil {
 			t.Fatal(done, err)
 		}
 		if left := r.keys(common.FlowRunsPrefix, common.FlowNodesOf(flowRun)); len(left) != 0 {
@@ -319,7 +319,7 @@ func TestComplete_EndsTheFlowRunOnce(t *testing.T) {
 			t.Errorf("mark of the parent's node: %+v, %v", mark, err)
 		}
 		outcome.Status = common.StatusFailed
-		if done, err := r.Complete(t.Context(), run, &outcome); done || err != nil {
+		if done, err := r.Complete(t.Context(), run, &outcome, nil); done || err != nil {
 			t.Error("it ended twice", err)
 		}
 		if got := r.outcome(flowRun); got.Status != common.StatusSucceeded {
@@ -540,10 +540,10 @@ func TestComplete_OfAParent_WritesItsSuccess(t *testing.T) {
 			PlannedAt: run.PlannedAt, Nodes: &common.NodeCounts{Total: 1}}
 		stale := *run
 		stale.Revision--
-		if done, err := r.Complete(t.Context(), &stale, &outcome); done || err != nil {
+		if done, err := r.Complete(t.Context(), &stale, &outcome, nil); done || err != nil {
 			t.Fatalf("of another head: %t, %v", done, err)
 		}
-		if done, err := r.Complete(t.Context(), run, &outcome); !done || err != nil {
+		if done, err := r.Complete(t.Context(), run, &outcome, nil); !done || err != nil {
 			t.Fatal(done, err)
 		}
 		if n := len(r.keys(common.SucceededPrefix)); n != c.want {
@@ -552,5 +552,53 @@ func TestComplete_OfAParent_WritesItsSuccess(t *testing.T) {
 		if _, err := r.client.Delete(t.Context(), common.SucceededPrefix, clientv3.WithPrefix()); err != nil {
 			t.Fatal(err)
 		}
+	}
+}
+
+// A failed attempt of which another follows does not end the node of the parent: the next attempt does.
+func TestComplete_AnotherAttemptFollows_TheParentWaits(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	parent := common.FlowNode{Kind: common.KindFlow, Job: "outer", Run: "p.1.1", Node: "etl", Round: 1, UID: "u"}
+	marked := func() bool {
+		kv, err := etcdkit.Get(t.Context(), r.client, common.FlowNodeKey("p.1.1", "etl"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return kv != nil
+	}
+	complete := func() *common.Trigger {
+		t.Helper()
+		run := r.begin(func(h *common.Head) { h.Parent = &parent })
+		outcome := run.AsRun(common.StatusFailed)
+		next := run.Next(time.Now(), &common.Base{Run: flowRun})
+		if done, err := r.Complete(t.Context(), run, &outcome, next); !done || err != nil {
+			t.Fatal(done, err)
+		}
+		return next
+	}
+	r.put(common.JobKey("etl"), common.StoredJob{Job: common.Job{Name: "etl"}, UID: "u"})
+	next := complete()
+	kv, err := etcdkit.Get(t.Context(), r.client, common.TriggerKey("etl", next.ID))
+	if err != nil || kv == nil {
+		t.Fatal("there is no trigger of the next attempt", err)
+	}
+	got, err := common.Decode[common.Trigger](kv.Value)
+	if err != nil || got.Attempt != 2 || got.Keep == nil || got.Digest != "d" || got.UID() != "u" ||
+		got.Flow.Run != "p.1.1" {
+		t.Errorf("%+v, %v", got, err)
+	}
+	if marked() {
+		t.Error("the node of the parent has ended")
+	}
+	if _, err := r.client.Delete(t.Context(), common.TriggerKey("etl", next.ID)); err != nil {
+		t.Fatal(err)
+	}
+
+	// A job of the same name is another one.
+	r.put(common.JobKey("etl"), common.StoredJob{Job: common.Job{Name: "etl"}, UID: "later"})
+	complete()
+	if left := r.keys(common.TriggersPrefix); len(left) != 0 || !marked() {
+		t.Errorf("triggers %v; the node of the parent has ended: %v", left, marked())
 	}
 }

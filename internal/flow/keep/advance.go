@@ -291,9 +291,14 @@ func (k *Keeper) settle(ctx context.Context, r *kept, settles []flow.Settle) {
 
 // complete ends a flow run. Its head is then gone, which a change reports.
 func (k *Keeper) complete(ctx context.Context, r *kept, c *flow.Completion) {
-	run, outcome := r.run, outcomeOf(&r.run, r.state, c, k.cfg.Now().UTC())
+	now := k.cfg.Now().UTC()
+	run, outcome := r.run, outcomeOf(&r.run, r.state, c, now)
+	next, err := r.state.NextAttempt(outcome.Status, now)
+	if err != nil {
+		k.cfg.Log.Warn("flow_run_not_retried", "run", run.Run, "job", run.Job, "error", err)
+	}
 	k.request(r, func() func() {
-		done, err := k.cfg.Store.Complete(ctx, &run, &outcome)
+		done, err := k.cfg.Store.Complete(ctx, &run, &outcome, next)
 		return func() {
 			if done {
 				k.cfg.Outcomes()
@@ -384,7 +389,7 @@ func (k *Keeper) abandon(ctx context.Context, r *kept) {
 		outcome.EndedAt, outcome.Nodes = &now, &common.NodeCounts{Total: len(marks)}
 		outcome.Reason = &common.Reason{Code: common.ReasonDefinitionMissing,
 			Text: "the steps of the flow could not be read"}
-		done, err := k.cfg.Store.Complete(ctx, &run, &outcome)
+		done, err := k.cfg.Store.Complete(ctx, &run, &outcome, nil)
 		return func() {
 			k.cfg.Outcomes()
 			k.applied(r, "complete", done, err, func() {})

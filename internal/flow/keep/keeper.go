@@ -17,7 +17,7 @@ type Store interface {
 	Marks(ctx context.Context, run string) ([]flow.Mark, error)
 	Start(ctx context.Context, run *common.FlowRun, starts []flow.Start) (done, outcomes bool, err error)
 	Settle(ctx context.Context, run *common.FlowRun, settles []flow.Settle) (bool, error)
-	Complete(ctx context.Context, run *common.FlowRun, outcome *common.Run) (bool, error)
+	Complete(ctx context.Context, run *common.FlowRun, outcome *common.Run, next *common.Trigger) (bool, error)
 	Kill(ctx context.Context, run *common.FlowRun, kill common.FlowKill) (bool, error)
 	EndNodes(ctx context.Context, run *common.FlowRun, nodes []flow.View) (outcomes bool, err error)
 	Expire(ctx context.Context, run *common.FlowRun, step string) (next time.Time, ended bool, err error)

@@ -27,6 +27,7 @@ type world struct {
 	heads    map[string]common.FlowRun
 	marks    map[string]map[string]flow.Mark // by flow run and node
 	waits    map[string]time.Time            // deadlines of pending approvals, by node
+	nexts    []*common.Trigger               // of the flow runs that have ended; nil: none
 	outcomes []common.Run
 	starts   []string        // nodes, in order
 	batches  []int           // nodes of each transaction that started some
@@ -338,7 +339,8 @@ func (p port) Settle(ctx context.Context, run *common.FlowRun, settles []flow.Se
 	return true, nil
 }
 
-func (p port) Complete(ctx context.Context, run *common.FlowRun, outcome *common.Run) (bool, error) {
+func (p port) Complete(ctx context.Context, run *common.FlowRun, outcome *common.Run,
+	next *common.Trigger) (bool, error) {
 	if err := p.reach(ctx); err != nil {
 		return false, err
 	}
@@ -349,6 +351,7 @@ func (p port) Complete(ctx context.Context, run *common.FlowRun, outcome *common
 	}
 	delete(p.heads, run.Run)
 	p.outcomes = append(p.outcomes, *outcome)
+	p.nexts = append(p.nexts, next)
 	for _, k := range p.keepers {
 		go k.Heads(false, nil, []string{run.Run})
 	}
