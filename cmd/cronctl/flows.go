@@ -3,10 +3,8 @@ package main
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"fmt"
 	"net/http"
-	"net/url"
 	"strings"
 	"time"
 
@@ -106,19 +104,31 @@ func (c *cli) nodes() *cobra.Command {
 		{name: "step", help: "only this step, with the items of a map"},
 	}
 	var most int
+	var follow bool
 	cmd := &cobra.Command{
 		Use:   "nodes RUN",
 		Short: "List the steps or workers of a run, and why they wait",
 		Long: `List the nodes of a flow run in the order of its definition: steps, each map followed by its
 items. The reason of a pending node names what it waits for. Of a run on several workers (runOn), the
-nodes are the workers.`,
+nodes are the workers.
+
+With --follow it prints the nodes that have begun, and each node as it changes, until the run has
+ended, and exits with 0 if the run succeeded and 1 if not. An interrupt does not end the run.`,
 		Example: `  cronctl nodes RUN
+  cronctl nodes RUN --follow
   cronctl nodes RUN --status failed,pending -o wide`,
 		Args: valid("run", cobra.ExactArgs(1)),
 	}
 	f.declare(cmd)
 	cmd.Flags().IntVar(&most, "limit", 0, "maximum number of nodes; 0 for all")
+	cmd.Flags().BoolVarP(&follow, "follow", "f", false, "print nodes as they change, until the run has ended")
+	for _, other := range []string{"status", "step", "limit"} {
+		cmd.MarkFlagsMutuallyExclusive("follow", other)
+	}
 	cmd.RunE = c.online(func(ctx context.Context, api *apiclient.API, args []string) error {
+		if follow {
+			return c.reattach(ctx, api, args[0])
+		}
 		query, err := f.values(cmd)
 		if err != nil {
 			return err
@@ -205,78 +215,6 @@ func (c *cli) pauseRuns(ctx context.Context, api *apiclient.API, ids []string, p
 			return within(id, err)
 		}
 		fmt.Fprintf(c.stdout, "%s run/%s\n", done, id)
-	}
-	return nil
-}
-
-// isFlow reports whether a job is a flow.
-func isFlow(ctx context.Context, api *apiclient.API, name string) (bool, error) {
-	job, err := apiclient.Decode[struct{ Steps []json.RawMessage }](api.GetJob(ctx, name))
-	return len(job.Steps) > 0, err
-}
-
-// nodesEvery is the interval at which the nodes of a flow run are requested that is followed.
-const nodesEvery = 500 * time.Millisecond
-
-// followNodes prints the nodes of a flow run as they change, until it has ended.
-func (c *cli) followNodes(ctx context.Context, api *apiclient.API, id string) error {
-	shown := map[string]string{}
-	var broken time.Time
-	for {
-		run, err := fetchRun(ctx, api, id)
-		var found list
-		if err == nil && (run.Digest != "" || run.Status.Terminal()) {
-			found, err = someOf((*client).ListRunNodes).pages(ctx, api, id, url.Values{}, 0)
-		}
-		switch code := common.CodeOf(err); {
-		case err == nil:
-			broken = time.Time{}
-			if err := c.changes(found, shown); err != nil {
-				return err
-			}
-			if run.Status.Terminal() {
-				return nil
-			}
-		case code == common.CodeConflict && run.Status.Terminal(): // it did not run
-			return nil
-		case code != common.CodeConflict && code != common.CodeUnavailable && code != common.CodeTooMany ||
-			!broken.IsZero() && time.Since(broken) > away:
-			return err
-		case broken.IsZero():
-			broken = time.Now()
-		}
-		if err := pause(ctx, nodesEvery, err); err != nil {
-			return err
-		}
-	}
-}
-
-// changes prints the nodes that have changed since they were shown.
-func (c *cli) changes(found list, shown map[string]string) error {
-	for _, raw := range found.Items {
-		n, err := decode[flowNode](raw)
-		if err != nil {
-			return err
-		}
-		line := n.Status
-		if n.Attempt > 1 {
-			line += fmt.Sprintf(", attempt %d", n.Attempt)
-		}
-		if n.Status == "pending" || shown[n.Node] == line {
-			continue
-		}
-		shown[n.Node] = line
-		if n.Duration != "" && common.Status(n.Status).Terminal() {
-			line += ", after " + n.Duration
-		}
-		if n.Worker != "" {
-			line += ", on " + n.Worker
-		}
-		if reason := n.why(); reason != "" && n.Status != "running" &&
-			(n.Status != "succeeded" || n.Reason.Code == common.ReasonApproved) {
-			line += ": " + reason
-		}
-		fmt.Fprintln(c.stdout, oneLine(fmt.Sprintf("%s  %s", n.Node, line)))
 	}
 	return nil
 }

@@ -153,38 +153,130 @@ func TestPause_OfAFlowRun(t *testing.T) {
 	}
 }
 
-func TestRunFollow_OfAFlow_PrintsItsNodesAsTheyChange(t *testing.T) {
+// following is withFlowRun whose flow run has begun with one step, of the job etl.
+func following(t *testing.T) *stage {
 	s := withFlowRun(t)
 	s.jobs["etl"] = common.JobState{StoredJob: common.StoredJob{Job: common.Job{Name: "etl",
 		Steps: []common.Step{{Name: "extract", Command: "true"}}}, UID: "u"}, Version: 1}
-	s.flows.nodes = []nodes.Node{{Node: "extract", Step: "extract", Status: nodes.StatusPending}}
-	s.onAsk = func(f *fakes, run string) {
-		if f.runs[run].Digest == "" {
-			f.runs[run].Status, f.runs[run].Digest = common.StatusRunning, "d"
-		}
+	s.flows.nodes = []nodes.Node{
+		{Node: "extract", Step: "extract", Status: common.StatusRunning, Worker: "north"},
+		{Node: "load", Step: "load", Status: nodes.StatusPending},
 	}
-	s.flows.onLook = func(f *fakes, n int) {
-		node := &f.flows.nodes[0]
-		switch n {
-		case 1, 2:
-			node.Status, node.Worker = common.StatusRunning, "north"
-		default:
-			node.Status, node.Duration = common.StatusFailed, "2s"
-			node.Reason = &common.Reason{Code: "exit_code", Text: "exit code 3"}
-			for id, r := range f.runs {
-				if id != flowRunID {
-					r.Status, r.Reason = common.StatusFailed, &common.Reason{Code: "step_failed",
-						Text: "step extract failed"}
-				}
+	return s
+}
+
+// change changes what the server knows.
+func (s *stage) change(f func()) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	f()
+}
+
+func TestNodesFollow_PrintsNodesAsTheyChange(t *testing.T) {
+	t.Parallel()
+	s := following(t)
+	events := make(chan string)
+	next, wait, _ := s.followed(events, "nodes", flowRunID, "--follow")
+	next("extract  running, on north")
+	events <- "ready"
+	s.change(func() {
+		s.flows.nodes[0].Status, s.flows.nodes[0].Duration = common.StatusSucceeded, "2s"
+	})
+	events <- `flowrun {"run":"` + flowRunID + `","job":"etl","node":"extract","state":"ended"}`
+	next("extract  succeeded, after 2s, on north")
+	s.change(func() { s.flows.nodes[1].Status, s.flows.nodes[1].Worker = common.StatusRunning, "south" })
+	events <- `run {"id":"u.nload.1","job":"etl:load","flowRun":"` + flowRunID + `","node":"load"}`
+	next("load  running, on south")
+	s.change(func() {
+		s.flows.nodes[1].Status = common.StatusFailed
+		s.runs[flowRunID].Status = common.StatusFailed
+	})
+	events <- `run {"id":"` + flowRunID + `","job":"etl","status":"failed"}`
+	next("load  failed, on south")
+	if code := wait(); code != exitJobFailed {
+		t.Errorf("exit code %d", code)
+	}
+}
+
+// A flow run of thousands of nodes is read once for all events that arrive together, and not for those of others.
+func TestNodesFollow_ReadsOncePerBurst(t *testing.T) {
+	t.Parallel()
+	s := following(t)
+	events := make(chan string)
+	next, stop := s.watching(events, "nodes", flowRunID, "-f")
+	next("extract")
+	for i := range 200 {
+		events <- fmt.Sprintf(`flowrun {"run":"%s","node":"load@%05d"}`, flowRunID, i)
+		events <- fmt.Sprintf(`flowrun {"run":"another","node":"load@%05d"}`, i)
+	}
+	s.change(func() { s.flows.nodes[1].Status = common.StatusRunning })
+	events <- `flowrun {"run":"` + flowRunID + `","node":"load"}`
+	next("load  running")
+	stop()
+	if s.flows.looks > 20 {
+		t.Errorf("the nodes were read %d times", s.flows.looks)
+	}
+}
+
+func TestNodesFollow_OfOtherRuns(t *testing.T) {
+	s := following(t)
+	s.jobs["plain"] = common.JobState{StoredJob: common.StoredJob{Job: common.Job{Name: "plain", Command: "true"}}}
+	s.runs["p.1.1"] = &common.Run{ID: "p.1.1", Job: "plain", Status: common.StatusRunning}
+	s.run("nodes", "p.1.1", "--follow").want(t, exitConflict, "has no steps", "cronctl logs -f p.1.1")
+	s.runs[flowRunID].Status = common.StatusSucceeded
+	s.flows.nodes[0].Status = common.StatusSucceeded
+	s.run("nodes", flowRunID, "--follow").want(t, exitOK, "extract  succeeded", "succeeded\n")
+	s.run("nodes", flowRunID, "--follow", "--step", "load").want(t, exitUsage)
+}
+
+func TestNodesFollow_AsJSON(t *testing.T) {
+	s := following(t)
+	s.runs[flowRunID].Status = common.StatusSucceeded
+	s.run("nodes", flowRunID, "--follow", "-o", "json").want(t, exitOK, `{"node":"extract",`)
+}
+
+func TestRunFollow_OfAFlow_PrintsItsNodesAsTheyChange(t *testing.T) {
+	t.Parallel()
+	s := following(t)
+	events := make(chan string)
+	next, wait, _ := s.followed(events, "run", "etl", "--follow")
+	events <- "ready"
+	id := ""
+	s.change(func() {
+		for other, r := range s.runs {
+			if other != flowRunID {
+				id, r.Status, r.Digest = other, common.StatusRunning, "d"
 			}
 		}
+	})
+	events <- `flowrun {"run":"` + id + `","job":"etl"}`
+	next("extract  running, on north")
+	s.change(func() {
+		node := &s.flows.nodes[0]
+		node.Status, node.Duration = common.StatusFailed, "2s"
+		node.Reason = &common.Reason{Code: "exit_code", Text: "exit code 3"}
+		s.runs[id].Status = common.StatusFailed
+	})
+	events <- `run {"id":"` + id + `","job":"etl","status":"failed"}`
+	next("extract  failed, after 2s, on north: exit code 3")
+	if code := wait(); code != exitJobFailed {
+		t.Errorf("exit code %d", code)
 	}
-	got := s.run("run", "etl", "--follow").want(t, exitJobFailed)
-	if want := "extract  running, on north\nextract  failed, after 2s, on north: exit code 3\n"; got.out != want {
-		t.Errorf("got  %q\nwant %q", got.out, want)
-	}
-	if !strings.Contains(got.err, "step extract failed") {
-		t.Error(got.err)
+}
+
+func TestRunFollow_OfAFlow_Interrupted_NamesTheCommandToReturn(t *testing.T) {
+	t.Parallel()
+	for _, flag := range []string{"--follow", "--wait"} {
+		s := following(t)
+		ctx, cancel := context.WithCancel(t.Context())
+		s.onAsk = func(*fakes, string) { cancel() }
+		var out, errors strings.Builder
+		code := run(ctx, []string{"run", "etl", flag}, strings.NewReader(""), &out, &errors,
+			[]string{"CARILLON_SERVER=" + s.server.URL, "CARILLON_TOKEN=" + goodToken})
+		if code != exitInterrupted || !strings.Contains(errors.String(), "cronctl nodes ") ||
+			!strings.Contains(errors.String(), " --follow\n") {
+			t.Errorf("%s: exit code %d, %s", flag, code, errors.String())
+		}
 	}
 }
 

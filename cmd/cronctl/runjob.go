@@ -68,21 +68,20 @@ Several jobs, or all that match, are started at once; --wait, --follow, --param 
 				return err
 			}
 			fmt.Fprintf(c.stderr, "run %s\n", accepted.Run)
-			flow := false
-			if follow {
-				if flow, err = isFlow(ctx, api, args[0]); err != nil {
-					return err
-				}
+			jobs, err := nodeJobs(ctx, api, args[0])
+			nodes := len(jobs) > 0
+			if err != nil && follow {
+				return c.leave(ctx, accepted.Run, nodes, err)
 			}
 			switch {
-			case flow:
-				if err := c.followNodes(ctx, api, accepted.Run); err != nil {
-					return c.leave(ctx, accepted.Run, err)
+			case follow && nodes:
+				if err := c.followNodes(ctx, api, accepted.Run, jobs); err != nil {
+					return c.leave(ctx, accepted.Run, nodes, err)
 				}
 			case follow:
 				p := &printed{api: api, run: accepted.Run}
 				if err := p.follow(ctx, c.stdout); err != nil {
-					return c.leave(ctx, accepted.Run, err)
+					return c.leave(ctx, accepted.Run, nodes, err)
 				}
 				if p.inLine {
 					fmt.Fprintln(c.stderr) // the status has a line of its own
@@ -90,7 +89,7 @@ Several jobs, or all that match, are started at once; --wait, --follow, --param 
 			}
 			run, err := await(ctx, api, accepted.Run)
 			if err != nil {
-				return c.leave(ctx, accepted.Run, err)
+				return c.leave(ctx, accepted.Run, nodes, err)
 			}
 			return c.ended(&run, jobsCode)
 		}),
@@ -107,10 +106,14 @@ Several jobs, or all that match, are started at once; --wait, --follow, --param 
 	return cmd
 }
 
-// leave prints how to return to a run that continues.
-func (c *cli) leave(ctx context.Context, run string, err error) error {
+// leave prints how to return to a run that continues; one with nodes has no output.
+func (c *cli) leave(ctx context.Context, run string, nodes bool, err error) error {
 	if ctx.Err() != nil {
-		fmt.Fprintf(c.stderr, "the run continues; follow it with: cronctl logs -f %s\n", run)
+		command := "logs -f " + run
+		if nodes {
+			command = "nodes " + run + " --follow"
+		}
+		fmt.Fprintf(c.stderr, "the run continues; follow it with: cronctl %s\n", command)
 		return exitError(exitInterrupted)
 	}
 	return err

@@ -1,30 +1,21 @@
 package main
 
 import (
-	"bufio"
 	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 	"time"
 
 	"carillon/internal/apiclient"
-	"carillon/internal/common"
 )
 
 const (
-	// A list is fetched again when the server reports a change, but no more often than this. Without such
-	// reports it is fetched at this interval.
+	// A list is fetched again when the server reports a change, but no more often than this.
 	watchLeast = time.Second
-	watchPoll  = 3 * time.Second
-	// watchMost limits the age of a list: some values change with time alone.
-	watchMost = 30 * time.Second
-	// Fetching a slow list may take up to a fifth of the time.
-	watchShare = 5
 	// Minimum number of rows that are remembered after they left the list, in case they are listed again.
 	watchMemory = 1000
 )
@@ -56,103 +47,36 @@ func (c *cli) list(ctx context.Context, l listing) error {
 	if err := l.columns.show(c, all, all.Items); err != nil {
 		return err
 	}
-	w := &watcher{c: c, listing: l, fetched: time.Now()}
-	if err = w.run(ctx); ctx.Err() != nil {
+	if err = (&watcher{c, l}).run(ctx); ctx.Err() != nil {
 		return exitError(exitInterrupted)
 	}
 	return err
 }
 
-// watcher fetches a list repeatedly.
+// watcher fetches a list after each change.
 type watcher struct {
 	c *cli
 	listing
-	fetched time.Time     // time of the last fetch
-	took    time.Duration // duration of the last fetch
-	polls   bool          // the server does not report changes
 }
 
 func (w *watcher) run(ctx context.Context) error {
-	api, err := w.c.api()
-	if err != nil {
-		return err
+	n := &news{
+		c:       w.c,
+		params:  apiclient.FollowEventsParams{Types: &w.types},
+		polls:   len(w.types) == 0,
+		least:   watchLeast,
+		again:   w.again,
+		fetched: time.Now(),
 	}
-	w.polls = len(w.types) == 0
-	var broken time.Time
-	for {
-		if w.polls {
-			err = pause(ctx, watchPoll, nil)
-		} else {
-			err = w.follow(ctx, api)
-		}
-		if err == nil {
-			err = w.again(ctx)
-		}
-		switch code := common.CodeOf(err); {
-		case ctx.Err() != nil:
-			return context.Cause(ctx)
-		case err == nil:
-			broken = time.Time{}
-		case code == common.CodeNotFound && !w.polls:
-			w.polls = true // an older server has no events
-		case code != common.CodeUnavailable && code != common.CodeTooMany:
-			return err
-		case broken.IsZero():
-			broken = time.Now()
-			fmt.Fprintln(w.c.stderr, "note: connection lost; retrying")
-		case time.Since(broken) > away:
-			return err
-		}
-		if err := pause(ctx, watchLeast, err); err != nil {
-			return err
-		}
-	}
-}
-
-// follow fetches the list after each batch of events, until the stream ends.
-func (w *watcher) follow(ctx context.Context, api *apiclient.API) error {
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	alive := time.AfterFunc(silence, cancel)
-	defer alive.Stop()
-	body, err := apiclient.Open(api.FollowEvents(ctx, &apiclient.FollowEventsParams{Types: &w.types}))
-	if err != nil {
-		return err
-	}
-	defer body.Close()
-	news, stale := bufio.NewReaderSize(body, 64<<10), false
-	for {
-		line, err := news.ReadSlice('\n')
-		alive.Reset(silence)
-		if err != nil && err != bufio.ErrBufferFull {
-			if ctx.Err() == nil && err != io.EOF {
-				return &common.Error{Code: common.CodeUnavailable, Message: "connection lost", Err: err}
-			}
-			return nil
-		}
-		// The first event announces the stream; a change before it may be in no list.
-		stale = stale || bytes.HasPrefix(line, []byte("event: ")) || time.Since(w.fetched) > watchMost
-		if !stale || news.Buffered() > 0 {
-			continue // one fetch for all events that came together
-		}
-		if err := pause(ctx, max(watchLeast, watchShare*w.took)-time.Since(w.fetched), nil); err != nil {
-			return err
-		}
-		if err := w.again(ctx); err != nil {
-			return err
-		}
-		stale = false
-	}
+	return n.run(ctx)
 }
 
 // again fetches the list and prints the changes.
 func (w *watcher) again(ctx context.Context) error {
-	began := time.Now()
 	all, err := w.fetch(ctx)
 	if err != nil {
 		return err
 	}
-	w.fetched, w.took = time.Now(), time.Since(began)
 	return w.columns.show(w.c, all, all.Items)
 }
 

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -16,6 +17,14 @@ import (
 // watching calls the program until the test has seen enough; next gives its next line.
 func (s *stage) watching(events <-chan string, args ...string) (next func(want string), stop func() int) {
 	s.t.Helper()
+	next, _, stop = s.followed(events, args...)
+	return next, stop
+}
+
+// followed is watching of what ends by itself: wait returns its exit code. An event is its name, and its data after a
+// space.
+func (s *stage) followed(events <-chan string, args ...string) (next func(want string), wait, stop func() int) {
+	s.t.Helper()
 	environ := s.between(func(next http.Handler, w http.ResponseWriter, r *http.Request) {
 		if !strings.HasSuffix(r.URL.Path, "/events") {
 			next.ServeHTTP(w, r)
@@ -28,7 +37,8 @@ func (s *stage) watching(events <-chan string, args ...string) (next func(want s
 				if name == "" {
 					return // breaks off
 				}
-				fmt.Fprintf(w, "id: 1\nevent: %s\ndata: {}\n\n", name)
+				name, data, _ := strings.Cut(name, " ")
+				fmt.Fprintf(w, "id: 1\nevent: %s\ndata: %s\n\n", name, cmp.Or(data, "{}"))
 				_ = http.NewResponseController(w).Flush()
 			case <-r.Context().Done():
 				return
@@ -49,11 +59,14 @@ func (s *stage) watching(events <-chan string, args ...string) (next func(want s
 			s.t.Fatalf("there comes %q, %v, want %q", lines.Text(), lines.Err(), want)
 		}
 	}
-	return next, func() int {
-		cancel()
+	wait = func() int {
 		for lines.Scan() {
 		}
 		return <-ended
+	}
+	return next, wait, func() int {
+		cancel()
+		return wait()
 	}
 }
 
