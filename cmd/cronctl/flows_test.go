@@ -22,6 +22,7 @@ type flowing struct {
 	plan    flow.Plan // of each re-run
 	replans []string  // scope, steps and digest
 	retries []common.NodeRetry
+	refuse  error                 // of each request for nodes
 	onLook  func(f *fakes, n int) // called before nodes are returned
 }
 
@@ -62,6 +63,9 @@ func (f fakeNodes) Of(ctx context.Context, run string) (nodes.Found, error) {
 	defer f.mu.Unlock()
 	if f.flows.looks++; f.flows.onLook != nil {
 		f.flows.onLook(f.fakes, f.flows.looks)
+	}
+	if err == nil {
+		err = f.flows.refuse
 	}
 	return nodes.Found{Run: r, Nodes: append([]nodes.Node(nil), f.flows.nodes...)}, err
 }
@@ -295,5 +299,14 @@ func TestRerunFlow(t *testing.T) {
 	s.run("rerun", flowRunID, "--all", "--note", "again").want(t, exitOK, "requested u.t1.2")
 	if len(s.asked) != 1 || s.asked[0].Again.Flow.Scope != "all" || s.asked[0].Note != "again" {
 		t.Errorf("%+v", s.asked)
+	}
+}
+
+func TestGraph_OfAFlowRunThatHasNotStarted_SaysSo(t *testing.T) {
+	s := following(t)
+	s.runs[flowRunID].Digest, s.runs[flowRunID].Status = "", common.StatusWaiting
+	s.flows.refuse = common.Errorf(common.CodeConflict, "flow run %q has not started", flowRunID)
+	for _, args := range [][]string{{"graph", flowRunID}, {"nodes", flowRunID}} {
+		s.run(args...).want(t, exitConflict, "has not started")
 	}
 }

@@ -129,6 +129,10 @@ func drawRun(ctx context.Context, api *apiclient.API, id string) (*picture, erro
 		return nil, err
 	}
 	if run.Digest == "" {
+		one := int64(1)
+		if _, err := apiclient.Read(api.ListRunNodes(ctx, id, &apiclient.ListRunNodesParams{Limit: &one})); err != nil {
+			return nil, err // it has not started, or is no flow run
+		}
 		return nil, hinted(common.CodeConflict, fmt.Sprintf("run %q has no steps", common.Shorten(id)),
 			"name a flow run; cronctl get runs --job FLOW lists those of a flow")
 	}

@@ -364,7 +364,8 @@ func New(cfg Config) (*Master, error) {
 	handler, err := httpapi.New(httpapi.Config{
 		Jobs: jobs, Ahead: forecast.NewCache(m.catalog), Grouping: m.catalog, References: m.catalog,
 		LastFires: m.results, Runs: &runlog.Ledger{View: view, Acks: acks}, Acks: acks, Following: following,
-		Nodes:   nodes.New(view, flowRuns{runs, flowetcd.NewMarkReader(cfg.Etcd)}, bodies, wallclock.Now),
+		Nodes: nodes.New(view, flowRuns{runs, flowetcd.NewMarkReader(cfg.Etcd)}, bodies, jobs,
+			wallclock.Now),
 		Workers: workers, Types: types,
 		Masters: m.state, Channels: notices{channels, notifier}, Secrets: secrets, Views: views, Locks: named,
 		Windows: maintenanceetcd.New(cfg.Etcd, wallclock.Now, m.changed),

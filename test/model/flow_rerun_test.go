@@ -77,7 +77,7 @@ func (s *script) scope() flow.Scope {
 // rerunFlow requests the re-run of a flow run. The log store takes a while to answer.
 func (s *script) rerunFlow(ctx context.Context, m *master, run common.Run, scope flow.Scope,
 	definition common.Definition, takes time.Duration) {
-	view := nodes.New(entries{s.world}, nil, m.bodies, time.Now)
+	view := nodes.New(entries{s.world}, nil, m.bodies, nil, time.Now)
 	last := func(context.Context) (common.Run, error) {
 		last, err := s.world.lastOf(run.Fire)
 		time.Sleep(takes)

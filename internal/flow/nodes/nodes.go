@@ -31,17 +31,23 @@ type Definitions interface {
 	Load(ctx context.Context, uid, digest string) (*flow.Definition, *flow.Graph, error)
 }
 
+// Jobs reads jobs.
+type Jobs interface {
+	Get(ctx context.Context, name string) (common.JobState, error)
+}
+
 // View shows the nodes of flow runs.
 type View struct {
 	runs        Runs
 	live        Live
 	definitions Definitions
+	jobs        Jobs
 	now         func() time.Time
 }
 
 // New returns a view. now is the wall clock.
-func New(runs Runs, live Live, definitions Definitions, now func() time.Time) *View {
-	return &View{runs: runs, live: live, definitions: definitions, now: now}
+func New(runs Runs, live Live, definitions Definitions, jobs Jobs, now func() time.Time) *View {
+	return &View{runs: runs, live: live, definitions: definitions, jobs: jobs, now: now}
 }
 
 // Found are the nodes of a flow run, in the order of its definition, each map followed by its items.
@@ -54,7 +60,8 @@ type Found struct {
 // tries bounds how often a flow run is read again that ends while it is read.
 const tries = 3
 
-// Of returns the nodes of a flow run. Its error has the reason no_flow if the run is not one of a flow.
+// Of returns the nodes of a flow run. Its error has the reason no_flow if the run is not one of a flow, not_started if
+// it waits for its start, and never_started if it ended without one.
 func (v *View) Of(ctx context.Context, id string) (Found, error) { return v.reader().of(ctx, id) }
 
 // reader reads flow runs, each of those that have ended once. It is used by one goroutine.
@@ -73,8 +80,7 @@ func (r *reader) of(ctx context.Context, id string) (Found, error) {
 			return Found{}, err
 		}
 		if run.Digest == "" {
-			return Found{}, common.Errorf(common.CodeConflict, "run %q is not a run of a flow", common.Shorten(id)).
-				WithReason("no_flow").WithHint("only runs of jobs with steps or runOn have nodes")
+			return Found{}, r.none(ctx, &run)
 		}
 		found, known, err := r.nodes(ctx, &run)
 		if err != nil || known {
@@ -82,6 +88,30 @@ func (r *reader) of(ctx context.Context, id string) (Found, error) {
 		}
 	}
 	return Found{}, common.Errorf(common.CodeUnavailable, "the flow run is changing").WithReason("busy")
+}
+
+// none returns why a run has no nodes.
+func (r *reader) none(ctx context.Context, run *common.Run) error {
+	id, because := common.Shorten(run.ID), ""
+	if run.Reason != nil && run.Reason.Text != "" {
+		because = ": " + run.Reason.Text
+	}
+	switch {
+	case run.Status.Terminal() && run.ClaimedAt == nil:
+		return common.Errorf(common.CodeConflict, "run %q never started, and has no nodes%s", id, because).
+			WithReason("never_started").WithHint("its status shows how it ended")
+	case run.Status == common.StatusWaiting:
+		job, err := r.jobs.Get(ctx, run.Job)
+		switch {
+		case err != nil && common.CodeOf(err) != common.CodeNotFound:
+			return err
+		case err == nil && job.BeginsFlowRuns():
+			return common.Errorf(common.CodeConflict, "flow run %q has not started%s", id, because).
+				WithReason("not_started").WithHint("its nodes are listed once it has started")
+		}
+	}
+	return common.Errorf(common.CodeConflict, "run %q is not a run of a flow", id).WithReason("no_flow").
+		WithHint("only runs of jobs with steps or runOn have nodes")
 }
 
 // nodes returns the nodes of a flow run; known is false if it is no longer live although the run is.

@@ -2,6 +2,7 @@ package nodes_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -22,6 +23,7 @@ type cluster struct {
 	heads   map[string]common.Head
 	marks   map[string][]flow.Mark
 	bodies  map[string]*flow.Graph
+	jobs    map[string]common.JobState
 	partial bool
 	read    func(id string) // called before a head is read
 }
@@ -62,8 +64,15 @@ func (c *cluster) Load(_ context.Context, _, digest string) (*flow.Definition, *
 	return nil, nil, fmt.Errorf("%w: %s", flow.ErrDefinition, digest)
 }
 
+func (c *cluster) Get(_ context.Context, name string) (common.JobState, error) {
+	if job, found := c.jobs[name]; found {
+		return job, nil
+	}
+	return common.JobState{}, common.Errorf(common.CodeNotFound, "no job %s", name)
+}
+
 func (c *cluster) view() *nodes.View {
-	return nodes.New(c, c, c, func() time.Time { return noon.Add(time.Minute) })
+	return nodes.New(c, c, c, c, func() time.Time { return noon.Add(time.Minute) })
 }
 
 // etl has a step of each kind.
@@ -288,5 +297,42 @@ func TestGrid(t *testing.T) {
 	}
 	if grid, err = c.view().Grid(t.Context(), "etl", 1); err != nil || len(grid.Runs) != 1 {
 		t.Errorf("%+v, %v", grid, err)
+	}
+}
+
+func TestOf_WithoutNodes_SaysWhy(t *testing.T) {
+	t.Parallel()
+	waits := &common.Reason{Code: "overlap", Text: "it waits for run u.0.1"}
+	for _, c := range []struct {
+		name   string
+		run    common.Run
+		job    common.Job
+		reason string
+		text   string
+	}{
+		{"queued", common.Run{Status: common.StatusWaiting, Attempt: 1, Reason: waits},
+			common.Job{Steps: []common.Step{{Name: "a"}}}, "not_started", "has not started: it waits for run u.0.1"},
+		{"queued on workers", common.Run{Status: common.StatusWaiting, Attempt: 1},
+			common.Job{RunOn: &common.RunOn{}}, "not_started", "has not started"},
+		{"queued, plain", common.Run{Status: common.StatusWaiting, Attempt: 1, Reason: waits},
+			common.Job{Command: "true"}, "no_flow", "is not a run of a flow"},
+		{"cancelled", common.Run{Status: common.StatusKilled, Reason: &common.Reason{Text: "killed by ann"}},
+			common.Job{Steps: []common.Step{{Name: "a"}}}, "never_started",
+			"never started, and has no nodes: killed by ann"},
+		{"ran as a plain job", common.Run{Status: common.StatusSucceeded, ClaimedAt: &noon},
+			common.Job{Steps: []common.Step{{Name: "a"}}}, "no_flow", "is not a run of a flow"},
+	} {
+		c.run.ID, c.run.Job = id, "etl"
+		of := &cluster{runs: []common.Run{c.run},
+			jobs: map[string]common.JobState{"etl": {StoredJob: common.StoredJob{Job: c.job}}}}
+		_, err := of.view().Of(t.Context(), id)
+		e, ok := errors.AsType[*common.Error](err)
+		if !ok || e.Code != common.CodeConflict || e.Reason != c.reason || !strings.Contains(e.Message, c.text) {
+			t.Errorf("%s: %v", c.name, err)
+		}
+		of.jobs = nil
+		if _, err := of.view().Of(t.Context(), id); common.CodeOf(err) != common.CodeConflict {
+			t.Errorf("%s, of a deleted job: %v", c.name, err)
+		}
 	}
 }
