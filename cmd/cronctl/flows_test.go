@@ -310,3 +310,12 @@ func TestGraph_OfAFlowRunThatHasNotStarted_SaysSo(t *testing.T) {
 		s.run(args...).want(t, exitConflict, "has not started")
 	}
 }
+
+func TestRun_ShowsWhoForcedTheEndOfTheCleanUp(t *testing.T) {
+	s := withFlowRun(t)
+	at := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	s.runs[flowRunID].Forced = &common.Forced{By: "eve", Note: "stuck", At: at}
+	s.run("describe", "run", flowRunID).want(t, exitOK, "Clean-up", "ended by force by eve at 2026-03-01", ": stuck")
+	s.run("get", "run", flowRunID, "-o", "wide").want(t, exitOK, "clean-up ended by force by eve")
+	s.run("get", "run", flowRunID, "-o", "json").want(t, exitOK, `"by": "eve"`)
+}

@@ -163,11 +163,11 @@ func (c *cli) kill() *cobra.Command {
 		Short: "Kill runs",
 		Long: `Kill runs, by their ids or by job: their processes get TERM, or the given signal, and KILL
 after the job's grace period. With --signal KILL there is no grace period; sent to a run that
-is being killed already, it ends the grace period.
+is being killed already, it ends the grace period; of a flow run, that of the steps that run.
 
 The clean-up steps of a flow run (finally) run after the kill. With --force they are ended as
 well, and no further one begins: what the flow run created, such as machines or files, may be
-left behind.`,
+left behind. Other runs have no clean-up, and --force is refused.`,
 		Example: `  cronctl kill "$(cronctl run slow-job)" --note 'wrong date'
   cronctl kill --job slow-job --signal KILL
   cronctl kill RUN --force                      # a flow run, with its clean-up

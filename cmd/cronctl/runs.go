@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"carillon/internal/apiclient"
@@ -48,10 +49,26 @@ func ofRuns() filters {
 }
 
 func runCells(r *common.Run, _ bool) []any {
+	reason := reasonOf(r.Reason)
+	if r.Forced != nil {
+		reason = strings.TrimPrefix(reason+"; clean-up ", "; ") + forcedEnd(r.Forced)
+	}
 	return []any{
 		r.ID, r.Job, r.PlannedAt, r.Status, took(r.StartedAt, r.EndedAt), exitOf(r), cmp.Or(r.WorkerName, "-"), r.Cause,
-		r.Attempt, fmt.Sprintf("%dB", r.OutputBytes), cmp.Or(r.TriggeredBy, "-"), reasonOf(r.Reason),
+		r.Attempt, fmt.Sprintf("%dB", r.OutputBytes), cmp.Or(r.TriggeredBy, "-"), reason,
 	}
+}
+
+// forcedEnd describes the forced end of the clean-up of a flow run.
+func forcedEnd(f *common.Forced) string {
+	text := "ended by force" + by(f.By)
+	if !f.At.IsZero() {
+		text += " at " + when(f.At)
+	}
+	if f.Note != "" {
+		text += ": " + f.Note
+	}
+	return text
 }
 
 func reasonOf(r *common.Reason) string { return value(r).Text }
@@ -100,6 +117,9 @@ func (r *describedRun) show(c *cli) error {
 			asked += ": " + e.Note
 		}
 		facts.fact("Ending", asked)
+	}
+	if r.Forced != nil {
+		facts.fact("Clean-up", forcedEnd(r.Forced))
 	}
 	if r.Flow != nil {
 		facts.fact("Flow run", r.Flow.Run)

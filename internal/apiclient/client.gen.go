@@ -4937,6 +4937,15 @@ type ForEach struct {
 	Stop *bool `json:"stop,omitempty"`
 }
 
+// Forced defines model for Forced.
+type Forced struct {
+	At *time.Time `json:"at,omitempty"`
+	By string     `json:"by"`
+
+	// Note Why.
+	Note *string `json:"note,omitempty"`
+}
+
 // Forecast defines model for Forecast.
 type Forecast struct {
 	// Buckets Number of fires in each bucket, including empty ones.
@@ -5931,17 +5940,17 @@ type JobVersionVerb string
 
 // KillRequest defines model for KillRequest.
 type KillRequest struct {
-	// Force Of a flow run: ends its clean-up steps as well, and starts none.
+	// Force Of a flow run: ends its clean-up steps as well, and starts none. Other runs are refused.
 	Force *bool `json:"force,omitempty"`
 
 	// Note Reason; shown with the run.
 	Note *string `json:"note,omitempty"`
 
-	// Signal The signal to send first; default TERM. Processes still alive after the job's killGrace get KILL; with KILL there is no grace period. A pending run is cancelled, whatever the signal.
+	// Signal The signal to send first; default TERM. Processes still alive after the job's killGrace get KILL; with KILL there is no grace period. A run that is ending already gets the signal as well; of a flow run, the runs of its steps that have not ended, without clean-up steps. A pending run is cancelled, whatever the signal.
 	Signal *KillRequestSignal `json:"signal,omitempty"`
 }
 
-// KillRequestSignal The signal to send first; default TERM. Processes still alive after the job's killGrace get KILL; with KILL there is no grace period. A pending run is cancelled, whatever the signal.
+// KillRequestSignal The signal to send first; default TERM. Processes still alive after the job's killGrace get KILL; with KILL there is no grace period. A run that is ending already gets the signal as well; of a flow run, the runs of its steps that have not ended, without clean-up steps. A pending run is cancelled, whatever the signal.
 type KillRequestSignal string
 
 // LabelCount defines model for LabelCount.
@@ -7325,10 +7334,11 @@ type Run struct {
 	ExpectedEndAt *time.Time `json:"expectedEndAt,omitempty"`
 
 	// Fire Id of the fire; shared by its attempts.
-	Fire  string    `json:"fire"`
-	Flow  *FlowNode `json:"flow,omitempty"`
-	Gap   *Gap      `json:"gap,omitempty"`
-	Group *string   `json:"group,omitempty"`
+	Fire   string    `json:"fire"`
+	Flow   *FlowNode `json:"flow,omitempty"`
+	Forced *Forced   `json:"forced,omitempty"`
+	Gap    *Gap      `json:"gap,omitempty"`
+	Group  *string   `json:"group,omitempty"`
 
 	// Hidden You have no role in the run's group: params, note and the reason's text are left out, and its output is not accessible.
 	Hidden *bool `json:"hidden,omitempty"`

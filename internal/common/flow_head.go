@@ -73,11 +73,15 @@ type Head struct {
 // AsRun returns the flow run with a status.
 func (h *Head) AsRun(s Status) Run {
 	claimed := h.ClaimedAt
-	return Run{ID: h.Run, Job: h.Job, JobUID: h.UID, JobVersion: h.JobVersion, Group: h.Group, Fire: h.Fire,
+	run := Run{ID: h.Run, Job: h.Job, JobUID: h.UID, JobVersion: h.JobVersion, Group: h.Group, Fire: h.Fire,
 		PlannedAt: h.PlannedAt, Cause: h.Cause, Attempt: h.Attempt, After: h.After, Status: s, ClaimedAt: &claimed,
 		StartedAt: &claimed, TriggeredBy: h.By, Note: h.Note, Params: h.Params, Schedule: h.Schedule,
 		ReadyAt: h.ReadyAt, Flow: h.Parent, Nodes: &NodeCounts{}, Digest: h.Digest, Base: h.Base.Bare(),
 		Spread: h.Spread, Traceparent: h.Traceparent}
+	if h.Kind == KindFlow { // others have no clean-up
+		run.Forced = h.Kill.Forced()
+	}
+	return run
 }
 
 // Live returns the flow run as one that has not ended, with its kill request, or the reason why it starts nothing.
@@ -85,8 +89,7 @@ func (h *Head) Live() Run {
 	run := h.AsRun(StatusRunning)
 	switch {
 	case h.Kill != nil:
-		run.Ending = &Ending{By: h.Kill.By, Note: h.Kill.Note, Code: h.Kill.Code,
-			Signal: or(h.Kill.Signal, SignalTerm), At: h.Kill.At}
+		run.Ending = h.Kill.Ending()
 	case h.Paused:
 		run.Reason = &Reason{Code: ReasonFlowPaused, Text: "the flow run is paused: it starts no further steps"}
 	}
@@ -162,21 +165,50 @@ type FlowKill struct {
 	At   time.Time `json:"at"`
 	// Signal is sent first to the commands of its runs.
 	Signal Signal `json:"signal,omitempty"`
-	// Force ends clean-up steps as well.
-	Force    bool   `json:"force,omitempty"`
-	ForcedBy string `json:"forcedBy,omitempty"`
+	// A later request, whose signal is sent to the runs of the main part that have not ended.
+	SignaledBy   string    `json:"signaledBy,omitempty"`
+	SignaledNote string    `json:"signaledNote,omitempty"`
+	SignaledAt   time.Time `json:"signaledAt,omitzero"`
+	// Force ends clean-up steps as well. The request that did is this one, or a later one.
+	Force      bool      `json:"force,omitempty"`
+	ForcedBy   string    `json:"forcedBy,omitempty"`
+	ForcedNote string    `json:"forcedNote,omitempty"`
+	ForcedAt   time.Time `json:"forcedAt,omitzero"`
 	// Spare lets runs that have started continue: only no further node is started.
 	Spare bool `json:"spare,omitempty"`
 }
 
-// Forced returns the request as one that ends clean-up steps as well, for a user, with a signal unless it is empty.
-func (k *FlowKill) Forced(by string, signal Signal) *FlowKill {
-	forced := *k
-	if !forced.Force {
-		forced.Force, forced.ForcedBy = true, by
+// Again returns the request after a later one: its signal is sent to the runs that have not ended, and with force it
+// ends clean-up steps as well. A forced request without a signal concerns only these.
+func (k *FlowKill) Again(later *FlowKill) *FlowKill {
+	next := *k
+	if later.Force && !next.Force {
+		next.Force, next.ForcedBy, next.ForcedNote, next.ForcedAt = true, later.By, later.Note, later.At
 	}
-	forced.Signal = or(signal, forced.Signal)
-	return &forced
+	if later.Signal != "" || !later.Force {
+		next.Signal, next.SignaledBy = or(later.Signal, SignalTerm), later.By
+		next.SignaledNote, next.SignaledAt = later.Note, later.At
+	}
+	return &next
+}
+
+// Forced returns the request that ends clean-up steps; nil if none does.
+func (k *FlowKill) Forced() *Forced {
+	switch {
+	case k == nil || !k.Force:
+		return nil
+	case k.ForcedBy != "":
+		return &Forced{By: k.ForcedBy, Note: k.ForcedNote, At: k.ForcedAt}
+	}
+	return &Forced{By: k.By, Note: k.Note, At: k.At}
+}
+
+// Ending returns the last request as it is shown with its flow run.
+func (k *FlowKill) Ending() *Ending {
+	if k.SignaledAt.IsZero() {
+		return &Ending{By: k.By, Note: k.Note, Code: k.Code, Signal: or(k.Signal, SignalTerm), At: k.At}
+	}
+	return &Ending{By: k.SignaledBy, Note: k.SignaledNote, Signal: k.Signal, At: k.SignaledAt}
 }
 
 // Status returns the status of the flow run that the request ends.

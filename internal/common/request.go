@@ -96,9 +96,9 @@ type NodeRetry struct {
 
 // KillRequest requests the end of a run.
 type KillRequest struct {
-	Signal Signal `json:"signal,omitempty" enum:"TERM,INT,QUIT,HUP,USR1,USR2,KILL" doc:"The signal to send first; default TERM. Processes still alive after the job's killGrace get KILL; with KILL there is no grace period. A pending run is cancelled, whatever the signal."`
+	Signal Signal `json:"signal,omitempty" enum:"TERM,INT,QUIT,HUP,USR1,USR2,KILL" doc:"The signal to send first; default TERM. Processes still alive after the job's killGrace get KILL; with KILL there is no grace period. A run that is ending already gets the signal as well; of a flow run, the runs of its steps that have not ended, without clean-up steps. A pending run is cancelled, whatever the signal."`
 	Note   string `json:"note,omitempty" maxLength:"500" doc:"Reason; shown with the run."`
-	Force  bool   `json:"force,omitempty" doc:"Of a flow run: ends its clean-up steps as well, and starts none."`
+	Force  bool   `json:"force,omitempty" doc:"Of a flow run: ends its clean-up steps as well, and starts none. Other runs are refused."`
 }
 
 // PauseRequest requests to pause a job, until a time or until it is resumed.

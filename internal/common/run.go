@@ -134,6 +134,7 @@ type Run struct {
 	DueAt           *time.Time        `json:"dueAt,omitempty" doc:"Due time of a pending run, if later than planned."`
 	Restarts        int               `json:"restarts,omitempty" doc:"Of a replica of a daemon job: number of its consecutive runs, up to this one, that lasted less than healthyAfter."`
 	Ending          *Ending           `json:"ending,omitempty" doc:"Kill request of a run that has not ended yet."`
+	Forced          *Forced           `json:"forced,omitempty" doc:"Of a flow run: the kill request that ended its clean-up steps, or kept them from starting."`
 	Flow            *FlowNode         `json:"flow,omitempty" doc:"The node of a flow run that the run belongs to."`
 	Nodes           *NodeCounts       `json:"nodes,omitempty" doc:"Of a flow run: the numbers of its nodes, by how they ended."`
 	Digest          string            `json:"digest,omitempty" doc:"Of a flow run: identifies the definition of its steps."`
@@ -281,6 +282,13 @@ type Ending struct {
 	Code   string    `json:"code,omitempty" enum:"replaced,timeout,fail_fast,definition_missing,restored" doc:"Reason, if not requested by a user: replaced by the next fire; of a flow run also its timeout, its first failure, a definition that cannot be read, or a restore of etcd."`
 	Signal Signal    `json:"signal" enum:"TERM,INT,QUIT,HUP,USR1,USR2,KILL" doc:"The first signal."`
 	At     time.Time `json:"at"`
+}
+
+// Forced is a kill request that ended the clean-up steps of a flow run.
+type Forced struct {
+	By   string    `json:"by"`
+	Note string    `json:"note,omitempty" doc:"Why."`
+	At   time.Time `json:"at,omitzero"`
 }
 
 // Ending returns the request as it is shown with its run.

@@ -91,7 +91,7 @@ func TestCleanUp_RunsAfterAnyEnd(t *testing.T) {
 				r.head.Kill = &common.FlowKill{By: "ada"}
 			}
 			if turn >= force && r.head.Kill != nil {
-				r.head.Kill = r.head.Kill.Forced("bob", "")
+				r.head.Kill = r.head.Kill.Again(&common.FlowKill{By: "bob", Force: true})
 			}
 			r.state.SetHead(&r.head)
 			if len(r.running) > 0 && r.random.IntN(2) == 0 || !r.step() && r.complete == nil {

@@ -24,6 +24,7 @@ type View struct {
 	Fire     string
 	Revision int64 // of its mark
 	Outputs  map[string]string
+	CleanUp  bool   // of a clean-up step
 	Worker   string // name of the worker of an ended item, or of one that was assigned; empty unless of kind spread
 }
 
@@ -106,6 +107,7 @@ func (s *State) view(i int32, item int) View {
 		Job:      n.mark.job,
 		Fire:     n.mark.fire,
 		Revision: n.mark.revision,
+		CleanUp:  s.graph.steps[i].final,
 	}
 	if n.mark.state == "" {
 		v.ExitCode = -1

@@ -71,17 +71,45 @@ func putEnd(t *etcdkit.Txn, run *common.Run) {
 	}
 }
 
-// killHead adds a kill request to a head. The first one decides how the flow run ends; a later one may end its
-// clean-up.
+// killHead adds a kill request to a head. The first one decides how the flow run ends; a later one reaches the runs
+// that have not ended, and may end its clean-up.
 func (s *Store) killHead(t *etcdkit.Txn, found *live.StoredRun, kill common.FlowKill) error {
 	head := found.Head
-	switch {
-	case head.Kill == nil:
+	if head.Kill == nil || head.Kill.Spare {
 		head.Kill = &kill
-	case kill.Force:
-		head.Kill = head.Kill.Forced(kill.By, kill.Signal)
+	} else {
+		head.Kill = head.Kill.Again(&kill)
 	}
 	return putHead(t, found, &head)
+}
+
+// reaches returns an error if a kill request would have no effect on a flow run.
+func (s *Store) reaches(ctx context.Context, found *live.StoredRun, r common.KillRequest) error {
+	head := &found.Head
+	switch {
+	case r.Force && head.Kind != common.KindFlow:
+		return noCleanUp(found.ID)
+	case r.Force || head.Kill == nil || head.Kind != common.KindFlow:
+		return nil
+	}
+	state, err := s.stateOf(ctx, head)
+	if err != nil || !state.Cleans() {
+		return nil // without its definition, it is ended all the same
+	}
+	return common.Errorf(common.CodeConflict, "only clean-up steps of flow run %q run", found.ID).
+		WithReason("cleans_up").WithHint("end them with force, or wait until they have ended")
+}
+
+// mayBeFlowRun reports whether a pending run may be one of a flow.
+func (s *Store) mayBeFlowRun(found *live.StoredRun) bool {
+	job, known := s.cfg.Catalog.Job(found.Job)
+	return found.State == live.Pending && !common.OfStep(found.Job) && (!known || job.IsFlow())
+}
+
+// noCleanUp refuses force for a run other than a flow run.
+func noCleanUp(id string) error {
+	return common.Errorf(common.CodeInvalid, "force ends the clean-up steps of a flow run; run %q has none", id).
+		WithReason("force_without_clean_up").WithHint("kill it without force; with the signal KILL it ends at once")
 }
 
 // killTries bounds how often killHeads begins again because a head has changed meanwhile.

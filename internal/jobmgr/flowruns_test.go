@@ -2,6 +2,7 @@ package jobmgr_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"testing"
@@ -191,6 +192,82 @@ func TestFlowRun_Kill_IsStoredInTheHead(t *testing.T) {
 		t.Errorf("%+v, %v", run, err)
 	}
 	wantCode(t, "a pause after it", s.store.PauseRun(t.Context(), actor, f.head.Run, true, ""), common.CodeConflict)
+}
+
+// A later kill does not change how the flow run ends; it is shown, and who forced the end of the clean-up.
+func TestFlowRun_KilledAgain(t *testing.T) {
+	t.Parallel()
+	s := newStory(t)
+	f := s.flowRun("etl")
+	bob, eve := common.Actor{Name: "bob"}, common.Actor{Name: "eve"}
+	for _, k := range []struct {
+		by common.Actor
+		r  common.KillRequest
+	}{
+		{actor, common.KillRequest{Note: "enough"}},
+		{bob, common.KillRequest{Note: "at once", Signal: common.SignalKill}},
+		{eve, common.KillRequest{Note: "stuck", Force: true}},
+	} {
+		if err := s.store.Kill(t.Context(), k.by, f.head.Run, k.r); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if kill := s.head(f).Kill; kill.By != actor.Name || kill.Note != "enough" || kill.Signal != common.SignalKill {
+		t.Errorf("kill: %+v", kill)
+	}
+	run, _, err := s.store.LiveRun(t.Context(), f.head.Run)
+	if err != nil || run.Ending.By != "bob" || run.Ending.Signal != common.SignalKill || run.Ending.Note != "at once" {
+		t.Errorf("%+v, %v", run.Ending, err)
+	}
+	if run.Forced == nil || run.Forced.By != "eve" || run.Forced.Note != "stuck" || run.Forced.At.IsZero() {
+		t.Errorf("forced: %+v", run.Forced)
+	}
+}
+
+func TestKill_WithForce_OnlyOfFlowRuns(t *testing.T) {
+	t.Parallel()
+	s := newStory(t)
+	f := s.flowRun("etl")
+	s.put(common.Job{Name: "plain", Command: "true"})
+	pending := s.trigger("plain")
+	for what, id := range map[string]string{"a running step": f.running, "a pending step": f.pending,
+		"a pending job of a step": f.step, "an approval": f.ask, "a pending run": pending.RunID()} {
+		err := s.store.Kill(t.Context(), actor, id, common.KillRequest{Force: true})
+		if e, ok := errors.AsType[*common.Error](err); !ok || e.Code != common.CodeInvalid ||
+			e.Reason != "force_without_clean_up" {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+}
+
+// A kill without force that would reach nothing is refused.
+func TestFlowRun_KilledAgainInItsCleanUp_NeedsForce(t *testing.T) {
+	t.Parallel()
+	s := newStory(t)
+	state := s.put(common.Job{Name: "tidy", Timezone: "UTC", Steps: []common.Step{
+		{Name: "work", Command: "true"}, {Name: "remove", Command: "true", Finally: true}}})
+	fire := common.TriggeredFire(state.UID, "t")
+	head := common.Head{Kind: common.KindFlow, Run: common.RunID(fire, 1), Fire: fire, Attempt: 1, Job: "tidy",
+		UID: state.UID, Digest: state.Flow.Digest, PlannedAt: noon, ClaimedAt: noon, Nonce: "n"}
+	s.raw(common.FlowRunKey("tidy", head.Run), encode(s, head))
+	work := common.Node{State: common.NodeStarted, Round: 1, Job: "tidy:work",
+		Fire: common.NodeFire(state.UID, head.Run, "work"), Attempt: 1}
+	s.raw(common.FlowNodeKey(head.Run, "work"), encode(s, work))
+	kill := func(r common.KillRequest) error { return s.store.Kill(t.Context(), actor, head.Run, r) }
+	for _, r := range []common.KillRequest{{}, {Signal: common.SignalKill}} {
+		if err := kill(r); err != nil {
+			t.Fatal(err)
+		}
+	}
+	work.State, work.Status, work.Class = common.NodeEnded, common.StatusKilled, common.ClassFailure
+	s.raw(common.FlowNodeKey(head.Run, "work"), encode(s, work))
+	err := kill(common.KillRequest{Signal: common.SignalKill})
+	if e, ok := errors.AsType[*common.Error](err); !ok || e.Code != common.CodeConflict || e.Reason != "cleans_up" {
+		t.Errorf("only its clean-up runs: %v", err)
+	}
+	if err := kill(common.KillRequest{Force: true}); err != nil {
+		t.Errorf("with force: %v", err)
+	}
 }
 
 func TestFlowRun_KillOfAPendingNode_EndsTheNode(t *testing.T) {

@@ -72,10 +72,19 @@ func (s *Store) retried(ctx context.Context, mark *tombstone) (trigger common.Tr
 
 // planRetry decides how a node is started again.
 func (s *Store) planRetry(ctx context.Context, head *common.Head, node string) (*flow.Retry, error) {
-	_, graph, err := s.cfg.Bodies.Load(ctx, head.UID, head.Digest)
+	state, err := s.stateOf(ctx, head)
 	if errors.Is(err, flow.ErrDefinition) {
 		return nil, missing(head.Job, err)
 	}
+	if err != nil {
+		return nil, err
+	}
+	return state.Retry(node)
+}
+
+// stateOf reads the state of a live flow run. The error is flow.ErrDefinition if its definition is missing or damaged.
+func (s *Store) stateOf(ctx context.Context, head *common.Head) (*flow.State, error) {
+	_, graph, err := s.cfg.Bodies.Load(ctx, head.UID, head.Digest)
 	if err != nil {
 		return nil, err
 	}
@@ -94,7 +103,7 @@ func (s *Store) planRetry(ctx context.Context, head *common.Head, node string) (
 	}
 	state := flow.New(graph, head)
 	state.Load(marks)
-	return state.Retry(node)
+	return state, nil
 }
 
 // putRetry adds the new start of a node to a transaction, with compares of all that it was decided on.

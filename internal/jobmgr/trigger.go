@@ -132,8 +132,14 @@ func (s *Store) Kill(ctx context.Context, actor common.Actor, id string, r commo
 		t.If(etcdkit.Unchanged(found.Key, found.ModRevision))
 		switch found.State {
 		case live.Active:
+			if r.Force {
+				return noCleanUp(id)
+			}
 			s.putKill(t, actor, found.Run, r)
 		case live.FlowRun:
+			if err := s.reaches(ctx, found, r); err != nil {
+				return err
+			}
 			err = s.killHead(t, found, common.FlowKill{By: actor.Name, Note: r.Note, At: s.cfg.Now().UTC(),
 				Signal: r.Signal, Force: r.Force})
 		case live.Pending, live.Approval:
@@ -141,6 +147,9 @@ func (s *Store) Kill(ctx context.Context, actor common.Actor, id string, r commo
 			if run.Cause == common.CauseDaemon {
 				return common.Errorf(common.CodeConflict, "run %q is pending: its daemon would be started again", id).
 					WithReason("daemon_pending").WithHint("pause the job, or lower its count")
+			}
+			if r.Force && !s.mayBeFlowRun(found) {
+				return noCleanUp(id)
 			}
 			s.killedBefore(&run, actor, r)
 			t.Delete(found.Key)

@@ -344,7 +344,7 @@ func (m mutation) ofHeads(receive func(bool, []common.FlowRun, []string)) func(b
 		for i := range put {
 			if m == forcesAll {
 				if put[i].Kill != nil {
-					put[i].Kill = put[i].Kill.Forced("mutation", "")
+					put[i].Kill = put[i].Kill.Again(&common.FlowKill{By: "mutation", Force: true})
 				}
 				continue
 			}

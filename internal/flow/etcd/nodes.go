@@ -1,7 +1,6 @@
 package etcd
 
 import (
-	"cmp"
 	"context"
 	"slices"
 	"strings"
@@ -24,7 +23,8 @@ type place struct {
 	triggers []*mvccpb.KeyValue
 	records  []*mvccpb.KeyValue
 	heads    []*mvccpb.KeyValue
-	wait     *mvccpb.KeyValue // its pending approval
+	wait     *mvccpb.KeyValue            // its pending approval
+	kills    map[string]*mvccpb.KeyValue // kill requests of the records, by key; nil unless they were read
 }
 
 func (p *place) empty() bool {
@@ -50,7 +50,7 @@ func (s *Store) places(ctx context.Context, run *common.FlowRun, nodes []flow.Vi
 	places := make([]place, len(nodes))
 	for i := range places {
 		r := results[5*i : 5*i+5]
-		places[i] = place{one(r[0]), r[1].Kvs, r[2].Kvs, r[3].Kvs, one(r[4])}
+		places[i] = place{mark: one(r[0]), triggers: r[1].Kvs, records: r[2].Kvs, heads: r[3].Kvs, wait: one(r[4])}
 	}
 	return places, nil
 }
@@ -67,12 +67,15 @@ func one(resp *clientv3.GetResponse) *mvccpb.KeyValue {
 func (s *Store) EndNodes(ctx context.Context, run *common.FlowRun, nodes []flow.View) (outcomes bool, err error) {
 	for part := range slices.Chunk(nodes, perRead) {
 		places, err := s.places(ctx, run, part)
+		if err == nil && !run.Kill.SignaledAt.IsZero() {
+			err = s.kills(ctx, places)
+		}
 		if err != nil {
 			return outcomes, err
 		}
 		t, empty := s.etcd.Txn(), true
 		for i := range places {
-			for _, inner := range s.ending(run, &places[i]) {
+			for _, inner := range s.ending(run, &part[i], &places[i]) {
 				t.Nest(inner)
 				empty = false
 			}
@@ -88,26 +91,63 @@ func (s *Store) EndNodes(ctx context.Context, run *common.FlowRun, nodes []flow.
 	return outcomes, nil
 }
 
+// kills reads the kill requests of the records.
+func (s *Store) kills(ctx context.Context, places []place) error {
+	var ops []clientv3.Op
+	for i := range places {
+		places[i].kills = map[string]*mvccpb.KeyValue{}
+		for _, kv := range places[i].records {
+			if record, err := common.Decode[common.Record](kv.Value); err == nil {
+				ops = append(ops, clientv3.OpGet(common.KillKey(record.Owner.Worker, record.Run)))
+			}
+		}
+	}
+	if len(ops) == 0 {
+		return nil
+	}
+	results, err := etcdkit.Read(ctx, s.etcd.Client, ops...)
+	for i := range results {
+		if kv := one(results[i]); kv != nil {
+			for j := range places {
+				places[j].kills[string(kv.Key)] = kv
+			}
+		}
+	}
+	return err
+}
+
+// killOf returns the kill request of a run of a node.
+func killOf(run *common.FlowRun, n *flow.View) common.Kill {
+	k := run.Kill
+	kill := common.Kill{By: k.By, Note: k.Note, Code: k.Code, At: k.At, Signal: k.Signal}
+	if run.Kind == common.KindFlow { // the steps after it have not failed because of it
+		kill.Code, kill.Note = common.ReasonFlowStopped, whyStopped(k)
+	}
+	if forced := k.Forced(); forced != nil && n.CleanUp {
+		kill.By, kill.Note, kill.At = forced.By, forced.Note, forced.At
+	}
+	if k.SignaledAt.After(kill.At) {
+		kill.At = k.SignaledAt
+	}
+	return kill
+}
+
 // ending returns the transactions that end what etcd holds of a node.
-func (s *Store) ending(run *common.FlowRun, at *place) (txns []*etcdkit.Txn) {
+func (s *Store) ending(run *common.FlowRun, n *flow.View, at *place) (txns []*etcdkit.Txn) {
 	begin := func(kv *mvccpb.KeyValue) *etcdkit.Txn {
 		t := s.etcd.Txn()
 		t.If(etcdkit.Unchanged(string(kv.Key), kv.ModRevision))
 		txns = append(txns, t)
 		return t
 	}
-	kill := common.Kill{By: run.Kill.By, Note: run.Kill.Note, Code: run.Kill.Code, At: run.Kill.At,
-		Signal: run.Kill.Signal}
-	if run.Kind == common.KindFlow { // the steps after it have not failed because of it
-		kill.Code, kill.Note = common.ReasonFlowStopped, whyStopped(run.Kill)
-	}
+	kill := killOf(run, n)
 	for _, kv := range at.triggers {
 		trigger, err := common.Decode[common.Trigger](kv.Value)
 		if err != nil || trigger.Flow == nil {
 			continue
 		}
 		outcome := trigger.AsRun()
-		s.killedBefore(run, &outcome)
+		s.killedBefore(run, &kill, &outcome)
 		t := begin(kv)
 		t.Delete(string(kv.Key))
 		s.putEnd(t, &outcome)
@@ -119,9 +159,23 @@ func (s *Store) ending(run *common.FlowRun, at *place) (txns []*etcdkit.Txn) {
 		}
 		key := common.KillKey(record.Owner.Worker, record.Run)
 		kill.Run = record.Run
+		before := at.kills[key]
+		if before == nil {
+			t := begin(kv)
+			t.If(etcdkit.Absent(key))
+			t.Put(key, kill)
+			continue
+		}
+		// A later request is sent to a run that is ending as well. Without a code it is one of a user, which may end
+		// the grace period; the reason of the run is that of the first one.
+		sent, err := common.Decode[common.Kill](before.Value)
+		if err != nil || !sent.At.Before(run.Kill.SignaledAt) {
+			continue
+		}
 		t := begin(kv)
-		t.If(etcdkit.Absent(key))
-		t.Put(key, kill)
+		t.If(etcdkit.Unchanged(key, before.ModRevision))
+		t.Put(key, common.Kill{Run: record.Run, By: run.Kill.SignaledBy, Note: run.Kill.SignaledNote,
+			Signal: run.Kill.Signal, At: run.Kill.SignaledAt})
 	}
 	for _, kv := range at.heads {
 		head, err := decodeHead(kv)
@@ -130,8 +184,8 @@ func (s *Store) ending(run *common.FlowRun, at *place) (txns []*etcdkit.Txn) {
 			continue
 		case head.Kill == nil:
 			head.Kill = run.Kill
-		case run.Kill.Force && !head.Kill.Force:
-			head.Kill = head.Kill.Forced(cmp.Or(run.Kill.ForcedBy, run.Kill.By), run.Kill.Signal)
+		case run.Kill.Force && !head.Kill.Force, run.Kill.SignaledAt.After(head.Kill.SignaledAt):
+			head.Kill = inherited(head.Kill, run.Kill)
 		default:
 			continue
 		}
@@ -143,7 +197,7 @@ func (s *Store) ending(run *common.FlowRun, at *place) (txns []*etcdkit.Txn) {
 			return txns
 		}
 		outcome := wait.AsRun()
-		s.killedBefore(run, &outcome)
+		s.killedBefore(run, &kill, &outcome)
 		t := begin(at.wait)
 		t.Delete(string(at.wait.Key))
 		s.putEnd(t, &outcome)
@@ -151,17 +205,34 @@ func (s *Store) ending(run *common.FlowRun, at *place) (txns []*etcdkit.Txn) {
 	return txns
 }
 
+// inherited returns the kill request of a flow run after that of its parent has changed.
+func inherited(kill, parent *common.FlowKill) *common.FlowKill {
+	next := *kill
+	if forced := parent.Forced(); forced != nil && !kill.Force {
+		next.Force, next.ForcedBy, next.ForcedNote, next.ForcedAt = true, forced.By, forced.Note, forced.At
+		if parent.ForcedBy == "" && parent.Signal != "" { // its first request was forced
+			next.Signal, next.SignaledBy = parent.Signal, parent.By
+			next.SignaledNote, next.SignaledAt = parent.Note, parent.At
+		}
+	}
+	if parent.SignaledAt.After(kill.SignaledAt) {
+		next.Signal, next.SignaledBy = parent.Signal, parent.SignaledBy
+		next.SignaledNote, next.SignaledAt = parent.SignaledNote, parent.SignaledAt
+	}
+	return &next
+}
+
 // killedBefore completes the outcome of a node that was ended before it started.
-func (s *Store) killedBefore(run *common.FlowRun, outcome *common.Run) {
+func (s *Store) killedBefore(run *common.FlowRun, kill *common.Kill, outcome *common.Run) {
 	now := s.etcd.Now().UTC()
 	outcome.Status, outcome.EndedAt, outcome.DueAt = common.StatusKilled, &now, nil
 	outcome.Reason = &common.Reason{
 		Code: "killed_before_start",
-		Data: map[string]string{"by": run.Kill.By, "note": run.Kill.Note},
+		Data: map[string]string{"by": kill.By, "note": kill.Note},
 		Text: "the flow run was ended before it started",
 	}
 	if run.Kind == common.KindFlow {
-		outcome.Reason.Code, outcome.Reason.Data["note"] = common.ReasonFlowStopped, whyStopped(run.Kill)
+		outcome.Reason.Code = common.ReasonFlowStopped
 	}
 }
 

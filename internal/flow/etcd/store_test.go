@@ -420,6 +420,79 @@ func TestEndNodes_ReasonOfTheRuns(t *testing.T) {
 	}
 }
 
+// kill returns the kill request of the run of a node at w7; it is nil if there is none.
+func (r *rig) kill(run string) *common.Kill {
+	r.t.Helper()
+	kv, err := etcdkit.Get(r.t.Context(), r.client, common.KillKey("w7", run))
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	if kv == nil {
+		return nil
+	}
+	kill, err := common.Decode[common.Kill](kv.Value)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	return &kill
+}
+
+// A second kill reaches the runs that are ending, once, and nested flow runs. Clean-up steps name who ended them.
+func TestEndNodes_AfterALaterKill(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	at := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	first := common.FlowKill{By: "ann", Note: "enough", At: at}
+	run := r.begin(func(h *common.Head) { h.Kill = &first })
+	for _, node := range []string{"a", "b", "tidy"} {
+		r.put(common.RecordKey(node, "u."+node+".1"),
+			common.Record{Run: "u." + node + ".1", Job: node, Owner: common.Life{Worker: "w7"}})
+	}
+	r.put(common.FlowRunKey("sub", "u.sub.1"), common.Head{Job: "sub", Run: "u.sub.1", Kind: common.KindFlow})
+	main := []flow.View{{Node: "a", Job: "a", Fire: "u.a"}, {Node: "sub", Job: "sub", Fire: "u.sub"}}
+	end := func(kill *common.FlowKill, nodes ...flow.View) {
+		t.Helper()
+		run.Kill = kill
+		for range 2 { // a repetition changes nothing
+			if _, err := r.EndNodes(t.Context(), run, nodes); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	end(&first, main...)
+	second := first.Again(&common.FlowKill{By: "bob", Note: "at once", Signal: common.SignalKill,
+		At: at.Add(time.Second)})
+	// b was claimed after the first request, and gets one with the reason of the flow run.
+	end(second, append(main, flow.View{Node: "b", Job: "b", Fire: "u.b"})...)
+	if got := r.kill("u.a.1"); got == nil || got.Signal != common.SignalKill || got.By != "bob" || got.Code != "" {
+		t.Errorf("the run that was ending: %+v", got)
+	}
+	if got := r.kill("u.b.1"); got == nil || got.Signal != common.SignalKill || got.By != "ann" ||
+		got.Code != common.ReasonFlowStopped {
+		t.Errorf("the run that was not: %+v", got)
+	}
+	if got := r.head("sub", "u.sub.1").Kill; got == nil || got.By != "ann" || got.SignaledBy != "bob" ||
+		got.Signal != common.SignalKill {
+		t.Errorf("the nested flow run: %+v", got)
+	}
+	kv, err := etcdkit.Get(t.Context(), r.client, common.KillKey("w7", "u.a.1"))
+	if err != nil || kv.Version != 2 {
+		t.Errorf("the second request was sent %d times, %v", kv.Version-1, err)
+	}
+	forced := second.Again(&common.FlowKill{By: "eve", Note: "stuck", Force: true, At: at.Add(2 * time.Second)})
+	end(forced, append(main, flow.View{Node: "tidy", Job: "tidy", Fire: "u.tidy", CleanUp: true})...)
+	if got := r.kill("u.tidy.1"); got == nil || got.By != "eve" || got.Note != "stuck" ||
+		got.Code != common.ReasonFlowStopped {
+		t.Errorf("the clean-up step: %+v", got)
+	}
+	if got := r.kill("u.a.1"); got.By != "bob" {
+		t.Errorf("a forced kill without a signal concerns other runs: %+v", got)
+	}
+	if got := r.head("sub", "u.sub.1").Kill; !got.Force || got.ForcedBy != "eve" || got.ForcedNote != "stuck" {
+		t.Errorf("the nested flow run: %+v", got)
+	}
+}
+
 func TestVanished_EndsOnlyNodesWithoutAnything(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)

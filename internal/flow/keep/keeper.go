@@ -219,6 +219,9 @@ func (k *Keeper) put(run *common.FlowRun) {
 	if run.Revision < r.run.Revision {
 		return
 	}
+	if !sameKill(r.run.Kill, run.Kill) {
+		r.endAgain = time.Time{} // its signal may be another one
+	}
 	if r.run = *run; run.Kind == common.KindBackfill {
 		k.backfill.Store(run.BackfillOf(), run.Run)
 	}

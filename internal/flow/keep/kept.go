@@ -112,6 +112,11 @@ func (r *kept) stopping() (nodes []flow.View) {
 	return nodes
 }
 
+// sameKill reports whether two kill requests, or their absence, are the same.
+func sameKill(a, b *common.FlowKill) bool {
+	return a == b || a != nil && b != nil && *a == *b
+}
+
 // expired reports whether the timeout of the flow run is over. The clean-up is outside of it.
 func (r *kept) expired(now time.Time) bool {
 	return !r.run.Deadline.IsZero() && now.After(r.run.Deadline) && !r.state.Cleans()

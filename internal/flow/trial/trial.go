@@ -222,7 +222,7 @@ func (r *run) kill(code string) error {
 
 // force ends the clean-up steps that run as well.
 func (r *run) force() error {
-	r.head.Kill = r.head.Kill.Forced("you", "")
+	r.head.Kill = r.head.Kill.Again(&common.FlowKill{By: "you", Force: true})
 	r.state.SetHead(&r.head)
 	return r.stop(r.head.Kill.Code, func(*common.Step) bool { return true })
 }

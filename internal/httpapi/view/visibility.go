@@ -85,6 +85,11 @@ func errGroupUnknown() error {
 // HideRun removes from a run what requires a role in its group.
 func HideRun(r *common.Run) {
 	r.Params, r.Outputs, r.Note, r.Reason = nil, nil, "", HiddenReason(r.Status, r.Reason)
+	if r.Forced != nil {
+		shown := *r.Forced
+		shown.Note = ""
+		r.Forced = &shown
+	}
 	if r.Ending != nil {
 		shown := *r.Ending
 		shown.Note = ""

@@ -3420,6 +3420,13 @@ export interface components {
             /** @description Start no further items once the step has failed. */
             stop?: boolean;
         };
+        Forced: {
+            /** Format: date-time */
+            at?: string;
+            by: string;
+            /** @description Why. */
+            note?: string;
+        };
         Forecast: {
             /** @description Number of fires in each bucket, including empty ones. */
             buckets: number[];
@@ -4430,12 +4437,12 @@ export interface components {
             version: number;
         };
         KillRequest: {
-            /** @description Of a flow run: ends its clean-up steps as well, and starts none. */
+            /** @description Of a flow run: ends its clean-up steps as well, and starts none. Other runs are refused. */
             force?: boolean;
             /** @description Reason; shown with the run. */
             note?: string;
             /**
-             * @description The signal to send first; default TERM. Processes still alive after the job's killGrace get KILL; with KILL there is no grace period. A pending run is cancelled, whatever the signal.
+             * @description The signal to send first; default TERM. Processes still alive after the job's killGrace get KILL; with KILL there is no grace period. A run that is ending already gets the signal as well; of a flow run, the runs of its steps that have not ended, without clean-up steps. A pending run is cancelled, whatever the signal.
              * @enum {string}
              */
             signal?: "TERM" | "INT" | "QUIT" | "HUP" | "USR1" | "USR2" | "KILL";
@@ -5735,6 +5742,8 @@ export interface components {
             fire: string;
             /** @description The node of a flow run that the run belongs to. */
             flow?: components["schemas"]["FlowNode"];
+            /** @description Of a flow run: the kill request that ended its clean-up steps, or kept them from starting. */
+            forced?: components["schemas"]["Forced"];
             gap?: components["schemas"]["Gap"];
             group?: string;
             /** @description You have no role in the run's group: params, note and the reason's text are left out, and its output is not accessible. */

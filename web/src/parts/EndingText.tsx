@@ -14,3 +14,15 @@ export function EndingText({ ending }: { ending: NonNullable<Run['ending']> }) {
     </span>
   );
 }
+
+/** The kill request that ended the clean-up of a flow run. */
+export function ForcedText({ forced }: { forced: NonNullable<Run['forced']> }) {
+  const { t, i18n } = useTranslation();
+  const who = visible(forced.by);
+  return (
+    <span className="break" data-forced="" {...(forced.at && { title: formatTimeInZone(forced.at, i18n.language) })}>
+      {forced.at ? t('ending.forced', { who, when: formatTime(forced.at, i18n.language) }) : t('ending.forcedBy', { who })}
+      {forced.note && <> <bdi>{visible(forced.note)}</bdi></>}
+    </span>
+  );
+}

@@ -30,7 +30,7 @@ export const overview = {
     otherText: 'The command and all its processes receive {{signal}}. Those still alive after the grace period of {{grace}} receive SIGKILL. The run is recorded as killed by you.',
     atOnceText: 'The command and all its processes are killed immediately (SIGKILL), without cleanup. The run is recorded as killed by you.',
     endGrace: 'This ends the grace period: remaining processes are killed immediately (SIGKILL), without cleanup.', sendMore: '{{signal}} is sent as well. This does not extend the grace period of {{grace}}.',
-    cleanUpOpen: 'End clean-up…', cleanUpTitle: 'End the clean-up of {{job}} as well?', cleanUpConfirm: 'End the clean-up', cleanUpNoteHelp: 'Optional. Stored in the audit.',
+    cleanUpOpen: 'End clean-up…', cleanUpTitle: 'End the clean-up of {{job}} as well?', cleanUpConfirm: 'End the clean-up', cleanUpNoteHelp: 'Optional. Shown with the run.',
     cleanUpText: 'Clean-up steps that run are ended, and no further one begins. What they would have removed, such as machines or files, may be left behind.',
     title: 'Kill the run of {{job}}?', cancelTitle: 'Cancel the waiting run of {{job}}?', cancelText: 'It will not start. It is recorded as killed by you.', cancel: 'Cancel the run', cancelled: 'The run is being cancelled.', leave: 'Go back',
   },
@@ -46,6 +46,6 @@ export const overview = {
       note: 'Shown with the new runs.', confirm_one: 'Run again', confirm_other: 'Run {{count}} again', done_one: '{{count}} run requested.', done_other: '{{count}} runs requested.', partly: 'Not all runs were requested',
     },
   },
-  ending: { asked: 'Ending: {{who}} sent {{signal}}, {{when}}.', replaced: 'Ending: the next fire replaces it.' },
+  ending: { asked: 'Ending: {{who}} sent {{signal}}, {{when}}.', replaced: 'Ending: the next fire replaces it.', forced: 'The clean-up was ended by force: {{who}}, {{when}}.', forcedBy: 'The clean-up was ended by force: {{who}}.' },
   charts: { options: 'Options of the chart {{name}}', help: 'About {{name}}', showTable: 'Show as a table', hideTable: 'Hide the table', summary: '{{name}}: from {{min}} to {{max}}, last {{last}}', said: '{{said}}.' },
 };

@@ -33,7 +33,7 @@ export const overview: Texts<typeof english> = {
     otherText: '将向命令及其启动的所有进程发送 {{signal}}。{{grace}} 宽限时间过后仍在的会被强制终止（SIGKILL）。此运行会记为由您终止。',
     atOnceText: '将立即强制终止命令及其启动的所有进程（SIGKILL），它们来不及清理。此运行会记为由您终止。',
     endGrace: '宽限时间到此为止：仍在的进程将立即被强制终止（SIGKILL），来不及清理。', sendMore: '将再发送 {{signal}}；{{grace}} 的宽限时间不会因此延长。',
-    cleanUpOpen: '终止清理…', cleanUpTitle: '同时终止 {{job}} 的清理？', cleanUpConfirm: '终止清理', cleanUpNoteHelp: '记入审计；可以留空。',
+    cleanUpOpen: '终止清理…', cleanUpTitle: '同时终止 {{job}} 的清理？', cleanUpConfirm: '终止清理', cleanUpNoteHelp: '与此运行一同显示；可以留空。',
     cleanUpText: '正在运行的清理步骤将被终止，其余清理步骤不再开始。它们本应清除的内容（例如机器或文件）可能会残留。',
     title: '终止 {{job}} 的运行？', cancelTitle: '取消 {{job}} 等待中的运行？', cancelText: '它将不会开始，并记为由您终止。', cancel: '取消运行', cancelled: '正在取消此运行。', leave: '返回',
   },
@@ -49,6 +49,6 @@ export const overview: Texts<typeof english> = {
       note: '与新的运行一同显示。', confirm_one: '重新运行', confirm_other: '重新运行 {{count}} 个', done_one: '已请求 {{count}} 次运行。', done_other: '已请求 {{count}} 次运行。', partly: '部分运行未能请求',
     },
   },
-  ending: { asked: '正在结束：{{who}} 于 {{when}} 发送了 {{signal}}。', replaced: '正在结束：之后的触发将取代它。' },
+  ending: { asked: '正在结束：{{who}} 于 {{when}} 发送了 {{signal}}。', replaced: '正在结束：之后的触发将取代它。', forced: '清理已被强制结束：{{who}}，{{when}}。', forcedBy: '清理已被强制结束：{{who}}。' },
   charts: { options: '图表“{{name}}”的选项', help: '关于{{name}}', showTable: '以表格显示', hideTable: '隐藏表格', summary: '{{name}}：最低 {{min}}，最高 {{max}}，最近 {{last}}', said: '{{said}}。' },
 };

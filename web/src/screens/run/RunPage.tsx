@@ -14,7 +14,7 @@ import { useTrueFor } from '../../lib/useTrueFor.ts';
 import { visible } from '../../lib/visible.ts';
 import { AckMark } from '../../parts/AckMark.tsx';
 import { EmptyPage } from '../../parts/EmptyPage.tsx';
-import { EndingText } from '../../parts/EndingText.tsx';
+import { EndingText, ForcedText } from '../../parts/EndingText.tsx';
 import { FailureDialog } from '../../parts/FailureDialog.tsx';
 import { Facts } from '../../parts/Facts.tsx';
 import { Filled, slot } from '../../parts/Filled.tsx';
@@ -91,6 +91,7 @@ function RunView({ run }: { run: Run }) {
       <AttemptsBar run={run} />
       {run.orphaned && <LateEndNotice late={run.orphaned} />}
       {run.ending && <Alert color="yellow" variant="light" icon={<Icon name="clock" />}><EndingText ending={run.ending} /></Alert>}
+      {run.forced && <Alert color="yellow" variant="light" icon={<Icon name="warn" />}><ForcedText forced={run.forced} /></Alert>}
       {run.hidden && <Alert color="gray" variant="light" icon={<Icon name="key" />}>{t('run.hiddenText')}</Alert>}
       {run.acknowledged && <Acknowledged run={run} acknowledged={run.acknowledged} />}
       <Outcome run={run} acts={troubled && mayRun && <><Again run={run} disabled={!endedBefore} variant="filled" /><Acknowledge run={run} /></>} />
@@ -175,7 +176,7 @@ function Acts({ run, again }: { run: Run; again: boolean }) {
   return (
     <>
       {again && <Acknowledge run={run} />}
-      {run.digest !== undefined && run.status === 'running' && <PauseFlowRun run={run} />}
+      {run.digest !== undefined && run.status === 'running' && !run.ending && <PauseFlowRun run={run} />}
       {ended
         ? again && <Again run={run} disabled={!endedBefore} />
         : <Button color="red" leftSection={<Icon name="stop" size={16} />} onClick={() => setAsking(true)}>{t(cleanUp ? 'kill.cleanUpOpen' : waits ? 'kill.cancel' : 'run.kill')}</Button>}
