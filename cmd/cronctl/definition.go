@@ -98,12 +98,20 @@ func readJob(data []byte) (job common.Job, faults common.Faults) {
 	if err := json.Unmarshal(data, &job); err != nil && len(faults) == 0 {
 		location, message := "", err.Error()
 		if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
-			location, message = wrong.Field, "cannot be a "+wrong.Value
+			location, message = wrong.Field, "cannot be "+article(wrong.Value)
 		}
 		faults.Add(location, "type", nil, "%s", message)
 	}
 	job.DefaultTimezone("UTC") // as the server of a cluster without a setting
 	return job, faults
+}
+
+// article returns a kind of JSON value with its article.
+func article(kind string) string {
+	if strings.HasPrefix(kind, "array") || strings.HasPrefix(kind, "object") {
+		return "an " + kind
+	}
+	return "a " + kind
 }
 
 // maxFormFaults bounds the faults that are listed.
@@ -118,7 +126,7 @@ func checkForm(value any, t reflect.Type, at string, faults *common.Faults) {
 		t = t.Elem()
 	}
 	object, isObject := value.(map[string]any)
-	if !isObject && reflect.PointerTo(t).Implements(reflect.TypeFor[json.Unmarshaler]()) {
+	if !isObject && t.Kind() != reflect.Map && reflect.PointerTo(t).Implements(reflect.TypeFor[json.Unmarshaler]()) {
 		return // it has a short form, which it reads itself
 	}
 	switch t.Kind() {

@@ -133,6 +133,7 @@ func TestFlowTry_Faults_AreThoseOfValidate(t *testing.T) {
 		"name: bad\nsteps:\n- {name: a, command: x, after: [{step: b, onn: done}], env: {A: 1}, retry: [1]}\n",
 		"name: bad\nsteps:\n- {name: a, command: x, allowFailure: 1, successExitCodes: 3, slots: x, priority: 1.5}\n",
 		"name: bad\nsteps: {name: a}\n",
+		"name: bad\nparams: [X]\nsteps: [{name: a, command: x}]\n",
 		"name: bad\nparams: {X: 1}\nsteps:\n- {name: a, command: x, outputs: {v: {listed: true}}}\n",
 	} {
 		from := file(t, "bad.yaml", definition)

@@ -316,6 +316,12 @@ func TestValidate_CleanUp(t *testing.T) {
 			t.Errorf("%s: %q, want %q", name, got, c.want)
 		}
 	}
+	for _, timeout := range []common.Duration{"0s", "61m", "9000h"} {
+		job := steps(inline("a"), with(final("z"), func(s *common.Step) { s.Timeout = timeout }))
+		if got := Validate(&job); len(got) != 1 || got[0].Message != "must be from 1ms to 1h with finally" {
+			t.Errorf("the timeout %s: %+v", timeout, got)
+		}
+	}
 	job := steps(inline("a"))
 	for i := range 21 {
 		job.Steps = append(job.Steps, final(fmt.Sprint("z", i)))

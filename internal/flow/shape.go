@@ -4,6 +4,7 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"time"
 
 	"carillon/internal/common"
 )
@@ -88,8 +89,10 @@ func (b *builder) cleanUp(i int) {
 				With("beside", "finally")
 		}
 	}
-	if def.Timeout.Or(0) > common.MaxCleanUpTimeout {
-		b.add(at(i, "timeout"), "range", def.Timeout, "must be at most 1h with finally").With("most", "1h")
+	if v, err := def.Timeout.Value(); def.Timeout != "" && err == nil &&
+		(v < time.Millisecond || v > common.MaxCleanUpTimeout) {
+		b.add(at(i, "timeout"), "range", def.Timeout, "must be from 1ms to 1h with finally").
+			With("least", "1ms", "most", "1h")
 	}
 }
 

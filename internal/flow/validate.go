@@ -102,6 +102,11 @@ func (b *builder) fields(i int) {
 		if def.Command == "" && len(def.Args) == 0 { // kind reports it
 			faults = slices.DeleteFunc(faults, func(f common.Fault) bool { return f.Location == "command" })
 		}
+		if def.Finally { // cleanUp reports it, with the range of clean-up steps
+			faults = slices.DeleteFunc(faults, func(f common.Fault) bool {
+				return f.Location == "timeout" && f.Code == "range"
+			})
+		}
 		b.nested(prefix, faults)
 		b.targets(prefix+"env", b.graph.steps[i].texts)
 	case common.JobStep:
