@@ -13,11 +13,12 @@ import (
 	"carillon/internal/flow"
 )
 
-// Store reads and advances flow runs. It is safe for concurrent use.
+// Store reads and advances flow runs. It is safe for concurrent use, except for Sweep.
 type Store struct {
-	etcd   etcdkit.Store
-	worker string // whose outbox receives the outcomes
-	parent func(job string) bool
+	etcd    etcdkit.Store
+	worker  string // whose outbox receives the outcomes
+	parent  func(job string) bool
+	pending map[string]pendingTrigger // by key, at the last sweep; owned by Sweep
 }
 
 // New returns a store that writes outcomes to the worker's outbox. now is the wall clock; parent reports whether other

@@ -3,11 +3,13 @@ package etcd
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"go.etcd.io/etcd/api/v3/mvccpb"
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"carillon/internal/common"
@@ -575,6 +577,95 @@ func TestSweep_RemovesWhatEndedFlowRunsHaveLeft(t *testing.T) {
 	if got := r.outcome(common.NodeFire("u", flowRun, "a") + ".1"); got.Status != common.StatusSkipped ||
 		got.Reason.Code != common.ReasonParentGone {
 		t.Errorf("outcome: %+v", got)
+	}
+}
+
+// counted counts reads of etcd, and the values that they return.
+type counted struct {
+	clientv3.KV
+	headLists, values int
+}
+
+func (c *counted) Get(ctx context.Context, key string, opts ...clientv3.OpOption) (*clientv3.GetResponse, error) {
+	if key == common.FlowRunsPrefix {
+		c.headLists++
+	}
+	resp, err := c.KV.Get(ctx, key, opts...)
+	if err == nil {
+		c.count(resp.Kvs)
+	}
+	return resp, err
+}
+
+func (c *counted) count(kvs []*mvccpb.KeyValue) {
+	for _, kv := range kvs {
+		if len(kv.Value) > 0 {
+			c.values++
+		}
+	}
+}
+
+func (c *counted) Txn(ctx context.Context) clientv3.Txn { return &countedTxn{c.KV.Txn(ctx), c} }
+
+type countedTxn struct {
+	clientv3.Txn
+	to *counted
+}
+
+func (t *countedTxn) If(cs ...clientv3.Cmp) clientv3.Txn { t.Txn = t.Txn.If(cs...); return t }
+
+func (t *countedTxn) Then(ops ...clientv3.Op) clientv3.Txn { t.Txn = t.Txn.Then(ops...); return t }
+
+func (t *countedTxn) Commit() (*clientv3.TxnResponse, error) {
+	resp, err := t.Txn.Commit()
+	if err == nil {
+		for _, r := range resp.Responses {
+			if r.GetResponseRange() != nil {
+				t.to.count(r.GetResponseRange().Kvs)
+			}
+		}
+	}
+	return resp, err
+}
+
+// A sweep lists keys: it reads the value of a trigger once, and of one that is claimed soon never; the heads once,
+// however many flow runs it has to check.
+func TestSweep_ReadsKeysOnly(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	run := r.begin(nil)
+	if done, _, err := r.Start(t.Context(), run, []flow.Start{inline("a"), inline("b")}); !done || err != nil {
+		t.Fatal(done, err)
+	}
+	for i := range 5 {
+		r.put(common.TriggerKey("plain", fmt.Sprint("p.", i)), common.Trigger{ID: fmt.Sprint("p.", i), Job: "plain"})
+		gone := fmt.Sprint("gone.", i, ".1")
+		r.put(common.FlowNodeKey(gone, "a"), common.Node{State: common.NodeEnded})
+	}
+	reads := &counted{KV: r.client.KV}
+	r.client.KV = reads
+	for i, want := range []struct{ headLists, values int }{{1, 0}, {1, 7}, {1, 0}} {
+		reads.headLists, reads.values = 0, 0
+		if _, err := r.Sweep(t.Context(), func(run string) bool { return false }); err != nil {
+			t.Fatal(err)
+		}
+		// The two triggers of the flow run are read again, as lives denies it.
+		if i > 0 {
+			want.values += 2
+		}
+		if reads.headLists != want.headLists || reads.values != want.values {
+			t.Errorf("sweep %d: %d lists of heads and %d values, want %+v", i, reads.headLists, reads.values, want)
+		}
+	}
+	reads.headLists, reads.values = 0, 0
+	if _, err := r.Sweep(t.Context(), func(run string) bool { return run == flowRun }); err != nil {
+		t.Fatal(err)
+	}
+	if reads.headLists != 0 || reads.values != 0 {
+		t.Errorf("of a live flow run: %d lists of heads and %d values", reads.headLists, reads.values)
+	}
+	if left := r.keys(common.FlowNodesPrefix); len(left) != 2 {
+		t.Errorf("left: %q", left)
 	}
 }
 
