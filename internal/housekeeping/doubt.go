@@ -2,9 +2,11 @@ package housekeeping
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
+	"carillon/internal/common"
 	"carillon/internal/runlog"
 )
 
@@ -18,6 +20,9 @@ const (
 	// time is stored.
 	steady    = time.Hour
 	noteEvery = 10 * time.Minute
+	// pageOfRuns and mostSearched bound the search for a run that ended long ago: a page, and all runs that are read.
+	pageOfRuns   = 500
+	mostSearched = 50_000
 )
 
 // TrustedTime stores the time up to which the clock was trusted, for the next elected master.
@@ -53,11 +58,10 @@ func (k *Keeper) trusts(ctx context.Context, now time.Time) (bool, error) {
 	}
 	doubtful := now.Sub(t.noted) > leap
 	if t.noted.IsZero() && t.since.IsZero() { // then only the history can be compared
-		oldest, err := k.oldest(ctx)
-		if err != nil {
+		var err error
+		if doubtful, err = k.endedBefore(ctx, now.Add(-leap)); err != nil {
 			return false, err
 		}
-		doubtful = !oldest.IsZero() && now.Sub(oldest) > leap
 	}
 	if doubtful {
 		passed := time.Since(t.since)
@@ -83,15 +87,65 @@ func (k *Keeper) trusts(ctx context.Context, now time.Time) (bool, error) {
 	return true, nil
 }
 
-// oldest returns the time of the oldest run; zero without runs.
-func (k *Keeper) oldest(ctx context.Context) (at time.Time, err error) {
-	_, err = k.each(ctx, func(kept *runlog.Kept) error {
-		if at.IsZero() || kept.Oldest.Before(at) {
-			at = kept.Oldest
+// errFound ends a search.
+var errFound = errors.New("found")
+
+// endedBefore reports whether a run ended before a time. Planned times do not count: a backfill has runs of past dates
+// on the first day.
+func (k *Keeper) endedBefore(ctx context.Context, at time.Time) (bool, error) {
+	read := 0
+	_, err := k.each(ctx, func(kept *runlog.Kept) error {
+		if !kept.Oldest.Before(at) { // its runs have ended later still
+			return nil
 		}
-		return nil
+		return k.search(ctx, kept.Job, at, &read)
 	})
-	return at, err
+	if errors.Is(err, errFound) {
+		return true, nil
+	}
+	return false, err
+}
+
+// search returns errFound if a run of a job ended before a time, or if too many runs would have to be read.
+func (k *Keeper) search(ctx context.Context, job string, at time.Time, read *int) error {
+	q := runlog.Query{Job: job, To: at, Oldest: true, Limit: pageOfRuns}
+	for {
+		var found runlog.Found
+		err := k.pace.piece(ctx, func(ctx context.Context) (err error) {
+			found, err = k.cfg.Store.Runs(ctx, q)
+			return err
+		})
+		if err != nil {
+			return fmt.Errorf("list runs of job %q: %w", job, err)
+		}
+		for i := range found.Runs {
+			if endOf(&found.Runs[i]).Before(at) {
+				return errFound
+			}
+		}
+		if *read += len(found.Runs); *read > mostSearched {
+			return errFound // it may have ended before
+		}
+		switch {
+		case found.Until != nil:
+			q.Before = found.Until
+		case len(found.Runs) < pageOfRuns:
+			return nil
+		default:
+			q.Before = new(runlog.PositionOf(&found.Runs[len(found.Runs)-1]))
+		}
+	}
+}
+
+// endOf returns when a run ended; for one without an end, when it could start.
+func endOf(r *common.Run) time.Time {
+	switch {
+	case r.EndedAt != nil:
+		return *r.EndedAt
+	case r.ReadyAt != nil:
+		return *r.ReadyAt
+	}
+	return r.PlannedAt
 }
 
 // doubt stores the text of the condition for a suspect clock.

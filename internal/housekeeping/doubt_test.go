@@ -133,6 +133,31 @@ func TestClock_IsTrusted(t *testing.T) {
 	})
 }
 
+// A backfill on the first day has runs of past dates, which have just ended.
+func TestClock_RunsOfPastDates_AreNoReasonForDoubt(t *testing.T) {
+	for name, c := range map[string]struct {
+		ended   time.Time
+		suspect bool
+	}{"ended now": {noon, false}, "ended two days ago": {noon.Add(-48 * time.Hour), true}} {
+		t.Run(name, func(t *testing.T) {
+			virtualtime.Test(t, func(t *testing.T) {
+				store := &shelf{runs: map[string][]time.Time{"a": each(3*pageOfRuns, 24*time.Hour)}, ended: c.ended}
+				h := newHouse(store, rules{"a": {Runs: 5}})
+				h.page.at = time.Time{}
+				h.during(t, func() {
+					after(time.Minute)
+					if got := len(h.Conditions()) > 0; got != c.suspect {
+						t.Errorf("conditions: %v", h.Conditions())
+					}
+				})
+				if got := h.page.at.IsZero(); got != c.suspect {
+					t.Errorf("trusted until %v", h.page.at)
+				}
+			})
+		})
+	}
+}
+
 // What was noted and cannot be read is no reason to believe anything.
 func TestStoredTimeUnreadable_ClockIsNotTrusted(t *testing.T) {
 	virtualtime.Test(t, func(t *testing.T) {

@@ -59,9 +59,15 @@ type Observer interface {
 	Kept(took time.Duration, failed bool) // a pass is over
 }
 
+// Store is the log store.
+type Store interface {
+	runlog.Upkeep
+	Runs(ctx context.Context, q runlog.Query) (runlog.Found, error)
+}
+
 // Config configures a keeper.
 type Config struct {
-	Store runlog.Upkeep
+	Store Store
 	Jobs  Jobs
 	// Now returns the time that determines expiry, or why nothing may be deleted now: the clock is wrong, or
 	// the jobs are unknown.

@@ -118,6 +118,7 @@ func TestExpiries(t *testing.T) {
 // shelf is a store that holds the times of runs. Each call takes a while.
 type shelf struct {
 	runs  map[string][]time.Time // of each job, the oldest first
+	ended time.Time              // of all runs; zero: when they were planned
 	takes time.Duration
 	per   time.Duration // and this for each run that goes
 	fault *atomic.Pointer[error]
@@ -147,6 +148,19 @@ func (s *shelf) Kept(ctx context.Context, after string, limit int) (page []runlo
 		}
 	}
 	return page, s.work(ctx, "kept", s.takes)
+}
+
+func (s *shelf) Runs(_ context.Context, q runlog.Query) (found runlog.Found, err error) {
+	for _, at := range s.runs[q.Job] {
+		run := common.Run{ID: at.String(), Job: q.Job, PlannedAt: at, EndedAt: &at}
+		if !s.ended.IsZero() {
+			run.EndedAt = &s.ended
+		}
+		if at.Before(q.To) && (q.Before == nil || at.After(q.Before.PlannedAt)) && len(found.Runs) < q.Limit {
+			found.Runs = append(found.Runs, run)
+		}
+	}
+	return found, nil
 }
 
 func (s *shelf) Expire(ctx context.Context, e runlog.Expiry) (gone runlog.Expired, err error) {
