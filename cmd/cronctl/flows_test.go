@@ -290,9 +290,11 @@ func TestRerunFlow(t *testing.T) {
 		Flow: &common.FlowRef{Digest: "d"}}}
 	s.runs[flowRunID] = &common.Run{ID: flowRunID, Fire: "u.t1", Job: "etl", JobUID: "u", Attempt: 1, Digest: "d",
 		Status: common.StatusFailed}
-	s.flows.plan = flow.Plan{Run: []string{"load", "report"}, Kept: []string{"extract"}}
+	s.flows.plan = flow.Plan{Run: []string{"load", "report", "tidy"}, Kept: []string{"extract"},
+		CleanUps: []string{"tidy"}, Skipped: []string{"unlock"}, New: []string{"report"}}
 	s.run("rerun", flowRunID, "--from", "load", "--dry-run").want(t, exitOK, "would request u.t1.2",
-		"runs  2 nodes: load, report", "keeps 1 node: extract")
+		"runs  3 nodes: load, report, tidy (clean-up)\n", "keeps 1 node: extract\n", "new:  1 node: report\n",
+		"skips 1 node: unlock (clean-up)\n")
 	if len(s.asked) > 0 || s.flows.replans[0] != "from [load] d" {
 		t.Errorf("%+v, %q", s.asked, s.flows.replans)
 	}

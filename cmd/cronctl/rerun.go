@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -103,8 +104,14 @@ func (c *cli) rerunFlow(ctx context.Context, api *apiclient.API, runs []string, 
 	}
 	fmt.Fprintln(c.stdout, oneLine(verb+" "+done.Run))
 	if p := done.Plan; p != nil {
-		c.showPart("runs ", p.Run, int(p.RunTotal))
-		c.showPart("keeps", p.Kept, int(p.KeptTotal))
+		c.showPart("runs ", p.Run, int(p.RunTotal), value(p.CleanUps))
+		c.showPart("keeps", p.Kept, int(p.KeptTotal), nil)
+		if total := int(value(p.NewTotal)); total > 0 {
+			c.showPart("new: ", value(p.New), total, nil)
+		}
+		if skipped := value(p.Skipped); len(skipped) > 0 {
+			c.showPart("skips", skipped, len(skipped), skipped)
+		}
 	}
 	return nil
 }
@@ -112,10 +119,18 @@ func (c *cli) rerunFlow(ctx context.Context, api *apiclient.API, runs []string, 
 // mostShown is the number of names that a preview shows.
 const mostShown = 20
 
-func (c *cli) showPart(verb string, names []string, total int) {
+// showPart prints the nodes of a part of the plan, and which of them are clean-up steps.
+func (c *cli) showPart(verb string, names []string, total int, cleanUps []string) {
 	text := fmt.Sprintf("%s %s", verb, common.Count(total, "node", "nodes"))
+	var shown []string
+	for _, name := range names[:min(len(names), mostShown)] {
+		if slices.Contains(cleanUps, name) {
+			name += " (" + cleanUp + ")"
+		}
+		shown = append(shown, name)
+	}
 	if total > 0 {
-		text += ": " + strings.Join(names[:min(len(names), mostShown)], ", ")
+		text += ": " + strings.Join(shown, ", ")
 	}
 	if total > mostShown {
 		text += ", …"

@@ -7208,6 +7208,9 @@ type RerunAccepted struct {
 
 // RerunPlan defines model for RerunPlan.
 type RerunPlan struct {
+	// CleanUps Names of the clean-up steps (finally) among those that run.
+	CleanUps *[]string `json:"cleanUps,omitempty"`
+
 	// Digest Identifies the definition with which they run.
 	Digest *string `json:"digest,omitempty"`
 
@@ -7220,11 +7223,20 @@ type RerunPlan struct {
 	// Live The flow run has not ended: the node is started again in it.
 	Live *bool `json:"live,omitempty"`
 
+	// New Names of the steps that the earlier flow run did not have. The first 500 of them; none with scope all.
+	New *[]string `json:"new,omitempty"`
+
+	// NewTotal Number of these steps.
+	NewTotal *int64 `json:"newTotal,omitempty"`
+
 	// Run Names of the nodes that run, in the order of the definition: steps, and items of maps of which others are kept. The first 500 of them.
 	Run []string `json:"run"`
 
 	// RunTotal Number of nodes that run. A map of which all items run counts as one.
 	RunTotal int64 `json:"runTotal"`
+
+	// Skipped Names of the clean-up steps that are skipped: the steps that they clean up after do not run.
+	Skipped *[]string `json:"skipped,omitempty"`
 }
 
 // RerunRequest defines model for RerunRequest.

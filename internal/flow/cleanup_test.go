@@ -193,13 +193,14 @@ func TestCleanUp_Rerun(t *testing.T) {
 		ends  map[string]string
 		scope Scope
 		want  string // the nodes that are started
+		clean string // of these, the clean-up steps; then those that are skipped
 	}{
-		"failed":                 {map[string]string{"b": "exit:1"}, Scope{Kind: ScopeFailed}, "b y"},
-		"a failed clean-up step": {map[string]string{"z": "exit:1"}, Scope{Kind: ScopeFailed}, "z"},
-		"from":                   {nil, Scope{Kind: ScopeFrom, Steps: []string{"c"}}, "c z"},
-		"from a clean-up step":   {nil, Scope{Kind: ScopeFrom, Steps: []string{"y"}}, "y"},
-		"only":                   {nil, Scope{Kind: ScopeOnly, Steps: []string{"b"}}, "b y"},
-		"all":                    {nil, Scope{Kind: ScopeAll}, "a c b y z"},
+		"failed":                 {map[string]string{"b": "exit:1"}, Scope{Kind: ScopeFailed}, "b y", "[y] [z]"},
+		"a failed clean-up step": {map[string]string{"z": "exit:1"}, Scope{Kind: ScopeFailed}, "z", "[z] [y]"},
+		"from":                   {nil, Scope{Kind: ScopeFrom, Steps: []string{"c"}}, "c z", "[z] [y]"},
+		"from a clean-up step":   {nil, Scope{Kind: ScopeFrom, Steps: []string{"y"}}, "y", "[y] [z]"},
+		"only":                   {nil, Scope{Kind: ScopeOnly, Steps: []string{"b"}}, "b y", "[y] [z]"},
+		"all":                    {nil, Scope{Kind: ScopeAll}, "a c b y z", "[y z] []"},
 	} {
 		r := newRig(t, compiled(t, job), outcomes(c.ends))
 		r.run()
@@ -209,6 +210,9 @@ func TestCleanUp_Rerun(t *testing.T) {
 		}
 		if got := strings.Join(plan.Run, " "); got != c.want && c.scope.Kind != ScopeAll {
 			t.Errorf("%s: planned %s, want %s", name, got, c.want)
+		}
+		if got := fmt.Sprint(plan.CleanUps, " ", plan.Skipped); got != c.clean || len(plan.New) != 0 {
+			t.Errorf("%s: clean-up %s, want %s; new: %s", name, got, c.clean, plan.New)
 		}
 		again := newRig(t, r.state.graph, outcomes(nil))
 		if again.head.Base = plan.Base; !plan.Base.Keeps() {

@@ -30,9 +30,12 @@ const (
 
 // Plan is what a re-run would run and keep. Base belongs into the head of the new flow run.
 type Plan struct {
-	Run  []string // names of steps, and of items of maps that are partly kept
-	Kept []string // names of steps
-	Base *common.Base
+	Run      []string // names of steps, and of items of maps that are partly kept
+	Kept     []string // names of steps
+	CleanUps []string // the clean-up steps among those that run
+	Skipped  []string // clean-up steps that do not run: what they clean up after does not run
+	New      []string // steps that the earlier flow run did not have; none with ScopeAll, for which it is not read
+	Base     *common.Base
 }
 
 // Replan plans the re-run of a flow run that has ended. before holds its marks, and a base from Recall if it kept nodes
@@ -54,6 +57,11 @@ func Replan(before *State, now *Graph, scope Scope) (*Plan, error) {
 		}
 	}
 	p.cleanUps(plan)
+	for i := range now.steps {
+		if _, known := before.graph.index[now.steps[i].def.Name]; !known {
+			plan.New = append(plan.New, now.steps[i].def.Name)
+		}
+	}
 	if was := before.head.Spread; was != nil && scope.Kind == ScopeFailed { // the items are numbered by it
 		same := *was
 		same.Moved = 0
@@ -222,8 +230,11 @@ func (p *planner) cleanUps(plan *Plan) {
 		}
 	}
 	for i := range p.now.steps {
-		if listed[i] {
-			plan.Run = append(plan.Run, p.now.steps[i].def.Name)
+		switch name := p.now.steps[i].def.Name; {
+		case listed[i]:
+			plan.Run, plan.CleanUps = append(plan.Run, name), append(plan.CleanUps, name)
+		case p.now.steps[i].final:
+			plan.Skipped = append(plan.Skipped, name)
 		}
 	}
 }

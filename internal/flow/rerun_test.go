@@ -121,6 +121,9 @@ func TestReplan_OtherDefinition(t *testing.T) {
 		if err == nil && strings.Join(plan.Run, " ") != c.want {
 			t.Errorf("%s: %v, want %s", c.name, plan.Run, c.want)
 		}
+		if err == nil && slices.Equal(plan.New, []string{"n"}) != (c.name == "a new step") {
+			t.Errorf("%s: new are %v", c.name, plan.New)
+		}
 	}
 }
 

@@ -40,6 +40,10 @@ type RerunPlan struct {
 	RunTotal  int      `json:"runTotal" doc:"Number of nodes that run. A map of which all items run counts as one."`
 	Kept      []string `json:"kept" nullable:"false" doc:"Names of the steps that are kept. The first 500 of them."`
 	KeptTotal int      `json:"keptTotal" doc:"Number of steps that are kept."`
+	CleanUps  []string `json:"cleanUps,omitempty" nullable:"false" doc:"Names of the clean-up steps (finally) among those that run."`
+	Skipped   []string `json:"skipped,omitempty" nullable:"false" doc:"Names of the clean-up steps that are skipped: the steps that they clean up after do not run."`
+	New       []string `json:"new,omitempty" nullable:"false" doc:"Names of the steps that the earlier flow run did not have. The first 500 of them; none with scope all."`
+	NewTotal  int      `json:"newTotal,omitempty" doc:"Number of these steps."`
 	Digest    string   `json:"digest,omitempty" doc:"Identifies the definition with which they run."`
 	Live      bool     `json:"live,omitempty" doc:"The flow run has not ended: the node is started again in it."`
 }
@@ -53,6 +57,10 @@ func planOf(p *flow.Plan, digest string) *RerunPlan {
 		RunTotal:  len(p.Run),
 		Kept:      p.Kept[:min(len(p.Kept), mostPlanned)],
 		KeptTotal: len(p.Kept),
+		CleanUps:  p.CleanUps,
+		Skipped:   p.Skipped,
+		New:       p.New[:min(len(p.New), mostPlanned)],
+		NewTotal:  len(p.New),
 		Digest:    digest,
 	}
 }

@@ -26,7 +26,8 @@ func withFlowRun(t *testing.T) *apitest.Harness {
 	h.RunList = []common.Run{ended, live, node}
 	h.Jobs["etl"] = common.JobState{StoredJob: common.StoredJob{Job: common.Job{Name: "etl", Group: "ops"}, UID: "u",
 		Flow: &common.FlowRef{Digest: "new"}}, Version: 7}
-	h.Plan = flow.Plan{Run: []string{"load", "report"}, Kept: []string{"extract"}}
+	h.Plan = flow.Plan{Run: []string{"load", "report"}, Kept: []string{"extract"}, CleanUps: []string{"report"},
+		Skipped: []string{"tidy"}, New: []string{"load"}}
 	return h
 }
 
@@ -60,7 +61,8 @@ func TestRerunFlow_DryRun_ShowsWhatWouldRun(t *testing.T) {
 			t.Errorf("%s plans %q, want %q", body, asked, want)
 		}
 		if p := got.Plan; got.Run != "u.f1.2" || p == nil || p.RunTotal != 2 || p.KeptTotal != 1 ||
-			fmt.Sprint(p.Run, p.Kept) != "[load report] [extract]" {
+			fmt.Sprint(p.Run, p.Kept, p.CleanUps, p.Skipped, p.New, p.NewTotal) !=
+				"[load report] [extract] [report] [tidy] [load] 1" {
 			t.Errorf("%s: %+v", body, got)
 		}
 	}

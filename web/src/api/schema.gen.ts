@@ -5606,6 +5606,8 @@ export interface components {
             run: string;
         };
         RerunPlan: {
+            /** @description Names of the clean-up steps (finally) among those that run. */
+            cleanUps?: string[];
             /** @description Identifies the definition with which they run. */
             digest?: string;
             /** @description Names of the steps that are kept. The first 500 of them. */
@@ -5617,6 +5619,13 @@ export interface components {
             keptTotal: number;
             /** @description The flow run has not ended: the node is started again in it. */
             live?: boolean;
+            /** @description Names of the steps that the earlier flow run did not have. The first 500 of them; none with scope all. */
+            new?: string[];
+            /**
+             * Format: int64
+             * @description Number of these steps.
+             */
+            newTotal?: number;
             /** @description Names of the nodes that run, in the order of the definition: steps, and items of maps of which others are kept. The first 500 of them. */
             run: string[];
             /**
@@ -5624,6 +5633,8 @@ export interface components {
              * @description Number of nodes that run. A map of which all items run counts as one.
              */
             runTotal: number;
+            /** @description Names of the clean-up steps that are skipped: the steps that they clean up after do not run. */
+            skipped?: string[];
         };
         RerunRequest: {
             /** @description Ids of fires, or of their runs. */

@@ -20,6 +20,12 @@ export interface RerunPreview {
   runTotal: number;
   kept: readonly string[];
   keptTotal: number;
+  /** The clean-up steps among those that would run, and those that are skipped. */
+  cleanUps?: readonly string[];
+  skipped?: readonly string[];
+  /** Steps that the earlier run did not have. */
+  new?: readonly string[];
+  newTotal?: number;
 }
 
 export interface RerunForm {

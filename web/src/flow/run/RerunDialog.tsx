@@ -91,13 +91,13 @@ function Choice({ form, steps, ofWorkers, onChange }: { form: RerunForm; steps: 
   );
 }
 
-/** The nodes that would run, and the steps that are kept. */
-function Planned({ plan: { run, runTotal, kept, keptTotal }, kept: showsKept }: { plan: RerunPreview; kept: boolean }) {
+/** The nodes that would run, the steps that are kept, those that are new, and the clean-up steps that are skipped. */
+function Planned({ plan: { run, runTotal, kept, keptTotal, cleanUps = [], skipped = [], new: added = [], newTotal = 0 }, kept: showsKept }: { plan: RerunPreview; kept: boolean }) {
   const { t } = useTranslation();
   const list = (title: string, names: readonly string[], total: number) => (
     <>
       <strong>{title}</strong>
-      <PreviewList label={title} items={names.map((node) => nodeText(t, node))} total={total} />
+      <PreviewList label={title} items={names.map((node) => (cleanUps.includes(node) ? t('rerun.cleanUp', { step: nodeText(t, node) }) : nodeText(t, node)))} total={total} />
     </>
   );
   return (
@@ -105,6 +105,8 @@ function Planned({ plan: { run, runTotal, kept, keptTotal }, kept: showsKept }: 
       {runTotal === 0 ? <strong>{t('rerun.nothing')}</strong> : list(t('rerun.runs', { count: runTotal }), run, runTotal)}
       {showsKept && keptTotal > 0 && list(t('rerun.keeps', { count: keptTotal }), kept, keptTotal)}
       {showsKept && keptTotal === 0 && <div>{t('rerun.keepsNone')}</div>}
+      {newTotal > 0 && list(t('rerun.adds', { count: newTotal }), added, newTotal)}
+      {skipped.length > 0 && list(t('rerun.skips', { count: skipped.length }), skipped, skipped.length)}
     </>
   );
 }

@@ -78,8 +78,11 @@ it('a re-run can be confirmed only once its preview is loaded', async () => {
   });
   expect(button('Re-run')?.disabled, 'the preview is that of another request').toBe(true);
   await vi.waitFor(() => expect(asked).toHaveLength(2));
-  await act(async () => answer({ run: ['extract', 'load', 'report'], runTotal: 3, kept: [], keptTotal: 0 }));
+  await act(async () => answer({ run: ['extract', 'load', 'report'], runTotal: 3, kept: [], keptTotal: 0, cleanUps: ['report'], skipped: ['tidy'], new: ['load'], newTotal: 1 }));
   await vi.waitFor(() => expect(button('Re-run 3 nodes')).toBeDefined());
+  expect(text()).toContain('report (clean-up)');
+  expect(text()).toContain('1 step is new:');
+  expect(text()).toContain('1 clean-up step is skipped:');
   await act(async () => button('Re-run 3 nodes')?.click());
   expect(sent).toEqual([{ scope: 'all', definition: 'current' }]);
 });

@@ -15,7 +15,7 @@ export const flowRuns = {
       failed: 'Of a map only the failed items run again. Everything else is kept.', from: 'The chosen steps, and every step that comes after one of them.', only: 'Later steps keep their results, even if these change.', all: 'Nothing is kept.',
     },
     definitions: { current: 'As it is now', same: 'As in the earlier run' }, definitionHelp: { current: 'A fix takes effect.', same: 'Changes since then are ignored.' },
-    runs_one: '{{count}} node would run:', runs_other: '{{count}} nodes would run:', keeps_one: '{{count}} step is kept:', keeps_other: '{{count}} steps are kept:', keepsNone: 'No step is kept.', started: 'The re-run was requested.',
+    runs_one: '{{count}} node would run:', runs_other: '{{count}} nodes would run:', keeps_one: '{{count}} step is kept:', keeps_other: '{{count}} steps are kept:', keepsNone: 'No step is kept.', cleanUp: '{{step}} (clean-up)', adds_one: '{{count}} step is new:', adds_other: '{{count}} steps are new:', skips_one: '{{count}} clean-up step is skipped:', skips_other: '{{count}} clean-up steps are skipped:', started: 'The re-run was requested.',
     workers: {
       failed: 'Failed workers', all: 'All workers', help: { failed: 'The others keep their results.', all: 'It runs on the workers that are eligible then.' },
       runs_one: '{{count}} worker would run it again:', runs_other: '{{count}} workers would run it again:', confirm_one: 'Re-run on {{count}} worker', confirm_other: 'Re-run on {{count}} workers',
