@@ -211,6 +211,9 @@ func (c *cli) showApplied(a *apiclient.ApplyAnswer) error {
 			c.printDiff(value(item.Diff))
 		}
 	}
+	for i := range a.Items {
+		c.doubt(a.Items[i].Name, warningsOf(&a.Items[i]))
+	}
 	failed := c.refusals(a)
 	n := &a.Counts
 	if n.Unknown > 0 {
@@ -219,6 +222,15 @@ func (c *cli) showApplied(a *apiclient.ApplyAnswer) error {
 	fmt.Fprintf(c.stdout, "%d created, %d changed, %d unchanged, %d deleted, %d refused%s\n", n.Created, n.Changed,
 		n.Unchanged, n.Deleted, n.Refused, note)
 	return failed
+}
+
+// warningsOf returns the remarks on a job, with their places in it.
+func warningsOf(item *apiclient.Applied) (all []common.Fault) {
+	for _, f := range value(item.Warnings) {
+		_, at, _ := strings.Cut(f.Location, "].")
+		all = append(all, common.Fault{Location: at, Message: f.Message, Hint: value(f.Hint)})
+	}
+	return all
 }
 
 func (c *cli) showDiff(a *apiclient.ApplyAnswer) error {

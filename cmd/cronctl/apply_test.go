@@ -51,6 +51,25 @@ func TestApply(t *testing.T) {
 }
 
 // What was exported is what is there, byte for byte, also after it was applied.
+// Remarks on jobs that are saved go to the standard error, so that what is printed can be processed.
+func TestSave_OfAFlowWithoutTimeout_Warns(t *testing.T) {
+	s := newStage(t)
+	from := file(t, "etl.yaml", "name: etl\nsteps:\n- {name: a, command: x}\n")
+	const warning = "warning: etl: timeout is not set"
+	for _, args := range [][]string{{"apply", "-f", from, "--dry-run"}, {"create", "jobs", "-f", from, "--dry-run"},
+		{"apply", "-f", from}, {"create", "jobs", "-f", from, "--replace"}} {
+		if r := s.run(args...).want(t, exitOK, warning, "set the timeout"); strings.Contains(r.out, warning) {
+			t.Errorf("%v: the warning is in the output: %s", args, r.out)
+		}
+	}
+	if r := s.run("apply", "-f", from).want(t, exitOK, "1 unchanged"); r.err != "" {
+		t.Errorf("an unchanged flow: %s", r.err)
+	}
+	s.run("validate", "-f", from).want(t, exitOK, "warning: timeout: is not set")
+	s.run("apply", "-f", file(t, "etl.yaml", "name: etl\ntimeout: 1h\nsteps:\n- {name: a, command: x}\n")).want(t,
+		exitOK, "changed etl: timeout")
+}
+
 func TestExportApplyExport(t *testing.T) {
 	s := newStage(t)
 	all := `name: a

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -133,13 +134,13 @@ func (f *jobFlags) documents(c *cli, args []string) ([]document, error) {
 
 func (c *cli) createAll(ctx context.Context, api *apiclient.API, docs []document, f *jobFlags) error {
 	jobs := make([]common.Job, len(docs))
-	checked := make([][]common.Fault, len(docs))
+	checked, doubts := make([][]common.Fault, len(docs)), make([][]common.Fault, len(docs))
 	for i, d := range docs {
 		v, err := validate(ctx, api, d.data)
 		if err != nil {
 			return within(d.from, err)
 		}
-		checked[i] = v.Faults
+		checked[i], doubts[i] = v.Faults, v.Warnings
 		if jobs[i] = v.Job; len(v.Faults) > 0 { // the server returns valid jobs only
 			jobs[i], _ = decode[common.Job](d.data)
 		}
@@ -175,8 +176,20 @@ func (c *cli) createAll(ctx context.Context, api *apiclient.API, docs []document
 			return within(d.from, err)
 		}
 		fmt.Fprintf(c.stdout, "%s %s\n", verb, name)
+		c.doubt(name, doubts[i])
 	}
 	return nil
+}
+
+// doubt prints remarks on a job that was saved, or that would be.
+func (c *cli) doubt(name string, warnings []common.Fault) {
+	for _, f := range warnings {
+		text := strings.TrimSpace(f.Location + " " + f.Message)
+		if f.Hint != "" {
+			text += "; " + f.Hint
+		}
+		fmt.Fprintln(c.stderr, oneLine("warning: "+name+": "+text))
+	}
 }
 
 // parentsFirst returns the order in which jobs can be created, each after those that it names in after or in a step,

@@ -127,7 +127,7 @@ func TestFlowTry_WrongOptions(t *testing.T) {
 func TestFlowTry_Faults_AreThoseOfValidate(t *testing.T) {
 	s := newStage(t)
 	for _, definition := range []string{
-		"name: bad\nsteps:\n- {name: a, command: 'echo ${{ params.X }}', after: [c]}\n" +
+		"name: bad\ntimeout: 1h\nsteps:\n- {name: a, command: 'echo ${{ params.X }}', after: [c]}\n" +
 			"- {name: b, command: x, after: [a, nowhere]}\n- {name: c, command: x, after: [b]}\n",
 		"name: bad\nsteps:\n- {name: a, comand: x}\n",
 		"name: bad\nsteps:\n- {name: a, command: x, after: [{step: b, onn: done}], env: {A: 1}, retry: [1]}\n",

@@ -3580,6 +3580,9 @@ type Applied struct {
 
 	// Version The job's current version, if it exists.
 	Version *int64 `json:"version,omitempty"`
+
+	// Warnings Of a created or changed job: values that are accepted but probably not intended.
+	Warnings *[]Fault `json:"warnings,omitempty"`
 }
 
 // AppliedResult unknown: etcd did not respond, and the change may have been applied. Applying the same again is safe.
@@ -5633,6 +5636,9 @@ type JobMeta struct {
 
 	// Version Increases with each change; also the ETag.
 	Version int64 `json:"version"`
+
+	// Warnings In the response to a save: values that are accepted but probably not intended; locations are those of a request body. POST /jobs/validate also returns those that depend on other objects.
+	Warnings *[]Fault `json:"warnings,omitempty"`
 
 	// Words The schedule in words, in the language of Accept-Language; on request.
 	Words *string `json:"words,omitempty"`

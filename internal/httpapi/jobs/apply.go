@@ -60,6 +60,9 @@ type Applied struct {
 	Version int64    `json:"version,omitempty" doc:"The job's current version, if it exists."`
 	Fields  []string `json:"fields,omitempty" nullable:"false" doc:"The changed fields of a changed job."`
 	Diff    string   `json:"diff,omitempty" doc:"Unified diff, as for patch(1); for a dry run."`
+	// Warnings are of created and changed jobs.
+	Warnings []common.Fault `json:"warnings,omitempty" nullable:"false" doc:"Of a created or changed job: values that are accepted but probably not intended."`
+
 	Refusal *Refusal `json:"refusal,omitempty" doc:"Why the job was refused, or why the outcome is unknown."`
 }
 
@@ -139,7 +142,9 @@ func (s *manyResource) apply(ctx context.Context, in *applyInput) (*core.Body[Ap
 		inParallel(ctx, len(round), func(n int) {
 			i := round[n]
 			s.applyOne(ctx, &answer.Items[i], jobs[i], applying{together, coming, in.DryRun, in.Program})
-			answer.Items[i].Refusal.place(fmt.Sprintf("body.jobs[%d]", i))
+			at := fmt.Sprintf("body.jobs[%d]", i)
+			answer.Items[i].Refusal.place(at)
+			putAt(at, answer.Items[i].Warnings)
 		})
 		for _, i := range round {
 			item := &answer.Items[i]
@@ -207,9 +212,14 @@ func (r *Refusal) place(at string) {
 	if r == nil {
 		return
 	}
-	for i := range r.Errors {
-		if rest, ok := strings.CutPrefix(r.Errors[i].Location, "body"); ok {
-			r.Errors[i].Location = at + rest
+	putAt(at, r.Errors)
+}
+
+// putAt adds a position in the body to the locations of a job's faults.
+func putAt(at string, faults []common.Fault) {
+	for i := range faults {
+		if rest, ok := strings.CutPrefix(faults[i].Location, "body"); ok {
+			faults[i].Location = at + rest
 		}
 	}
 }
@@ -285,6 +295,9 @@ func (s *manyResource) applyOne(ctx context.Context, item *Applied, job *view.De
 	if err == nil {
 		item.Result, item.Version = string(saved.Effect), saved.State.Version
 		err = item.compare(saved.Before, &saved.State.Job, a.dry)
+		if found := doubts((*common.Job)(job)); saved.Effect != common.EffectUnchanged && len(found) > 0 {
+			item.Warnings = placed(found)
+		}
 	}
 	if err != nil {
 		item.fail(ctx, s.problems, err)

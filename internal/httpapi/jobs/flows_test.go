@@ -39,6 +39,49 @@ func TestFlow_RoundTrip(t *testing.T) {
 	}
 }
 
+// A flow run without a timeout may wait for ever: each way of saving such a flow says so, and reading it does not.
+func TestFlow_SavedWithoutTimeout_ReturnsAWarning(t *testing.T) {
+	h := apitest.NewHarness(t)
+	const endless = `{"name":"f","steps":[{"name":"a","command":"true"}]}`
+	const bounded = `{"name":"f","timeout":"1h","steps":[{"name":"a","command":"true"}]}`
+	for _, c := range []struct {
+		method, path, body string
+		status             int
+		warned             bool
+	}{
+		{"POST", "/api/v1/jobs", endless, 201, true},
+		{"GET", "/api/v1/jobs/f", "", 200, false},
+		{"PUT", "/api/v1/jobs/f", bounded, 200, false},
+		{"PUT", "/api/v1/jobs/f", endless, 200, true},
+		{"PATCH", "/api/v1/jobs/f", `{"timeout":"1h"}`, 200, false},
+		{"PATCH", "/api/v1/jobs/f", `{"timeout":null}`, 200, true},
+		{"PUT", "/api/v1/jobs/plain", `{"name":"plain","command":"true"}`, 201, false},
+	} {
+		headers := []string{}
+		if c.method == "PATCH" {
+			headers = []string{"Content-Type", "application/merge-patch+json"}
+		}
+		var job jobs.Job
+		apitest.Decode(t, h.Want(c.status, apitest.As("editor", c.method, c.path, c.body, headers...)), &job)
+		found := job.Meta.Warnings
+		if warned := len(found) == 1 && found[0].Code == "no_timeout" && found[0].Location == "body.timeout"; warned !=
+			c.warned || !c.warned && len(found) > 0 {
+			t.Errorf("%s %s %s: %+v", c.method, c.path, c.body, found)
+		}
+	}
+	body := `{"jobs":[{"name":"plain","command":"false"},{"name":"g","steps":[{"name":"a","command":"true"}]}]}`
+	for _, query := range []string{"?dryRun=true", ""} {
+		_, by := applied(h, "editor", query, body)
+		if found := by["g"].Warnings; len(found) != 1 || found[0].Location != "body.jobs[1].timeout" ||
+			len(by["plain"].Warnings) > 0 {
+			t.Errorf("apply %s: %+v", query, by)
+		}
+	}
+	if _, by := applied(h, "editor", "", body); len(by["g"].Warnings) > 0 {
+		t.Errorf("an unchanged flow: %+v", by["g"].Warnings)
+	}
+}
+
 func TestFlow_Faults(t *testing.T) {
 	h := apitest.NewHarness(t)
 	for body, at := range map[string]string{

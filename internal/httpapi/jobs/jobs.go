@@ -48,6 +48,8 @@ type JobMeta struct {
 	Parents  []common.ParentState `json:"parents,omitempty" nullable:"false" doc:"The jobs named in after, in that order, when one job is read."`
 	Children []string             `json:"children,omitempty" nullable:"false" doc:"Jobs that name this one in after, by name, 100 at most, when one job is read."`
 
+	Warnings []common.Fault `json:"warnings,omitempty" nullable:"false" doc:"In the response to a save: values that are accepted but probably not intended; locations are those of a request body. POST /jobs/validate also returns those that depend on other objects."`
+
 	Results []Result    `json:"results,omitempty" nullable:"false" doc:"Fires of the last 20 runs, newest first, each as its last attempt; on request."`
 	Late    bool        `json:"late,omitempty" doc:"One of the results should have started by now."`
 	Slow    bool        `json:"slow,omitempty" doc:"One of the results has been running much longer than usual."`
@@ -323,7 +325,7 @@ func (s *Resource) create(ctx context.Context, in *jobCreateInput) (*jobOutput, 
 		return nil, err
 	}
 	state, err := s.Jobs.CreateOnce(ctx, core.Actor(ctx), common.Job(in.Body.Definition), in.IdempotencyKey)
-	return s.output(ctx, http.StatusCreated, &state, err)
+	return s.saved(ctx, http.StatusCreated, &state, err)
 }
 
 func (s *Resource) put(ctx context.Context, in *jobPutInput) (*jobOutput, error) {
@@ -350,7 +352,7 @@ func (s *Resource) put(ctx context.Context, in *jobPutInput) (*jobOutput, error)
 			}
 			return state, err
 		})
-	return s.output(ctx, status, &state, err)
+	return s.saved(ctx, status, &state, err)
 }
 
 func (s *Resource) delete(ctx context.Context, in *jobDeleteInput) (*struct{}, error) {
@@ -379,6 +381,20 @@ func (s *Resource) output(ctx context.Context, status int, state *common.JobStat
 		out.Location = "/api/v1/jobs/" + state.Name
 	}
 	return out, nil
+}
+
+// saved is output for a definition that was saved, with remarks on it.
+func (s *Resource) saved(ctx context.Context, status int, state *common.JobState, err error) (*jobOutput, error) {
+	out, err := s.output(ctx, status, state, err)
+	return out.remark(&state.Job), err
+}
+
+// remark adds remarks on a definition that was saved, unless that has failed.
+func (o *jobOutput) remark(job *common.Job) *jobOutput {
+	if found := doubts(job); o != nil && len(found) > 0 {
+		o.Body.Meta.Warnings = placed(found)
+	}
+	return o
 }
 
 // answer returns a job as the caller may see it.

@@ -81,8 +81,8 @@ func placed(faults common.Faults) []common.Fault {
 	return all
 }
 
-// warnings returns remarks on values that are accepted but probably not intended.
-func (s *Resource) warnings(ctx context.Context, job *common.Job) (all common.Faults, err error) {
+// doubts returns remarks on values that are accepted but probably not intended, of the definition alone.
+func doubts(job *common.Job) (all common.Faults) {
 	job.EachSchedule(func(at string, _ int, s *common.JobSchedule) {
 		if spec, err := schedule.SpecOf(job.Name, s); err == nil && spec.Expr != "" {
 			for _, n := range schedule.Warnings(spec) {
@@ -99,6 +99,16 @@ func (s *Resource) warnings(ctx context.Context, job *common.Job) (all common.Fa
 		all.Add("params."+name, "param_decides", name, "programs may take a command or options from a variable of "+
 			"this name, and every operator of the group can set it").Hint = "choose another name, and give a pattern"
 	}
+	if job.IsFlow() && job.Timeout == "" {
+		all.Add("timeout", "no_timeout", nil, "is not set: a flow run whose step waits for a worker, for another job "+
+			"or for an approval waits without a limit").Hint = "set the timeout of the whole flow run, such as 1d"
+	}
+	return all
+}
+
+// warnings returns remarks on values that are accepted but probably not intended.
+func (s *Resource) warnings(ctx context.Context, job *common.Job) (all common.Faults, err error) {
+	all = doubts(job)
 	remarks, err := s.Types.Warnings(ctx, job)
 	if err != nil {
 		return nil, err

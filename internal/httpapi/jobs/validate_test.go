@@ -24,6 +24,8 @@ func TestValidateWarns(t *testing.T) {
 		{`{"name":"a","command":"true","cronExpr":"* 2 * * *"}`, "", "body.cronExpr cron_every_minute"},
 		{`{"name":"a","command":"true","notify":{"on":["failed"],"to":["ops","none","old"]}}`, "",
 			"body.notify.to[1] unknown_channel, body.notify.to[2] disabled_channel"},
+		{`{"name":"a","steps":[{"name":"s","command":"true"}]}`, "", "body.timeout no_timeout"},
+		{`{"name":"a","timeout":"1h","steps":[{"name":"s","command":"true"}]}`, "", ""},
 		{`{"name":"a","command":"true"}`, "?placement=true", "body.placement unplaced"},
 		{`{"name":"A","command":"true"}`, "?placement=true", ""},
 		{`{"name":"a","command":"true","params":{"DAY":{},"RSYNC_OPTS":{},"CFLAGS":{}}}`, "",

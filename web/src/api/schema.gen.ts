@@ -2126,6 +2126,8 @@ export interface components {
              * @description The job's current version, if it exists.
              */
             version?: number;
+            /** @description Of a created or changed job: values that are accepted but probably not intended. */
+            warnings?: components["schemas"]["Fault"][];
         };
         ApplyAnswer: {
             counts: components["schemas"]["ApplyCounts"];
@@ -4113,6 +4115,8 @@ export interface components {
              * @description Increases with each change; also the ETag.
              */
             version: number;
+            /** @description In the response to a save: values that are accepted but probably not intended; locations are those of a request body. POST /jobs/validate also returns those that depend on other objects. */
+            warnings?: components["schemas"]["Fault"][];
             /** @description The schedule in words, in the language of Accept-Language; on request. */
             words?: string;
         };
