@@ -167,6 +167,7 @@ func (c cluster) Latest(now time.Time) time.Time     { return now }
 func (c cluster) Trouble() string                    { return "" }
 func (c cluster) Windows() *maintenance.Set          { return nil }
 func (c cluster) Full() bool                         { return false }
+func (c cluster) FlowsFull(int) bool                 { return false }
 func member(id string, features ...string) common.Member {
 	m := common.Member{}
 	m.Life = common.Life{Worker: id, Life: "l"}

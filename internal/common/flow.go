@@ -19,6 +19,7 @@ const (
 	MaxConcurrency = 1000
 	MaxFlowSecrets = 256 // different secrets that the env of its steps refers to
 	MaxCleanUps    = 20
+	MaxLiveNodes   = 500_000 // of all live flow runs
 
 	DefaultCleanUpTimeout = "10m"
 	MaxCleanUpTimeout     = time.Hour

@@ -1,6 +1,9 @@
 package common
 
-import "time"
+import (
+	"strconv"
+	"time"
+)
 
 // FlowKind is what a flow run consists of.
 type FlowKind string
@@ -19,12 +22,16 @@ type FlowRef struct {
 	Parts    int      `json:"parts"`
 	Bytes    int      `json:"bytes"` // of the body, as JSON
 	Steps    int      `json:"steps"`
+	Items    int      `json:"items,omitempty"`   // constant items of its maps
 	StepsSum string   `json:"stepsSum"`          // equal for equal steps
 	Jobs     int      `json:"jobs,omitempty"`    // steps that run a job
 	Secrets  []string `json:"secrets,omitempty"` // that the env of its steps refers to, sorted
 	Types    []string `json:"types,omitempty"`   // of its steps, other than shell, sorted
 	Needs    []string `json:"needs,omitempty"`   // features of the workers that advance its flow runs, besides FeatureFlows
 }
+
+// Nodes returns the number of steps and of constant items of maps. Items of lists are known once a flow run reads them.
+func (r *FlowRef) Nodes() int { return r.Steps + r.Items }
 
 // Head is the value of /cron/flowruns/<job>/<run>: the flow run has not ended.
 type Head struct {
@@ -62,12 +69,32 @@ type Head struct {
 	StartDeadline time.Duration `json:"startDeadline,omitempty"`
 	Nonce         string        `json:"nonce"`
 	Needs         []string      `json:"needs,omitempty"`       // features of the workers that advance it
+	Nodes         int           `json:"nodes,omitempty"`       // steps and constant items; 0: unknown
 	Traceparent   string        `json:"traceparent,omitempty"` // that of the trigger
 
 	// Requests of operators.
 	Paused bool           `json:"paused,omitempty"`
 	Kill   *FlowKill      `json:"kill,omitempty"`
 	Rounds map[string]int `json:"rounds,omitempty"` // required rounds of nodes that were started again
+}
+
+// Load returns the number of nodes that the flow run counts for MaxLiveNodes. The fires of a backfill count by
+// themselves, if they are flow runs.
+func (h *Head) Load() int {
+	switch {
+	case h.Kind == KindBackfill:
+		return 0
+	case h.Spread != nil:
+		return h.Spread.Nodes
+	default:
+		return max(1, h.Nodes)
+	}
+}
+
+// FlowsFull returns the reason of a fire that waits until fewer nodes of flow runs are live.
+func FlowsFull() Reason {
+	return Reason{Code: ReasonFlowsFull, Data: map[string]string{"most": strconv.Itoa(MaxLiveNodes)},
+		Text: "the live flow runs have too many nodes, " + strconv.Itoa(MaxLiveNodes) + " at most"}
 }
 
 // AsRun returns the flow run with a status.

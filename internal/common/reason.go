@@ -72,7 +72,7 @@ const (
 	ReasonWaitsForSteps     = "waits_for_steps"    // it waits for steps before it
 	ReasonWaitsForMain      = "waits_for_main"     // a clean-up step waits for the end of all other steps
 	ReasonNodeLimit         = "node_limit"         // as many nodes run as may
-	ReasonFlowsFull         = "flows_full"         // the running flows have too many nodes
+	ReasonFlowsFull         = "flows_full"         // the live flow runs have too many nodes: see MaxLiveNodes
 
 	ReasonScaledDown     = "scaled_down"     // the replica is no longer wanted
 	ReasonMoved          = "moved"           // the replica was handed over

@@ -48,6 +48,9 @@ type Trigger struct {
 // a job has at most one.
 const QueuedTrigger = "queued"
 
+// Nested reports whether the trigger is of a node of a flow run, which waits for it.
+func (t *Trigger) Nested() bool { return t.Flow != nil && t.Flow.Kind != KindBackfill }
+
 // RunID returns the id of the run that the trigger requests.
 func (t *Trigger) RunID() string { return RunID(t.Fire, t.Attempt) }
 

@@ -103,6 +103,10 @@ func (d *Dispatcher) prepare(s scope, batch []item) ([]scheduler.Fire, []common.
 			d.answerLater(s, f, now.Add(poolRetry))
 			continue
 		}
+		if claim.Head != nil && err == nil && ok && !d.cfg.FlowLoad.Reserve(claim.Head, f.Bounded(), now) {
+			d.answerLater(s, f, now) // it is ranked again
+			continue
+		}
 		if err != nil {
 			d.cfg.Log.Error("fire_undecidable", "job", f.Job, "error", err)
 		}
@@ -234,6 +238,7 @@ func (d *Dispatcher) headOf(f *scheduler.Fire, r *common.Record) (head *common.H
 		Needs:      f.Flow.Needs,
 		Before:     r.Base,
 		Retry:      r.Retry,
+		Nodes:      f.Flow.Nodes,
 
 		Traceparent: r.Traceparent,
 	}

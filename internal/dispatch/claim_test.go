@@ -266,6 +266,43 @@ func TestClaim_FireOfAFlow_HasItsInterval(t *testing.T) {
 	})
 }
 
+// Flow runs that are claimed count before the watch delivers them: a batch claims no more than there is room for.
+func TestClaim_FlowRuns_WaitForRoomForTheirNodes(t *testing.T) {
+	load := scheduler.NewFlowLoad(10)
+	bubble(t, func(cfg *Config) { cfg.FlowLoad = load }, func(r *rig) {
+		r.cluster.mu.Lock()
+		r.cluster.load = load
+		r.cluster.mu.Unlock()
+		answer := common.ClaimResult{Verdict: common.Begun}
+		r.claimer.set(func(c *fakeClaimer) {
+			c.answer = func(*common.Claim) common.ClaimResult { return answer }
+		})
+		flow := func(job string) scheduler.Fire {
+			f := r.shot(job, "t")
+			f.Flow = &scheduler.Flow{Digest: "d", Nodes: 6}
+			return f
+		}
+		r.hand(flow("a"), flow("b"))
+		claims := r.claimer.claims()
+		if len(claims) != 1 || claims[0].Head.Nodes != 6 {
+			t.Fatalf("claims are %+v, want that of a flow run with 6 nodes", claims)
+		}
+		waits := r.settled()
+		if i := slices.IndexFunc(waits, func(s scheduler.Settled) bool { return s.Fire.Job != claims[0].Job }); i < 0 ||
+			waits[i].RetryAt.IsZero() {
+			t.Errorf("the other one is %+v, want it to wait", waits)
+		}
+		load.Heads(false, nil, []string{claims[0].Head.Run}) // nothing: it was never delivered
+		load.Heads(false, []common.FlowRun{{Head: *claims[0].Head}}, nil)
+		load.Heads(false, nil, []string{claims[0].Head.Run}) // it has ended
+		answer.Verdict = common.Blocked
+		r.hand(flow("c"))
+		if load.Full(10, time.Now()) || len(r.claimer.claims()) != 2 {
+			t.Error("a refused claim keeps its nodes")
+		}
+	})
+}
+
 // A flow that was saved since the request does not renumber the steps that its re-run keeps.
 func TestClaim_ReRunOfAFlow_KeepsWhatItsTriggerNames(t *testing.T) {
 	bubble(t, nil, func(r *rig) {

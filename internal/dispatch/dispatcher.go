@@ -45,6 +45,8 @@ type Config struct {
 	Log     *slog.Logger
 	Metrics Metrics
 	Pools   *scheduler.Pools // the scheduler's view of the pools; default: one without pools
+	// FlowLoad receives the flow runs that are claimed; nil: their nodes have no bound.
+	FlowLoad *scheduler.FlowLoad
 	// Restarted receives each replica of a daemon job that is started again, apart from handovers; may be nil.
 	Restarted func(common.RestartReason)
 }

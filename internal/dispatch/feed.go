@@ -67,7 +67,8 @@ func flowOf(job *common.StoredJob) *scheduler.Flow {
 	case job.RunOn != nil && !job.IsFlow():
 		return &scheduler.Flow{Digest: flow.Current(job), RunOn: job.RunOn}
 	case job.HasBody():
-		return &scheduler.Flow{Digest: job.Flow.Digest, Timeout: job.Timeout.Or(0), Needs: job.Flow.Needs}
+		return &scheduler.Flow{Digest: job.Flow.Digest, Timeout: job.Timeout.Or(0), Needs: job.Flow.Needs,
+			Nodes: job.Flow.Nodes()}
 	}
 	return nil
 }

@@ -400,6 +400,7 @@ type fakeCluster struct {
 	windows    *maintenance.Set
 	trouble    string
 	full       bool
+	load       *scheduler.FlowLoad
 	behind     time.Duration // of the cluster's clock behind ours
 }
 
@@ -437,6 +438,8 @@ func (c *fakeCluster) Windows() *maintenance.Set {
 	defer c.mu.Unlock()
 	return c.windows
 }
+
+func (c *fakeCluster) FlowsFull(nodes int) bool { return c.load.Full(nodes, time.Now()) }
 
 func (c *fakeCluster) Full() bool {
 	c.mu.Lock()

@@ -18,6 +18,9 @@ func (d *Dispatcher) settle(s scope, f scheduler.Fire, claim *common.Claim, r *c
 	settled := scheduler.Settled{Fire: f}
 	var execute func()
 	d.cfg.Pools.Release(claim.Record.Pool, common.PoolSlot{Job: claim.Job, Run: claim.Record.Run}, r.Fence)
+	if r.Verdict != common.Begun && r.Verdict != common.Failed { // a failed claim may have been granted
+		d.cfg.FlowLoad.Release(claim.Head)
+	}
 	switch r.Verdict {
 	case common.Claimed:
 		execute = d.admit(s, &settled, claim, r)

@@ -71,6 +71,9 @@ func Refer(job *common.Job) (parts [][]byte, ref *common.FlowRef, err error) {
 		if job.Steps[i].Kind() == common.JobStep {
 			ref.Jobs++
 		}
+		if f := job.Steps[i].ForEach; f != nil {
+			ref.Items += len(f.Items)
+		}
 	}
 	for len(data) > 0 {
 		n := min(partSize, len(data))

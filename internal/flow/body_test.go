@@ -181,6 +181,16 @@ func FuzzBody(f *testing.F) {
 	})
 }
 
+func TestRefer_CountsStepsAndConstantItems(t *testing.T) {
+	job := common.Job{Name: "f", Params: map[string]common.Param{"L": {}}, Steps: []common.Step{inline("a"),
+		with(inline("b"), func(s *common.Step) { s.ForEach = &common.ForEach{Items: []string{"x", "y", "z"}} }),
+		with(inline("c"), func(s *common.Step) { s.ForEach = &common.ForEach{List: "params.L"} })}}
+	_, ref, err := Refer(&job)
+	if err != nil || ref.Nodes() != 6 {
+		t.Errorf("%+v, %v: want 6 nodes", ref, err)
+	}
+}
+
 func TestRefer_JoinsNeedTheirFeature(t *testing.T) {
 	for name, c := range map[string]struct {
 		change func(*common.Step)

@@ -305,8 +305,11 @@ func TestPendingRunsHaveAReason(t *testing.T) {
 		if j.Placement != nil {
 			asked = append(asked, j.Name+" "+j.Placement.Selector+" on "+strings.Join(j.Placement.Workers, "+"))
 		}
-		if j.Name == "unplaced" {
+		switch j.Name {
+		case "unplaced":
 			return noWorker
+		case "crowded":
+			return new(common.FlowsFull())
 		}
 		return nil
 	}
@@ -335,6 +338,10 @@ func TestPendingRunsHaveAReason(t *testing.T) {
 	add(free, common.Trigger{ID: common.QueuedTrigger, NotBefore: noon}, common.ReasonQueued)
 	add(beside, common.Trigger{ID: "x", NotBefore: noon}, common.ReasonStarting)
 	add(unplaced, common.Trigger{ID: "x", NotBefore: noon}, common.ReasonNoWorker)
+	crowded := put("crowded", "")
+	add(crowded, common.Trigger{ID: "x", NotBefore: noon}, common.ReasonFlowsFull)
+	add(crowded, common.Trigger{ID: "y", NotBefore: noon, Flow: &common.FlowNode{Kind: common.KindFlow, Job: "outer",
+		Run: "u.1", Node: "a", UID: crowded.UID}}, common.ReasonStarting) // it is a step, and does not wait for that
 	for name, placement := range map[string]common.Placement{
 		"narrow": {Selector: "zone=a"},
 		"pinned": {Workers: []string{"south"}},

@@ -242,9 +242,9 @@ func New(cfg Config) (*Master, error) {
 	views := viewsetcd.New(cfg.Etcd, wallclock.Now, m.changed)
 	named := locks.New(cfg.Etcd, wallclock.Now, bootclock.Now, m.changed)
 	limits := pools.New(cfg.Etcd, wallclock.Now, m.changed, m.catalog)
-	why := func(job *common.StoredJob) *common.Reason {
-		return cmp.Or(limits.Planned(job), m.members.Unplaced(job))
-	}
+	load := flowetcd.NewLoad(cfg.Etcd, common.MaxLiveNodes, wallclock.Now)
+	unplaced := func(job *common.StoredJob) *common.Reason { return cmp.Or(m.members.Unplaced(job), load.Why(job)) }
+	why := func(job *common.StoredJob) *common.Reason { return cmp.Or(limits.Planned(job), unplaced(job)) }
 	types, err := typesetcd.NewCatalog(cfg.Etcd, m.members.Workers)
 	if err != nil {
 		return nil, err
@@ -254,7 +254,7 @@ func New(cfg Config) (*Master, error) {
 		Client:   cfg.Etcd,
 		Catalog:  m.catalog,
 		Outboxes: m.outboxes,
-		Unplaced: m.members.Unplaced,
+		Unplaced: unplaced,
 		Pooled:   limits.Why,
 		Windows:  m.windows.Windows,
 		Inline:   inlineOf(bodies),

@@ -28,6 +28,7 @@ type Flow struct {
 	Digest  string        // of the definition of the steps
 	Timeout time.Duration // of a flow run; 0: none
 	Needs   []string      // features of all workers that keep flow runs
+	Nodes   int           // steps and constant items; of one with RunOn 0
 	RunOn   *common.RunOn // of a job whose fires run on several workers; nil for one with steps
 }
 
@@ -98,6 +99,12 @@ type Fire struct {
 	// it may start since Admitted, if it has a pool.
 	PoolFull, PoolMissing bool
 	Admitted              time.Time
+}
+
+// Bounded reports whether the fire waits while the live flow runs have too many nodes. A step that is a flow does not:
+// the flow run that waits for it would keep its nodes meanwhile.
+func (f *Fire) Bounded() bool {
+	return f.Flow != nil && f.Flow.RunOn == nil && (f.Trigger == nil || !f.Trigger.Nested())
 }
 
 // Key identifies a planned fire by its job, and another one by its trigger.

@@ -39,6 +39,8 @@ type Cluster interface {
 	// Full reports whether the outboxes are full. Then this worker writes no outcomes of unclaimed fires: they wait at
 	// their cursors.
 	Full() bool
+	// FlowsFull reports whether a flow run with so many nodes has to wait, since the live ones have too many.
+	FlowsFull(nodes int) bool
 }
 
 // Agreed returns the time for decisions on fires: our clock, unless it is ahead of the latest time that may be claimed.
@@ -92,7 +94,7 @@ func (r *Ranking) Action(f *Fire, now time.Time) Action {
 	rank, ok := r.rank(&req, f)
 	ok = ok && r.agree(f)
 	base := f.base()
-	if ok && r.wanted(f.Trigger) && !f.PoolFull {
+	if ok && r.wanted(f.Trigger) && !f.PoolFull && r.fits(f) {
 		if f.Trigger != nil && f.Trigger.Worker != "" {
 			rank = 0 // only this worker may claim it
 		}
@@ -142,6 +144,8 @@ func (r *Ranking) expire(f *Fire, req *placement.Requirements, now, base time.Ti
 			action.Reason = common.PoolMissing(f.Terms.Pool)
 		case f.PoolFull:
 			action.Reason = common.PoolFull(f.Terms.Pool, 0)
+		case !r.fits(f):
+			action.Reason = common.FlowsFull()
 		default:
 			action.Reason = common.Reason{}
 		}
@@ -154,7 +158,8 @@ func (r *Ranking) expire(f *Fire, req *placement.Requirements, now, base time.Ti
 func (r *Ranking) Recheck(f *Fire, now time.Time) (eligible, read bool) {
 	alive, req := r.refresh(), r.requirementsOf(f)
 	_, eligible = placement.Rank(&req, r.candidates, r.self.Worker)
-	return alive && eligible && r.agree(f) && r.wanted(f.Trigger) && r.maintain(f, now) == 0, r.contested(f)
+	eligible = alive && eligible && r.agree(f) && r.fits(f)
+	return eligible && r.wanted(f.Trigger) && r.maintain(f, now) == 0, r.contested(f)
 }
 
 // maintain applies the maintenance windows to a fire, and returns for how long it has to wait; 0 if it need not. It
@@ -178,6 +183,9 @@ func (r *Ranking) agree(f *Fire) bool {
 		return slices.Contains(c.Features, common.FeatureFlows) && len(common.Lacking(f.Flow.Needs, c.Features)) > 0
 	})
 }
+
+// fits reports whether the nodes of the flow run that a fire begins have room beside those of the live ones.
+func (r *Ranking) fits(f *Fire) bool { return !f.Bounded() || !r.cluster.FlowsFull(f.Flow.Nodes) }
 
 // defers reports whether this worker lacks a feature that the job needs and another live worker has it: that worker
 // decides.

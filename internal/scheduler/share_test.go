@@ -14,6 +14,7 @@ type fakeCluster struct {
 	members    []common.Member
 	generation uint64
 	windows    *maintenance.Set
+	load       *FlowLoad
 	behind     time.Duration // of the cluster's clock behind ours
 }
 
@@ -27,6 +28,7 @@ func (c *fakeCluster) Latest(now time.Time) time.Time     { return now.Add(-c.be
 func (c *fakeCluster) Trouble() string                    { return "" }
 func (c *fakeCluster) Windows() *maintenance.Set          { return c.windows }
 func (c *fakeCluster) Full() bool                         { return false }
+func (c *fakeCluster) FlowsFull(nodes int) bool           { return c.load.Full(nodes, time.Time{}) }
 
 // member is a worker with slots and no more.
 func member(id string, change func(*common.Member)) common.Member {

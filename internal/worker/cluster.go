@@ -12,6 +12,7 @@ import (
 	"carillon/internal/health"
 	"carillon/internal/maintenance"
 	"carillon/internal/platform/wallclock"
+	"carillon/internal/scheduler"
 	"carillon/internal/scheduler/placement"
 )
 
@@ -25,6 +26,7 @@ type cluster struct {
 	wentBack   func() error       // why nothing may be claimed or resolved
 	stopping   func() bool
 	full       func() bool                             // whether the outboxes are full
+	load       *scheduler.FlowLoad                     // the nodes of live flow runs
 	clocked    func(skew time.Duration, disagree bool) // receives the verdict on this worker's clock
 	loop       *health.Loop                            // loop of follow
 }
@@ -67,6 +69,9 @@ func (c *cluster) drained() bool {
 	_, open := c.windows().Drains(c.life, wallclock.Now())
 	return open
 }
+
+// FlowsFull reports whether a flow run has to wait. It implements scheduler.Cluster.
+func (c *cluster) FlowsFull(nodes int) bool { return c.load.Full(nodes, wallclock.Now()) }
 
 // Full reports whether the outboxes are full. It implements scheduler.Cluster.
 func (c *cluster) Full() bool { return c.full() }

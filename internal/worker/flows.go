@@ -62,7 +62,11 @@ func (w *Worker) graphOf(ctx context.Context, head *common.Head) (*flow.Graph, e
 
 // followFlowRuns follows the heads of all flow runs.
 func (w *Worker) followFlowRuns(ctx context.Context) error {
-	return w.flows.FollowHeads(ctx, w.loops.ReportOf("flow_runs"), w.keep.Heads)
+	return w.flows.FollowHeads(ctx, w.loops.ReportOf("flow_runs"),
+		func(whole bool, put []common.FlowRun, gone []string) {
+			w.flowLoad.Heads(whole, put, gone)
+			w.keep.Heads(whole, put, gone)
+		})
 }
 
 // followFlowNodes follows the marks of all nodes.

@@ -135,6 +135,7 @@ type Worker struct {
 	flows          *flowetcd.Store
 	bodies         *flowetcd.Bodies
 	keep           *keep.Keeper
+	flowLoad       *scheduler.FlowLoad
 	replicas       *dispatch.ReplicaKeeper
 	started        time.Time
 	draining       atomic.Bool
@@ -178,6 +179,7 @@ func New(cfg Config) (*Worker, error) {
 	w.conditions = health.NewConditions(life.Name, log, wallclock.Now, counted.Condition, w.session.Conditions,
 		w.sink.Conditions, guard.Conditions, w.loops.Conditions, cfg.Certificates.Conditions, w.runner.Conditions,
 		w.guardianConditions, cfg.Origin.Conditions, w.replicaConditions)
+	w.flowLoad = scheduler.NewFlowLoad(common.MaxLiveNodes)
 	w.cluster = &cluster{
 		members:    w.members,
 		life:       life,
@@ -187,6 +189,7 @@ func New(cfg Config) (*Worker, error) {
 		wentBack:   cfg.Origin.WentBack(w.members.Workers),
 		stopping:   w.draining.Load,
 		full:       w.sink.Full,
+		load:       w.flowLoad,
 		clocked:    counted.Clock,
 		loop:       w.loops.Loop("membership"),
 	}
@@ -222,7 +225,7 @@ func New(cfg Config) (*Worker, error) {
 		Background: w.backgroundSlots, Backfilled: func(job string) bool { return w.keep.Backfilled(job) },
 		Drain: cfg.DrainTimeout, Stop: stopWait, Now: wallclock.Now,
 		Boot: cfg.Boot, Beat: w.beat, Log: log, Metrics: counted, Restarted: counted.ReplicaRestarted,
-		Pools: w.loop.Pools(),
+		Pools: w.loop.Pools(), FlowLoad: w.flowLoad,
 	})
 	recoverer := joblock.NewRecoverer(client, life.Worker)
 	w.recovery = &dispatch.Recovery{Orphans: recoverer, Cluster: w.cluster, Life: life,

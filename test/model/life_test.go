@@ -313,6 +313,8 @@ func (l *life) Windows() *maintenance.Set { return nil }
 
 func (l *life) Full() bool { return l.world.mutation != givenUpFull && l.world.full() }
 
+func (l *life) FlowsFull(int) bool { return false }
+
 func (l *life) clock() clock.Verdict {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -73,7 +73,11 @@ func (r *Runs) pendingReason(ctx context.Context, t *common.Trigger, unresolved 
 			return reason
 		}
 	}
-	return cmp.Or(r.cfg.Unplaced(&job.StoredJob), common.Starting())
+	why := r.cfg.Unplaced(&job.StoredJob)
+	if why != nil && why.Code == common.ReasonFlowsFull && t.Nested() { // it does not wait for that
+		why = nil
+	}
+	return cmp.Or(why, common.Starting())
 }
 
 // jobOf returns the job that a trigger runs.
