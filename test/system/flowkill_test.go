@@ -11,14 +11,12 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"carillon/internal/common"
-	"carillon/internal/executor/proctree"
 )
 
 const (
@@ -180,28 +178,6 @@ func (k *killings) choose(r killRound, keeper string) (victim, how string) {
 		victim = cmp.Or(r.runner, keeper)
 	}
 	return victim, []string{"both", "worker", "guardian"}[k.random.IntN(3)]
-}
-
-// kill kills a worker's process, its guardian, or both. A worker or a guardian that is left ends what the worker ran,
-// and then itself; kill waits for that.
-func (k *killings) kill(name, how string) {
-	k.t.Helper()
-	switch p := k.workers[name]; how {
-	case "both":
-		p.Kill()
-	case "worker":
-		p.KillWorker()
-	case "guardian":
-		below := proctree.Below(p.PID())
-		p.Signal(syscall.SIGKILL)
-		p.exit()
-		eventually(k.t, "the worker and its commands end", func() bool {
-			return !slices.ContainsFunc(below, func(was proctree.Process) bool {
-				is, found := proctree.Look(was.PID)
-				return found && !is.Dead && is.Start == was.Start
-			})
-		})
-	}
 }
 
 // awaitMark waits until the mark of a round's step has a state.

@@ -7,12 +7,14 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"carillon/internal/common"
+	"carillon/internal/executor/proctree"
 )
 
 // fleet is a cluster of three workers, on which jobs with runOn run.
@@ -56,6 +58,28 @@ func (f *fleet) bury(name string) {
 	eventually(f.t, name+" is not registered any more", func() bool {
 		return registered(f.t, f.client)[name].Worker == ""
 	})
+}
+
+// kill kills a worker's process, its guardian, or both. A worker or a guardian that is left ends what the worker ran,
+// and then itself; kill waits for that.
+func (f *fleet) kill(name, how string) {
+	f.t.Helper()
+	switch p := f.workers[name]; how {
+	case "both":
+		p.Kill()
+	case "worker":
+		p.KillWorker()
+	case "guardian":
+		below := proctree.Below(p.PID())
+		p.Signal(syscall.SIGKILL)
+		p.exit()
+		eventually(f.t, "the worker and its commands end", func() bool {
+			return !slices.ContainsFunc(below, func(was proctree.Process) bool {
+				is, found := proctree.Look(was.PID)
+				return found && !is.Dead && is.Start == was.Start
+			})
+		})
+	}
 }
 
 // save creates a job that writes to the ledger first.
