@@ -9,7 +9,7 @@ import (
 )
 
 // flowSet returns flows of all shapes, and what their steps run: a chain with retries, a fan, a map, failures with
-// rules, and one flow within another.
+// rules, one flow within another, and such that are ended, paused or answered, with clean-up steps.
 func flowSet(helper, dir string, from, until time.Time) []planned {
 	command := func(shortest, longest int, more ...string) []string {
 		return append([]string{helper, "-file", filepath.Join(dir, "ledger"), "-ms", fmt.Sprint(shortest),
@@ -44,7 +44,43 @@ func flowSet(helper, dir string, from, until time.Time) []planned {
 			with(usual("sub", "a"), func(s *check.Step) { s.Job = "flow-inner" }),
 			with(usual("task", "a"), func(s *check.Step) { s.Job = "flow-task" }),
 			with(usual("z", "sub", "task"), func(s *check.Step) { s.Rule = check.AllDone })),
+		flowOf("flow-clean", 6, from, until, command, usual("create"), usual("work", "create"),
+			finally("remove", "create", "work"), finally("tidy", "remove")),
+		limited(flowOf("flow-limit", 7, from, until, command, usual("create"),
+			with(usual("slow", "create"), func(s *check.Step) { s.Items = 8 }), usual("end", "slow"),
+			finally("remove", "create", "slow"))),
+		flowOf(flowAsks, 8, from, until, command, usual("create"),
+			with(usual("ask", "create"), func(s *check.Step) { s.Approval = true }), usual("work", "ask"),
+			finally("remove", "create")),
+		flowOf(flowEnded, 6, from, until, command, usual("create"), usual("work", "create"),
+			with(usual("sub", "create"), func(s *check.Step) { s.Job = "flow-inner" }),
+			with(usual("end", "work", "sub"), func(s *check.Step) { s.Rule = check.AllDone }),
+			finally("remove", "create", "work"), finally("unmade", "end")),
+		flowOf(flowHeld, 7, from, until, command, usual("create"), usual("work", "create"), usual("more", "work"),
+			finally("remove", "create", "work")),
 	})
+}
+
+// Flows that an operator acts on.
+const (
+	flowAsks  = "flow-asks"  // has an approval
+	flowEnded = "flow-ended" // is killed
+	flowHeld  = "flow-held"  // is paused, and resumed or killed
+)
+
+func finally(name string, after ...string) check.Step {
+	return check.Step{Name: name, After: after, Finally: true}
+}
+
+// limited gives a flow a timeout that is over, as a rule, before it ends: its map runs one item after another.
+func limited(p planned) planned {
+	p.Flow.Timeout, p.Body["timeout"] = true, "3s"
+	for _, step := range p.Body["steps"].([]map[string]any) {
+		if each, isMap := step["forEach"].(map[string]any); isMap {
+			each["concurrency"] = 1
+		}
+	}
+	return p
 }
 
 // flowOf returns a flow that fires each few seconds; with 0, only as a step of others.
@@ -62,7 +98,12 @@ func flowOf(name string, every int, from, until time.Time, command func(int, int
 		if s.After == nil {
 			delete(body, "after")
 		}
-		if s.Job != "" {
+		if s.Finally {
+			body["finally"] = true
+		}
+		if s.Approval {
+			body["approval"] = map[string]any{"text": "Go on?", "timeout": "6s"}
+		} else if s.Job != "" {
 			body["job"] = s.Job
 		} else {
 			body["args"] = command(50, 900, "-fail", "20")

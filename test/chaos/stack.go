@@ -177,7 +177,7 @@ func (s *stack) count(ctx context.Context, prefix string) (int64, error) {
 func (s *stack) unsettled(ctx context.Context) (map[string]int64, error) {
 	left := map[string]int64{}
 	for _, prefix := range []string{"/cron/runs/", "/cron/lock/", "/cron/outbox/", "/cron/triggers/", "/cron/killer/",
-		"/cron/flowruns/", "/cron/flownodes/", "/cron/moves/"} {
+		"/cron/flowruns/", "/cron/flownodes/", "/cron/flowwaits/", "/cron/moves/"} {
 		n, err := s.count(ctx, prefix)
 		if err != nil {
 			return nil, err

@@ -172,6 +172,8 @@ func (l *lab) trial(ctx context.Context, dir string, jobs int, script []schedule
 			return err
 		}
 	}
+	operated := t.beginOperating(ctx)
+	defer operated()
 	if err := t.play(ctx, script); err != nil {
 		return err
 	}
@@ -183,6 +185,7 @@ func (l *lab) trial(ctx context.Context, dir string, jobs int, script []schedule
 		t.promises = append(t.promises, err.Error())
 	}
 	r.Unsettled = t.settle(ctx, settling)
+	operated()
 	r.Rest = time.Since(quiet).Round(100 * time.Millisecond)
 	r.Before = before
 	if r.After, r.Apart = t.converged(ctx, before); r.Apart != "" {

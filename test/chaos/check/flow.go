@@ -10,7 +10,9 @@ import (
 // Flow is a flow that the harness sent.
 type Flow struct {
 	Name  string `json:"name"`
-	Steps []Step `json:"steps"` // parents before children
+	Steps []Step `json:"steps"` // parents before children, clean-up steps last
+
+	Timeout bool `json:"timeout,omitempty"` // its flow runs have one
 }
 
 // Step is a step of a flow.
@@ -23,6 +25,8 @@ type Step struct {
 	Skipped  bool     `json:"skipped,omitempty"`  // its condition is false
 	RetryMax int      `json:"retryMax,omitempty"` // further attempts of a command that failed
 	Job      string   `json:"job,omitempty"`      // the job or flow that it runs; empty if it runs a command
+	Approval bool     `json:"approval,omitempty"` // it waits for an operator, and has a timeout
+	Finally  bool     `json:"finally,omitempty"`  // a clean-up step
 }
 
 // NodeRef is the field flow of a run.
@@ -108,14 +112,17 @@ func (j *judge) flowRun(r *flowRun) {
 		j.broken(Open, r.Job, r.ID, "still %s", r.Status)
 		return
 	}
-	if r.Status != "succeeded" && r.Status != "failed" { // it was ended before
+	if !j.mayEnd(r) {
 		return
 	}
-	classes, left := map[string]class{}, len(r.nodes)
+	classes, started, left := map[string]class{}, map[string]bool{}, len(r.nodes)
 	want := "succeeded"
 	for i := range r.flow.Steps {
 		s := &r.flow.Steps[i]
 		reason := s.expected(classes)
+		if s.Finally {
+			reason = s.cleans(started)
+		}
 		names := []string{s.Name}
 		if s.Items > 0 && r.nodes[s.Name] == nil {
 			names = nil
@@ -128,12 +135,16 @@ func (j *judge) flowRun(r *flowRun) {
 			if r.nodes[name] != nil {
 				left--
 			}
+			if r.stopped(s, name) {
+				reason = flowStopped
+			}
 			if !j.node(r, s, name, reason) {
 				failures++
 			}
+			started[s.Name] = started[s.Name] || reason == ""
 		}
 		switch {
-		case reason == "upstream_failed", reason == "" && failures > 0 && !s.Allow:
+		case reason == "upstream_failed", reason == flowStopped, reason == "" && failures > 0 && !s.Allow:
 			classes[s.Name], want = bad, "failed"
 		case reason != "":
 			classes[s.Name] = passed
@@ -142,9 +153,69 @@ func (j *judge) flowRun(r *flowRun) {
 	if left != 0 {
 		j.broken(Flows, r.Job, r.ID, "has %d nodes that its definition does not have", left)
 	}
-	if r.Status != want {
+	if !r.early() && r.Status != want {
 		j.broken(Flows, r.Job, r.ID, "%s, and its steps make it %s", r.Status, want)
 	}
+}
+
+// flowStopped is the reason of nodes that did not start before their flow run was ended.
+const flowStopped = "flow_stopped"
+
+// early reports whether the flow run was ended before its steps had ended.
+func (r *flowRun) early() bool { return r.Status == "killed" || r.Status == "timed_out" }
+
+// mayEnd compares the status of a flow run with the requests for it, and reports whether its steps can be checked.
+func (j *judge) mayEnd(r *flowRun) bool {
+	asked := slices.ContainsFunc(j.Journal, func(e Event) bool { return e.Kind == RunKilled && e.Run == r.ID })
+	switch r.Status {
+	case "succeeded", "failed":
+		if j.accepted(RunKilled, r.ID) {
+			j.broken(Flows, r.Job, r.ID, "%s, and a kill request for it was accepted", r.Status)
+		}
+	case "killed":
+		if !asked && (r.Flow == nil || !j.endedEarly(r.Flow.Run)) {
+			j.broken(Flows, r.Job, r.ID, "killed, without a request for it or the flow run above it")
+		}
+	case "timed_out":
+		if !r.flow.Timeout {
+			j.broken(Flows, r.Job, r.ID, "timed out, and has no timeout")
+		}
+	default: // it never began, or a restore ended it
+		return false
+	}
+	return true
+}
+
+// accepted reports whether a request for a run was accepted.
+func (j *judge) accepted(kind Kind, run string) bool {
+	return slices.ContainsFunc(j.Journal, func(e Event) bool {
+		return e.Kind == Accepted && e.Run == run && e.Text == string(kind)
+	})
+}
+
+// endedEarly reports whether a flow run was killed, or timed out.
+func (j *judge) endedEarly(id string) bool {
+	return slices.ContainsFunc(slices.Concat(j.Runs, j.Nodes), func(r Run) bool {
+		return r.ID == id && (r.Status == "killed" || r.Status == "timed_out")
+	})
+}
+
+// stopped reports whether a node of the main part did not start because its flow run was ended. Nothing but that may
+// be the reason where the rules would let it start; where they would not, they may have decided before.
+func (r *flowRun) stopped(s *Step, name string) bool {
+	if runs := r.nodes[name]; r.early() && !s.Finally && len(runs) == 1 {
+		return runs[0].Attempt == 0 && code(runs[0].Reason) == flowStopped
+	}
+	return false
+}
+
+// cleans returns the reason for which a clean-up step is not started; empty if it is, since one of the steps before it
+// was.
+func (s *Step) cleans(started map[string]bool) string {
+	if slices.ContainsFunc(s.After, func(parent string) bool { return started[parent] }) {
+		return ""
+	}
+	return "rule_unmet"
 }
 
 // expected returns the reason for which a step is not started; empty if it is.
@@ -192,24 +263,63 @@ func (j *judge) node(r *flowRun, s *Step, name, reason string) bool {
 		if c := j.nodes[run.ID]; c != nil && (began == 0 || c.At < began) {
 			began = c.At
 		}
-		j.nodeOutcome(s, run)
+		j.nodeOutcome(r, s, run)
+	}
+	if s.Finally {
+		j.afterMainPart(r, what, began)
 	}
 	j.afterParents(r, s, what, began)
 	return last.Status == "succeeded"
 }
 
-// nodeOutcome compares the status of an attempt with the lines of its command.
-func (j *judge) nodeOutcome(s *Step, run *Run) {
+// nodeOutcome compares the status of an attempt with the lines of its command, or with the answers of the operator.
+func (j *judge) nodeOutcome(r *flowRun, s *Step, run *Run) {
 	c := j.nodes[run.ID]
 	ended := c != nil && c.end != nil
 	switch {
 	case open(run.Status):
 		j.broken(Open, run.Job, run.ID, "still %s", run.Status)
+	case run.Status == "killed" && (s.Finally || !r.early()):
+		j.broken(Outcome, run.Job, run.ID, "killed, and nothing ended it before its time")
+	case s.Approval:
+		j.answered(r, run)
 	case j.flow(s.Job) != nil: // which is checked by itself
 	case run.Status == "succeeded" && (!ended || c.end.A != 0), run.Status == "failed" && ended && c.end.A == 0:
 		j.broken(Outcome, run.Job, run.ID, "%s, and the lines of its command differ", run.Status)
 	case run.Status == "lost" && len(j.troubles) == 0:
 		j.broken(Outcome, run.Job, run.ID, "lost, and nothing happened to any worker")
+	}
+}
+
+// answered compares the end of an approval with what the operator answered.
+func (j *judge) answered(r *flowRun, run *Run) {
+	asked := func(kind Kind) bool {
+		return slices.ContainsFunc(j.Journal, func(e Event) bool { return e.Kind == kind && e.Run == r.ID })
+	}
+	switch approved, rejected := j.accepted(Approved, r.ID), j.accepted(Rejected, r.ID); {
+	case run.Status == "succeeded" && !asked(Approved), run.Status == "failed" && !asked(Rejected):
+		j.broken(Outcome, run.Job, run.ID, "%s, and the operator did not answer so", run.Status)
+	case approved && run.Status != "succeeded", rejected && run.Status != "failed":
+		j.broken(Outcome, run.Job, run.ID, "%s, and the operator approved: %t, rejected: %t", run.Status, approved,
+			rejected)
+	}
+}
+
+// afterMainPart checks that the command of a clean-up step began when those of all other steps had ended, those that
+// were killed too.
+func (j *judge) afterMainPart(r *flowRun, what string, began Boot) {
+	for node, runs := range r.nodes {
+		step, _, _ := strings.Cut(node, "@")
+		if at := slices.IndexFunc(r.flow.Steps, func(s Step) bool { return s.Name == step }); at < 0 || began == 0 ||
+			r.flow.Steps[at].Finally {
+			continue
+		}
+		for _, run := range runs {
+			if c := j.nodes[run.ID]; c != nil && c.last > began && run.Status != "lost" {
+				j.broken(Flows, r.Job, what, "began %v before the end of %s, which is %s", c.last.Sub(began), run.ID,
+					run.Status)
+			}
+		}
 	}
 }
 

@@ -115,3 +115,86 @@ func TestFlows_BrokenPromises_AreReported(t *testing.T) {
 		}
 	}
 }
+
+// cleanWorld is a flow run that was killed while b ran, after an approval; the clean-up step z ran after that.
+func cleanWorld() *History {
+	h := &History{
+		Flows: []Flow{{Name: "f", Steps: []Step{
+			{Name: "a"},
+			{Name: "ask", After: []string{"a"}, Approval: true},
+			{Name: "b", After: []string{"ask"}},
+			{Name: "c", After: []string{"b"}},
+			{Name: "z", After: []string{"a", "b"}, Finally: true},
+			{Name: "y", After: []string{"c"}, Finally: true},
+		}}},
+		Jobs: []Job{{Name: "f", UID: "u", Overlap: Allow, OnLost: Rerun, Silent: true}},
+		Runs: []Run{{ID: "u.t1.1", Job: "f", JobUID: "u", Fire: "u.t1", Attempt: 1, Status: "killed"}},
+		Journal: []Event{
+			{Kind: Approved, Run: "u.t1.1", At: boot(2)}, {Kind: Accepted, Run: "u.t1.1", Text: string(Approved)},
+			{Kind: RunKilled, Run: "u.t1.1", At: boot(4)}, {Kind: Accepted, Run: "u.t1.1", Text: string(RunKilled)},
+		},
+	}
+	h.ran("a", "na", 1, 1, 0)
+	h.Nodes = append(h.Nodes, Run{ID: "u.nask.1", Job: "f:ask", Fire: "u.nask", Attempt: 1, Status: "succeeded",
+		Flow: &NodeRef{"u.t1.1", "ask"}})
+	h.ran("b", "nb", 1, 3, 0)
+	h.Lines[len(h.Lines)-1].What = Term
+	h.node("b").Status = "killed"
+	h.ran("z", "nz", 1, 5, 0)
+	for step, reason := range map[string]string{"c": flowStopped, "y": "rule_unmet"} {
+		h.Nodes = append(h.Nodes, Run{ID: "u.n" + step + ".0", Job: "f:" + step, Fire: "u.n" + step, Status: "skipped",
+			Reason: &Reason{Code: reason}, Flow: &NodeRef{"u.t1.1", step}})
+	}
+	return h
+}
+
+func TestFlows_EndedEarly_BrokenPromisesAreReported(t *testing.T) {
+	if r := Check(*cleanWorld()); len(r.Violations) > 0 || r.FlowRuns != 1 || r.FlowNodes != 6 {
+		t.Fatalf("the report of a correct flow run: %s", &r)
+	}
+	for name, c := range map[string]struct {
+		change func(*History)
+		want   Rule
+		text   string
+	}{
+		"it was killed, and no request for it": {func(h *History) { h.Journal = h.Journal[:2] }, Flows,
+			"without a request"},
+		"a kill request had no effect": {func(h *History) { h.Runs[0].Status = "failed" }, Flows,
+			"a kill request for it was accepted"},
+		"it timed out, without a timeout": {func(h *History) { h.Runs[0].Status = "timed_out" }, Flows, "no timeout"},
+		"the clean-up step was left out": {func(h *History) {
+			h.without("z")
+			h.Lines = h.Lines[:4]
+			h.Nodes = append(h.Nodes, Run{ID: "u.nz.0", Job: "f:z", Fire: "u.nz", Status: "skipped",
+				Reason: &Reason{Code: flowStopped}, Flow: &NodeRef{"u.t1.1", "z"}})
+		}, Flows, `want the reason ""`},
+		"the clean-up step was ended too": {func(h *History) { h.node("z").Status = "killed" }, Outcome,
+			"nothing ended it"},
+		"the clean-up began before the end of a step that was killed": {func(h *History) {
+			h.Lines[3].At = boot(5.2)
+		}, Flows, "before the end"},
+		"there was nothing to clean up": {func(h *History) {
+			h.without("y")
+			h.ran("y", "ny", 1, 5, 0)
+		}, Flows, `want the reason "rule_unmet"`},
+		"a step was stopped that by the rules was over before": {func(h *History) {
+			h.node("c").Reason.Code = "rule_unmet"
+		}, Flows, `want the reason "upstream_failed"`},
+		"a step was killed in a flow run that was not": {func(h *History) {
+			h.Runs[0].Status, h.Journal = "failed", h.Journal[:2]
+		}, Outcome, "nothing ended it"},
+		"an approval that was not given": {func(h *History) { h.Journal = h.Journal[2:] }, Outcome,
+			"did not answer so"},
+		"an approval without effect": {func(h *History) { h.node("ask").Status = "timed_out" }, Outcome,
+			"approved: true"},
+	} {
+		h := cleanWorld()
+		c.change(h)
+		r := Check(*h)
+		if !slices.ContainsFunc(r.Violations, func(v Violation) bool {
+			return v.Rule == c.want && strings.Contains(v.Detail, c.text)
+		}) {
+			t.Errorf("%s: %s", name, &r)
+		}
+	}
+}
