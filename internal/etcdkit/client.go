@@ -40,7 +40,7 @@ func Dial(cfg Config) (*clientv3.Client, error) {
 			Multiplier: 1.6,
 			Jitter:     0.2,
 			MaxDelay:   time.Second,
-		}})}
+		}}), grpc.WithChainStreamInterceptor(refuseFuture)}
 	if cfg.Username != "" {
 		options = append(options, newLogin(cfg.Username, cfg.Password, cfg.Reload).options()...)
 	}
