@@ -10,6 +10,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"carillon/internal/common"
 )
 
 // started reads the runs whose commands began, in the order in which they did.
@@ -23,7 +25,7 @@ func started(t *testing.T, file string) []string {
 }
 
 // An etcd that is put back to an older state beneath running workers is noticed: nothing starts until an operator
-// says that it counts, and no attempt starts twice.
+// says that it counts, and no attempt starts twice. The flow runs of that state are ended, without their clean-up.
 func TestEtcdRestoredUnderRunningWorkers(t *testing.T) {
 	t.Parallel()
 	c, a := readyCluster(t)
@@ -39,6 +41,7 @@ func TestEtcdRestoredUnderRunningWorkers(t *testing.T) {
 			"overlap":  []string{"allow", "skip"}[i%2],
 		}, nil)
 	}
+	flows := restoredFlows(t, c, a)
 	eventually(t, "the jobs run", func() bool { return len(started(t, file)) > 20 })
 	data, backup := filepath.Join(c.dir, "etcd"), filepath.Join(c.dir, "backup")
 	c.etcd.end(syscall.SIGTERM)
@@ -52,6 +55,7 @@ func TestEtcdRestoredUnderRunningWorkers(t *testing.T) {
 			"command": "true",
 		}, nil)
 	}
+	flows.letGo("ended")
 	before := len(started(t, file))
 	eventually(t, "the jobs run on", func() bool { return len(started(t, file)) > before+40 })
 
@@ -103,11 +107,117 @@ func TestEtcdRestoredUnderRunningWorkers(t *testing.T) {
 		*step.Restored != *gap) {
 		t.Errorf("after the restore was accepted: %+v, want an intact chain and the forgotten entries %+v", step, *gap)
 	}
+	flows.check()
 	seen := map[string]bool{}
 	for _, run := range started(t, file) {
 		if seen[run] {
 			t.Errorf("%s was started twice", run)
 		}
 		seen[run] = true
+	}
+}
+
+// heldFlows are two flow runs of a backup, with clean-up steps: one ends between the backup and the restore, the other
+// one is held.
+type heldFlows struct {
+	t    *testing.T
+	a    *api
+	dir  string
+	runs map[string]string // by flow
+}
+
+// restoredFlows starts the flow runs, and waits until their main part runs.
+func restoredFlows(t *testing.T, c *cluster, a *api) *heldFlows {
+	t.Helper()
+	f := &heldFlows{t: t, a: a, dir: c.dir, runs: map[string]string{}}
+	line := "echo $CARILLON_FLOW_RUN/$CARILLON_STEP/$CARILLON_RUN_ID >>" + f.ledger()
+	for _, name := range []string{"ended", "held"} {
+		work := line + "\nuntil [ -e " + f.gate(name) + " ]; do sleep 0.05; done"
+		a.do(http.StatusCreated, http.MethodPost, "/api/v1/jobs", map[string]any{
+			"name":      name,
+			"onLost":    "abandon",
+			"lostAfter": "20s",
+			"killGrace": "1s",
+			"steps": []map[string]any{
+				{"name": "create", "command": line},
+				{"name": "work", "after": []string{"create"}, "command": work},
+				{"name": "remove", "after": []string{"create", "work"}, "finally": true, "command": line},
+			},
+		}, nil)
+		f.runs[name] = f.run(name)
+		eventually(t, "the main part of "+name+" runs", func() bool { return f.begun(f.runs[name])["work"] == 1 })
+	}
+	return f
+}
+
+func (f *heldFlows) ledger() string          { return filepath.Join(f.dir, "flow-steps") }
+func (f *heldFlows) gate(name string) string { return filepath.Join(f.dir, "gate-"+name) }
+
+func (f *heldFlows) run(name string) string {
+	f.t.Helper()
+	var accepted struct{ Run string }
+	f.a.do(http.StatusAccepted, http.MethodPost, "/api/v1/jobs/"+name+"/run", map[string]any{}, &accepted)
+	return accepted.Run
+}
+
+// begun counts the commands of the steps of a flow run that began.
+func (f *heldFlows) begun(run string) map[string]int {
+	f.t.Helper()
+	counts := map[string]int{}
+	for _, line := range started(f.t, f.ledger()) {
+		if of := strings.Split(line, "/"); len(of) == 3 && of[0] == run {
+			counts[of[1]]++
+		}
+	}
+	return counts
+}
+
+// outcome waits for the end of a flow run.
+func (f *heldFlows) outcome(id string) (end run) {
+	f.t.Helper()
+	eventually(f.t, "the flow run "+id+" ends", func() bool {
+		status, err := f.a.try(http.MethodGet, "/api/v1/runs/"+id, nil, &end)
+		return err == nil && status == http.StatusOK && hasEnded(common.Status(end.Status))
+	})
+	return end
+}
+
+// letGo lets the main part of a flow run end, and waits for the end of its clean-up.
+func (f *heldFlows) letGo(name string) {
+	f.t.Helper()
+	if err := os.WriteFile(f.gate(name), nil, 0o600); err != nil {
+		f.t.Fatal(err)
+	}
+	if end := f.outcome(f.runs[name]); end.Status != "succeeded" {
+		f.t.Errorf("%s is %s before the restore", name, end.Status)
+	}
+}
+
+// check checks, after the restore was accepted, that the flow run that was held ended without its clean-up, that the
+// other one kept its outcome, and that a new one runs.
+func (f *heldFlows) check() {
+	f.t.Helper()
+	eventually(f.t, "the flow runs of the backup have ended", func() bool {
+		return f.a.count("status=running&job=held", status("running"))+
+			f.a.count("status=running&job=ended", status("running")) == 0
+	})
+	if end := f.outcome(f.runs["held"]); end.Status != "missed" || end.Reason.Code != common.ReasonRestored {
+		f.t.Errorf("the flow run that was held is %s, %s; want missed, restored", end.Status, end.Reason.Code)
+	}
+	eventually(f.t, "the flow run that had ended before the restore has its outcome", func() bool {
+		end := f.outcome(f.runs["ended"])
+		return end.Status == "succeeded"
+	})
+	eventually(f.t, "the clean-up step has one outcome", func() bool {
+		return f.a.count("flowRun="+f.runs["held"], func(r run) bool { return r.Job == "held:remove" }) == 1
+	})
+	for name, want := range map[string]int{"held": 0, "ended": 1} {
+		if got := f.begun(f.runs[name]); got["create"] != 1 || got["work"] != 1 || got["remove"] != want {
+			f.t.Errorf("commands of %s that began: %v; want one of each, and of the clean-up %d", name, got, want)
+		}
+	}
+	again := f.run("ended") // whose gate is open
+	if end, got := f.outcome(again), f.begun(again); end.Status != "succeeded" || got["remove"] != 1 {
+		f.t.Errorf("a flow run after the restore is %s: %v", end.Status, got)
 	}
 }
