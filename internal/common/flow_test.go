@@ -142,3 +142,18 @@ func TestFlowFaults_FieldsOfACommand_AreRejected(t *testing.T) {
 		t.Errorf("faults at %s, want %s", got, want)
 	}
 }
+
+func TestRankKey(t *testing.T) {
+	for _, c := range []struct {
+		of   *FlowNode
+		want string
+	}{
+		{nil, ""},
+		{&FlowNode{Node: "load"}, ""},
+		{&FlowNode{Node: "load@00017"}, "@00017"},
+	} {
+		if got := RankKey(c.of); got != c.want {
+			t.Errorf("%+v: %q, want %q", c.of, got, c.want)
+		}
+	}
+}

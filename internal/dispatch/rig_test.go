@@ -470,16 +470,18 @@ func member(id string, change ...func(*common.Member)) common.Member {
 	return m
 }
 
-// fakeMetrics counts outcomes.
+// fakeMetrics counts outcomes, and has the start delay of the last one.
 type fakeMetrics struct {
 	mu       sync.Mutex
 	outcomes map[common.Status]int
+	delay    time.Duration
 }
 
-func (m *fakeMetrics) Outcome(s common.Status, _ time.Duration) {
+func (m *fakeMetrics) Outcome(s common.Status, delay time.Duration) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.outcomes[s]++
+	m.delay = delay
 }
 func (m *fakeMetrics) ClaimBatch(int, time.Duration, bool) {}
 func (m *fakeMetrics) Running(int)                         {}

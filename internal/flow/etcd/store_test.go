@@ -120,6 +120,7 @@ func TestStart_PutsMarkAndTrigger_Once(t *testing.T) {
 	r := newRig(t)
 	run := r.begin(nil)
 	starts := []flow.Start{inline("a"), inline("b@00001")}
+	before := time.Now()
 	if done, outcomes, err := r.Start(t.Context(), run, starts); !done || outcomes || err != nil {
 		t.Fatal(done, outcomes, err)
 	}
@@ -137,6 +138,9 @@ func TestStart_PutsMarkAndTrigger_Once(t *testing.T) {
 	if err != nil || trigger.JobUID != "" || *trigger.Flow != want || trigger.Params["DAY"] != "1" ||
 		trigger.Cause != common.CauseFlow || trigger.Group != "g" || !trigger.PlannedAt.Equal(run.PlannedAt) {
 		t.Errorf("trigger: %+v, %v", trigger, err)
+	}
+	if at := trigger.NotBefore; at.Before(before) || at.After(time.Now()) { // its delays count from there
+		t.Errorf("it is ready at %v; it was started after %v, and planned at %v", at, before, run.PlannedAt)
 	}
 	if m := r.mark("a"); m.State != common.NodeStarted || m.Job != "etl:a" || m.Fire != fire {
 		t.Errorf("mark: %+v", m)
@@ -512,7 +516,7 @@ func TestVanished_EndsOnlyNodesWithoutAnything(t *testing.T) {
 		nodes = append(nodes, flow.View{Node: m.Node, Job: m.Value.Job, Fire: m.Value.Fire, Attempt: 1, Round: 1,
 			Revision: m.Revision})
 	}
-	gone := r.mark("gone")
+	gone, before := r.mark("gone"), time.Now()
 	if _, err := r.client.Delete(t.Context(), common.TriggerKey(gone.Job, gone.Fire+".1")); err != nil {
 		t.Fatal(err)
 	}
@@ -524,7 +528,7 @@ func TestVanished_EndsOnlyNodesWithoutAnything(t *testing.T) {
 		t.Errorf("mark: %+v", got)
 	}
 	if got := r.outcome(gone.Fire + ".1"); got.Status != common.StatusLost || got.Job != "etl:gone" ||
-		got.JobUID != "u" || got.Group != "g" {
+		got.JobUID != "u" || got.Group != "g" || got.Ready().Before(before) || !got.PlannedAt.Equal(run.PlannedAt) {
 		t.Errorf("outcome: %+v", got)
 	}
 }
