@@ -62,6 +62,36 @@ var flowMutations = []mutation{startsTwice, startsBlindly, startsStopped, starts
 // spreadMutations are tried by chance among jobs that run on several workers.
 var spreadMutations = []mutation{replacesBlindly, endsClaimed}
 
+// breaksOfFlows are the promises that a rule of flows is for.
+func (m mutation) breaksOfFlows() []string {
+	switch m {
+	case settlesTwice, settlesBlindly, quietRecovery, quietCompletion, killsBlindly, answersBlindly, vanishesLive,
+		endsClaimed:
+		return []string{"F1"}
+	case quietEnd: // the node is lost later, without an outcome of its own, or its flow run does not end
+		return []string{"F1", "F6"}
+	case startsTwice:
+		return []string{"F2"}
+	case startsStopped, startsGone, retriesBlindly, retriesOpen, quietRetry:
+		return []string{"F3"}
+	case startsBlindly: // a pause, a kill or a live retry was committed before
+		return []string{"F3", "F5", "F11"}
+	case completesTwice, requestsBlindly, killsGone, claimsGone:
+		return []string{"F4"}
+	case neverVanishes:
+		return []string{"F6"}
+	case unfencedFlow, blindRerun, unpinned, forgetsKept:
+		return []string{"F9"}
+	case fillsTwice, fillsBlindly, fillsAhead, fillsAll, cancelsBlindly, rerunsFilled:
+		return []string{"F10"}
+	case retriesDirty, cleansEarly, forcesAll:
+		return []string{"F11"}
+	case beginsBeside, replacesBlindly:
+		return []string{"G3"}
+	}
+	return nil
+}
+
 // eachTxn visits a transaction and those that are nested in it.
 func eachTxn(r *pb.TxnRequest, visit func(*pb.TxnRequest)) {
 	visit(r)

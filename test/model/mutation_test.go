@@ -57,37 +57,35 @@ var mutations = []mutation{outOfOrder, noGap, noCursor, noVersion, noRecords, no
 	unfenced,
 	blindConsumed, blindSuccesses, replacesFire, notNewer, quietSuccess}
 
-// breaks is the promise that the rule is for; empty where several are.
-func (m mutation) breaks() string {
+// breaks are the promises that the rule is for: one of them is broken without it. There are none where any may be.
+func (m mutation) breaks() []string {
 	switch m {
 	case termsOfNow, tooEarly, sweepsForAll, sweepsAll, noFence, leftGone:
-		return "G3"
+		return []string{"G3"}
 	case startedBack, unfenced:
-		return "G2"
+		return []string{"G2"}
 	case noTrigger:
-		return "G1"
+		return []string{"G1"}
 	case overtakes:
-		return "order"
+		return []string{"order"}
 	case blindConsumed, blindSuccesses, replacesFire, notNewer, quietSuccess:
-		return "after"
+		return []string{"after"}
 	case takesTaken, ignoresLowered:
-		return "P-1"
+		return []string{"P-1"}
 	case finishKeeps, recoveryKeeps:
-		return "P-2"
+		return []string{"P-2"}
 	case createsBlindly, quietStop, quietLoss:
-		return "D-1"
+		return []string{"D-1"}
 	case movesBlindly, takesDownAtOnce:
-		return "D-3"
+		return []string{"D-3"}
 	case balancesByOne:
-		return "D-4"
+		return []string{"D-4"}
 	case removesBlindly:
-		return "D-5"
+		return []string{"D-5"}
 	case startsUnwanted:
-		return "wanted"
-	case retriesDirty, cleansEarly, forcesAll:
-		return "F11"
+		return []string{"wanted"}
 	}
-	return ""
+	return m.breaksOfFlows()
 }
 
 // often are the disturbances in which the rule matters: there are to be more of them, so
