@@ -52,7 +52,7 @@ func TestFlowRetry_InAStandalone(t *testing.T) {
 		t.Fatal(err)
 	}
 	ran := map[string]int{}
-	for _, step := range strings.Fields(string(data)) {
+	for step := range strings.FieldsSeq(string(data)) {
 		ran[step]++
 	}
 	if got := fmt.Sprint(ran); got != "map[a:1 b:2 c:1 clean:2 last:1 shared:3]" {
