@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Builds master and worker as they were before workers could let a run go on that they cannot vouch for, and before
-# flows had values and clean-up steps: from their sources, without these features, and the value that asks for the
-# first one. The argument is the folder of the programs.
+# flows had values, clean-up steps, joins and retries: from their sources, without these features, and the value that
+# asks for the first one. The argument is the folder of the programs.
 set -euo pipefail
 folder=$(readlink -m "$1")
 cd "$(dirname "$0")/.."
@@ -12,7 +12,7 @@ trap 'rm -rf "$work"' EXIT
 sed -e 's/\[\.\.\.\]string{FeatureDetach, /[...]string{/' \
 	-e 's/if j\.OnLost == LostDetach {/if false {/' \
 	-e 's/, string(LostDetach))/)/' \
-	-e 's/, FeatureValues, FeatureFinally}/}/' "$source" >"$work/features.go"
+	-e 's/, FeatureValues, .*}$/}/' "$source" >"$work/features.go"
 changed=$(diff "$source" "$work/features.go" | grep -c '^<' || true)
 [ "$changed" = 4 ] || { echo "older: $changed lines of $source are other ones, not 4" >&2; exit 1; }
 printf '{"Replace": {"%s": "%s"}}\n' "$source" "$work/features.go" >"$work/overlay.json"

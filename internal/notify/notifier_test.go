@@ -463,6 +463,13 @@ func (w *world) electedNotifier(t *testing.T) (n *Notifier, stop func()) {
 }
 
 // after advances virtual time.
+// state returns the state of a job while a notifier runs.
+func (w *world) state(job string) State {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.states[job]
+}
+
 func after(d time.Duration) { time.Sleep(d); virtualtime.Wait() }
 
 var everything = []common.Event{"failed", "missed", "lost", "late", "recovered"}
@@ -1001,7 +1008,7 @@ func TestFlappingJob_WithoutAnotherFire_Recovers(t *testing.T) {
 		stop()
 		stop = w.elected(t)
 		after(calmFor - 5*time.Minute)
-		if state := w.states["a"]; !state.Trouble || state.Good == nil {
+		if state := w.state("a"); !state.Trouble || state.Good == nil {
 			t.Errorf("after less than half an hour: %+v", state)
 		}
 		after(6 * time.Minute)

@@ -61,6 +61,8 @@ func (o *Outcome) name() string {
 		return "late:" + o.Run.Fire
 	case !o.Steady.IsZero():
 		return "steady:" + common.TimeKey(o.Steady)
+	case o.Step != nil:
+		return "step:" + o.Run.ID
 	}
 	return o.Run.ID
 }

@@ -165,6 +165,7 @@ func TestStepFailed_AfterAGap_TheFlowRunCounts(t *testing.T) {
 		w.job("g", "failed", "step_failed")
 		for _, name := range []string{"f", "g"} {
 			job := w.jobs[name]
+			job.AutoPause = &common.AutoPause{Failures: 5} // counts the same outcome
 			job.Flow = &common.FlowRef{Steps: 2}
 			w.jobs[name] = job
 		}
