@@ -243,7 +243,12 @@ func New(cfg Config) (*Master, error) {
 	named := locks.New(cfg.Etcd, wallclock.Now, bootclock.Now, m.changed)
 	limits := pools.New(cfg.Etcd, wallclock.Now, m.changed, m.catalog)
 	load := flowetcd.NewLoad(cfg.Etcd, common.MaxLiveNodes, wallclock.Now)
-	unplaced := func(job *common.StoredJob) *common.Reason { return cmp.Or(m.members.Unplaced(job), load.Why(job)) }
+	unplaced := func(job *common.StoredJob) *common.Reason {
+		if reason := m.members.Unplaced(job); reason != nil {
+			return reason
+		}
+		return load.Why(job)
+	}
 	why := func(job *common.StoredJob) *common.Reason { return cmp.Or(limits.Planned(job), unplaced(job)) }
 	types, err := typesetcd.NewCatalog(cfg.Etcd, m.members.Workers)
 	if err != nil {

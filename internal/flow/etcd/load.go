@@ -44,9 +44,7 @@ func (l *Load) Why(job *common.StoredJob) *common.Reason {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if age := l.now().Sub(l.read); age < 0 || age > loadFresh {
-		if l.count() != nil {
-			return nil // the caller reports that etcd does not answer
-		}
+		l.count()
 	}
 	if l.live == 0 || l.live+job.Flow.Nodes() <= l.most {
 		return nil
@@ -54,8 +52,9 @@ func (l *Load) Why(job *common.StoredJob) *common.Reason {
 	return new(common.FlowsFull())
 }
 
-// count reads the heads. It is called with l.mu held, so that many requests at the same time read them once.
-func (l *Load) count() error {
+// count reads the heads. It is called with l.mu held, so that many requests at the same time read them once. If etcd
+// does not answer, nothing is known for a while: each request would wait for it.
+func (l *Load) count() {
 	ctx, cancel := context.WithTimeout(context.Background(), loadLimit)
 	defer cancel()
 	live := 0
@@ -65,8 +64,8 @@ func (l *Load) count() error {
 		}
 		return nil
 	})
-	if err == nil {
-		l.live, l.read = live, l.now()
+	if err != nil {
+		live = 0
 	}
-	return err
+	l.live, l.read = live, l.now()
 }
