@@ -124,14 +124,6 @@ func (s *Step) Kind() StepKind {
 	}
 }
 
-// JobRetry returns how a job that the step runs is tried again, in place of what the job says; nil if it decides.
-func (s *Step) JobRetry() *Retry {
-	if s.Kind() != JobStep {
-		return nil
-	}
-	return s.Retry
-}
-
 // Runs reports whether nodes of such steps are runs, which the concurrency of the flow counts.
 func (k StepKind) Runs() bool { return k == InlineStep || k == JobStep }
 

@@ -51,6 +51,7 @@ type Head struct {
 	Before      int               `json:"before,omitempty"` // attempts before a re-run that a user requested
 	Retry       *Retry            `json:"retry,omitempty"`  // that of the trigger
 	Cause       Cause             `json:"cause"`
+	Origin      Cause             `json:"origin,omitempty"` // of a retry: the cause of the attempt before its retries
 	By          string            `json:"by,omitempty"`
 	Note        string            `json:"note,omitempty"`
 	Params      map[string]string `json:"params,omitempty"`   // set by the trigger, or by the schedule
@@ -145,6 +146,8 @@ func (h *Head) Next(notBefore time.Time, keep *Base) *Trigger {
 		Schedule:  h.Schedule,
 		Flow:      h.Parent,
 		Digest:    h.Digest,
+		Needs:     h.Needs,
+		Origin:    h.Began(),
 		Retry:     h.Retry,
 		Keep:      keep,
 
@@ -155,6 +158,9 @@ func (h *Head) Next(notBefore time.Time, keep *Base) *Trigger {
 	}
 	return next
 }
+
+// Began returns the cause of the flow run, or that of the attempt before its retries: a retry decides as that one did.
+func (h *Head) Began() Cause { return or(h.Origin, h.Cause) }
 
 // FlowRun is a head with the revisions of its key.
 type FlowRun struct {
@@ -179,6 +185,18 @@ func (r *FlowRun) Node(name string, round int, uid string) *FlowNode {
 		Background: r.Parent != nil && r.Parent.Background,
 		Interval:   r.Interval,
 	}
+}
+
+// RetryOf returns how a job that a step runs is tried again, in place of what the job says; nil if it decides. The runs
+// of a job on several workers are those of the step that runs it.
+func (h *Head) RetryOf(s *Step) *Retry {
+	switch {
+	case h.Kind == KindSpread:
+		return h.Retry
+	case s.Kind() == JobStep:
+		return s.Retry
+	}
+	return nil
 }
 
 // Round returns the required round of a node.
@@ -215,6 +233,11 @@ func (k *FlowKill) Again(later *FlowKill) *FlowKill {
 	if later.Signal != "" || !later.Force {
 		next.Signal, next.SignaledBy = or(later.Signal, SignalTerm), later.By
 		next.SignaledNote, next.SignaledAt = later.Note, later.At
+		for _, earlier := range []time.Time{k.At, k.SignaledAt} { // of a master whose clock is ahead
+			if !next.SignaledAt.After(earlier) {
+				next.SignaledAt = earlier.Add(1)
+			}
+		}
 	}
 	return &next
 }

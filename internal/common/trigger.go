@@ -39,6 +39,9 @@ type Trigger struct {
 	// Digest is the definition with which a flow run is re-run, and Keep holds the nodes that it keeps; empty for all
 	// other triggers.
 	Digest string `json:"digest,omitempty"`
+	// Needs are the features of the workers that advance it, and Origin is the cause of the attempt before its retries.
+	Needs  []string `json:"needs,omitempty"`
+	Origin Cause    `json:"origin,omitempty"`
 	// Retry is what the step that runs the job says, in place of the job; nil if it says nothing.
 	Retry *Retry `json:"retry,omitempty"`
 	Keep  *Base  `json:"keep,omitempty"`

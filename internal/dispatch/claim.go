@@ -243,7 +243,8 @@ func (d *Dispatcher) headOf(f *scheduler.Fire, r *common.Record) (head *common.H
 		Traceparent: r.Traceparent,
 	}
 	if t := f.Trigger; t != nil && t.Digest != "" { // a re-run, whose steps are numbered by this definition
-		head.Digest, head.Base = t.Digest, t.Keep
+		head.Digest, head.Base, head.Origin = t.Digest, t.Keep, t.Origin
+		head.Needs = f.FlowNeeds()
 	}
 	if f.Flow.Timeout > 0 {
 		head.Deadline = r.ClaimedAt.Add(f.Flow.Timeout)

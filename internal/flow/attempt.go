@@ -7,20 +7,30 @@ import (
 )
 
 // NextAttempt returns the trigger of the attempt that follows a flow run whose nodes have ended; nil if it has not
-// failed, or its retries are used up. What has succeeded is kept, as in a re-run of what failed. It fails if the kept
-// outputs are too large: running all of it again is for a user to decide.
+// failed, a user has ended it meanwhile, its retries are used up, or no step of it has failed. What has succeeded is
+// kept, as in a re-run of what failed. A re-run that keeps failures was asked for by a user, who left them out: it is
+// not followed by another one. It fails if the kept outputs are too large: running all of it again is for a user to
+// decide.
 func (s *State) NextAttempt(status common.Status, now time.Time) (*common.Trigger, error) {
 	h, policy := &s.head, s.graph.job.Retry
 	if h.Retry != nil {
 		policy = h.Retry
 	}
 	attempts := h.Attempt - h.Before
-	if h.Kind != common.KindFlow || status != common.StatusFailed || policy == nil || attempts > policy.Max {
+	switch {
+	case h.Kind != common.KindFlow || status != common.StatusFailed || policy == nil || attempts > policy.Max:
+		return nil, nil
+	case h.Kill != nil && (h.Kill.Force || !h.Kill.SignaledAt.IsZero()): // after failFast
+		return nil, nil
+	case h.Base != nil && len(h.Base.Failed) > 0:
 		return nil, nil
 	}
 	plan, err := Replan(s, s.graph, Scope{Kind: ScopeFailed})
 	if err != nil {
 		return nil, err
+	}
+	if len(plan.Run) == 0 { // its own outputs are at fault
+		return nil, nil
 	}
 	return h.Next(now.Add(policy.Pause(attempts)), plan.Base), nil
 }

@@ -33,6 +33,17 @@ func TestNextAttempt(t *testing.T) {
 		{"killed", func(*common.Head) {}, common.StatusKilled, 0, 0},
 		{"timed out", func(*common.Head) {}, common.StatusTimedOut, 0, 0},
 		{"its step says never", func(h *common.Head) { h.Retry = &common.Retry{} }, common.StatusFailed, 0, 0},
+		{"killed after failFast", func(h *common.Head) {
+			h.Kill = (&common.FlowKill{Code: common.ReasonFailFast}).Again(&common.FlowKill{By: "ada"})
+		}, common.StatusFailed, 0, 0},
+		{"clean-up ended by force", func(h *common.Head) {
+			h.Kill = &common.FlowKill{Code: common.ReasonFailFast, Force: true}
+		}, common.StatusFailed, 0, 0},
+		{"failFast", func(h *common.Head) { h.Kill = &common.FlowKill{Code: common.ReasonFailFast} },
+			common.StatusFailed, 2, 10 * time.Second},
+		{"a re-run that leaves failures out", func(h *common.Head) {
+			h.Base = &common.Base{Failed: common.Bits{}.With(0)}
+		}, common.StatusFailed, 0, 0},
 		{"on several workers", func(h *common.Head) { h.Kind = common.KindSpread }, common.StatusFailed, 0, 0},
 	} {
 		head := fails.head
@@ -80,5 +91,34 @@ func TestNeeds_Retry(t *testing.T) {
 	}
 	if got := strings.Join(readsOf(&ofStep).needs(), " "); got != common.FeatureFlowRetry {
 		t.Errorf("needs %q", got)
+	}
+}
+
+// A flow run whose own outputs cannot be evaluated has no step to run again.
+func TestNextAttempt_NoStepHasFailed_ThereIsNone(t *testing.T) {
+	job := steps(inline("a"))
+	job.Retry = &common.Retry{Max: 2}
+	r := newRig(t, compiled(t, job), outcomes(nil))
+	r.run()
+	if next, err := r.state.NextAttempt(common.StatusFailed, time.Now()); next != nil || err != nil {
+		t.Errorf("%+v, %v", next, err)
+	}
+}
+
+// A retry decides as the attempt before it: its conditions see the same cause.
+func TestNextAttempt_KeepsTheCause(t *testing.T) {
+	head := common.Head{Fire: "u", Attempt: 1, Cause: common.CauseBackfill, Needs: []string{common.FeatureFinally}}
+	for range 3 {
+		next := head.Next(time.Now(), nil)
+		if next.Cause != common.CauseRetry || next.Origin != common.CauseBackfill ||
+			strings.Join(next.Needs, " ") != common.FeatureFinally {
+			t.Errorf("%+v", next)
+		}
+		head.Cause, head.Origin, head.Attempt = next.Cause, next.Origin, next.Attempt
+		state := New(compiled(t, steps(inline("a"))), &head)
+		got, err := state.lookRun(reference{from: fromRun, field: fieldCause})
+		if err != nil || got.text != "backfill" {
+			t.Errorf("run.cause is %+v, %v", got, err)
+		}
 	}
 }

@@ -80,7 +80,7 @@ func (s *State) lookRun(ref reference) (fact, error) {
 	case fieldJob:
 		return fact{text: h.Job}, nil
 	case fieldCause:
-		return fact{text: string(h.Cause)}, nil
+		return fact{text: string(h.Began())}, nil
 	case fieldAttempt:
 		return countOf(h.Attempt), nil
 	case fieldPlannedAt, fieldPlannedDate:

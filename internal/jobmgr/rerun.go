@@ -29,28 +29,30 @@ func (s *Store) flowAgain(ctx context.Context, t *etcdkit.Txn, r *common.Trigger
 		return err
 	}
 	if trigger.Digest == state.Flow.Digest { // the transaction compares the job, which names it
+		trigger.Needs = state.Flow.Needs
 		return nil
 	}
-	return s.keepBody(ctx, t, state.UID, trigger.Digest)
+	trigger.Needs, err = s.keepBody(ctx, t, state.UID, trigger.Digest)
+	return err
 }
 
 // keepBody puts the body of an earlier definition, which may exist in the log store only. Once a trigger names it, it
-// is not deleted.
-func (s *Store) keepBody(ctx context.Context, t *etcdkit.Txn, uid, digest string) error {
+// is not deleted. It returns the features of the workers that advance its flow runs.
+func (s *Store) keepBody(ctx context.Context, t *etcdkit.Txn, uid, digest string) (needs []string, err error) {
 	def, _, err := s.cfg.Bodies.Load(ctx, uid, digest)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	d := definition{}
 	if d.parts, d.flow, err = flow.Refer(&def.Job); err != nil {
-		return err
+		return nil, err
 	}
 	if d.flow.Digest != digest {
-		return common.Errorf(common.CodeConflict, "a newer version saved the definition %.12s, which this version "+
-			"cannot store again", digest).WithReason(common.ReasonDefinitionMissing).
+		return nil, common.Errorf(common.CodeConflict, "a newer version saved the definition %.12s, which this "+
+			"version cannot store again", digest).WithReason(common.ReasonDefinitionMissing).
 			WithHint("re-run with the current definition")
 	}
-	return s.putBody(ctx, t, def.Job.Name, uid, &d)
+	return d.flow.Needs, s.putBody(ctx, t, def.Job.Name, uid, &d)
 }
 
 // rerunAudit is what the audit entry of the re-run of a flow run shows.

@@ -133,6 +133,7 @@ func (s *Store) putRetry(ctx context.Context, t *etcdkit.Txn, actor common.Actor
 		NotBefore: s.cfg.Now().UTC(),
 		Params:    retry.Params,
 		Flow:      of.Node(retry.Node, retry.Round, uid),
+		Retry:     of.RetryOf(retry.Step),
 
 		Traceparent: head.Traceparent,
 	}

@@ -101,6 +101,18 @@ type Fire struct {
 	Admitted              time.Time
 }
 
+// FlowNeeds returns the features of the workers that advance the flow run which the fire begins: those of the
+// definition with which it is tried or run again, if its trigger names them.
+func (f *Fire) FlowNeeds() []string {
+	switch {
+	case f.Flow == nil:
+		return nil
+	case f.Trigger != nil && f.Trigger.Digest != "" && f.Trigger.Needs != nil:
+		return f.Trigger.Needs
+	}
+	return f.Flow.Needs
+}
+
 // Bounded reports whether the fire waits while the live flow runs have too many nodes. A step that is a flow does not:
 // the flow run that waits for it would keep its nodes meanwhile.
 func (f *Fire) Bounded() bool {

@@ -137,7 +137,7 @@ func (r *Ranking) expire(f *Fire, req *placement.Requirements, now, base time.Ti
 	if action.Reason.Code == common.ReasonStarting { // a worker was eligible, but did not claim it
 		switch {
 		case !r.agree(f):
-			needs := strings.Join(f.Flow.Needs, ", ")
+			needs := strings.Join(f.FlowNeeds(), ", ")
 			action.Reason = common.Reason{Code: common.ReasonNoWorker, Data: map[string]string{"needs": needs},
 				Text: "not all workers that keep flow runs have the feature " + needs + ", which the flow needs"}
 		case f.PoolMissing:
@@ -176,11 +176,12 @@ func (r *Ranking) maintain(f *Fire, now time.Time) time.Duration {
 // agree reports whether all workers that keep flow runs know the features that those of the fire need: an older one
 // could advance them by other rules.
 func (r *Ranking) agree(f *Fire) bool {
-	if f.Flow == nil || len(f.Flow.Needs) == 0 {
+	needs := f.FlowNeeds()
+	if len(needs) == 0 {
 		return true
 	}
 	return !slices.ContainsFunc(r.candidates, func(c placement.Candidate) bool {
-		return slices.Contains(c.Features, common.FeatureFlows) && len(common.Lacking(f.Flow.Needs, c.Features)) > 0
+		return slices.Contains(c.Features, common.FeatureFlows) && len(common.Lacking(needs, c.Features)) > 0
 	})
 }
 

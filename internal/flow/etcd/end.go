@@ -34,20 +34,20 @@ func (s *Store) Settle(ctx context.Context, run *common.FlowRun, settles []flow.
 const mostRemoved = 200
 
 // Complete ends a flow run, unless its head has changed: it removes the head, records the outcome, and puts the trigger
-// of the next attempt, or marks the node of the parent. A job that was deleted meanwhile has no next attempt.
+// of the next attempt, or marks the node of the parent. There is no next attempt if the job was deleted meanwhile, or
+// the parent is being ended.
 func (s *Store) Complete(ctx context.Context, run *common.FlowRun, outcome *common.Run, next *common.Trigger) (bool,
 	error) {
 	t := s.etcd.Txn()
 	commit := s.commit
 	if next != nil {
-		created, exists, err := s.jobOf(ctx, run)
+		wanted, err := s.retries(ctx, t, run)
 		if err != nil {
 			return false, err
 		}
-		if !exists {
+		if !wanted {
 			next = nil
 		} else {
-			t.If(etcdkit.Same(common.JobKey(run.Job), created))
 			t.Put(common.TriggerKey(next.Job, next.ID), next)
 			commit = s.commitAlone // what it keeps may be large
 		}
@@ -73,17 +73,33 @@ func (s *Store) Complete(ctx context.Context, run *common.FlowRun, outcome *comm
 	return true, s.remove(ctx, run.Run)
 }
 
-// jobOf returns the revision at which the job of a flow run was created; exists is false if it was deleted.
-func (s *Store) jobOf(ctx context.Context, run *common.FlowRun) (created int64, exists bool, err error) {
-	kv, err := etcdkit.Get(ctx, s.etcd.Client, common.JobKey(run.Job))
-	if err != nil || kv == nil {
-		return 0, false, err
+// retries reports whether another attempt of a flow run may follow, and adds the compares of what that depends on.
+func (s *Store) retries(ctx context.Context, t *etcdkit.Txn, run *common.FlowRun) (bool, error) {
+	keys := []string{common.JobKey(run.Job)}
+	if run.Parent != nil {
+		keys = append(keys, common.FlowRunKey(run.Parent.Job, run.Parent.Run))
 	}
-	job, err := common.Decode[common.StoredJob](kv.Value)
+	kvs, err := etcdkit.GetAll(ctx, s.etcd.Client, keys)
+	if err != nil || len(kvs) < len(keys) {
+		return false, err
+	}
+	job, err := common.Decode[common.StoredJob](kvs[0].Value)
 	if err != nil {
-		return 0, false, fmt.Errorf("decode %.200q: %w", kv.Key, err)
+		return false, fmt.Errorf("decode %.200q: %w", kvs[0].Key, err)
 	}
-	return kv.CreateRevision, job.UID == run.UID, nil
+	if job.UID != run.UID {
+		return false, nil
+	}
+	t.If(etcdkit.Same(keys[0], kvs[0].CreateRevision))
+	if run.Parent == nil {
+		return true, nil
+	}
+	parent, err := decodeHead(kvs[1])
+	if err != nil || parent.Kill != nil && !parent.Kill.Spare {
+		return false, err
+	}
+	t.If(etcdkit.Unchanged(keys[1], kvs[1].ModRevision))
+	return true, nil
 }
 
 // remove removes the marks of a flow run that has ended. Its id never gets a head again.

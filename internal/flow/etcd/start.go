@@ -144,7 +144,7 @@ func (s *Store) putStart(t *etcdkit.Txn, run *common.FlowRun, start *flow.Start,
 		NotBefore: now,
 		Params:    start.Params,
 		Flow:      of,
-		Retry:     start.Step.JobRetry(),
+		Retry:     run.RetryOf(start.Step),
 
 		Traceparent: run.Traceparent,
 	}

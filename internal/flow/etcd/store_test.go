@@ -746,6 +746,8 @@ func TestComplete_AnotherAttemptFollows_TheParentWaits(t *testing.T) {
 		return next
 	}
 	r.put(common.JobKey("etl"), common.StoredJob{Job: common.Job{Name: "etl"}, UID: "u"})
+	outer := common.Head{Kind: common.KindFlow, Run: "p.1.1", Job: "outer", UID: "p"}
+	r.put(common.FlowRunKey("outer", "p.1.1"), outer)
 	next := complete()
 	kv, err := etcdkit.Get(t.Context(), r.client, common.TriggerKey("etl", next.ID))
 	if err != nil || kv == nil {
@@ -762,6 +764,19 @@ func TestComplete_AnotherAttemptFollows_TheParentWaits(t *testing.T) {
 	if _, err := r.client.Delete(t.Context(), common.TriggerKey("etl", next.ID)); err != nil {
 		t.Fatal(err)
 	}
+
+	// A parent that is being ended starts nothing more.
+	outer.Kill = &common.FlowKill{By: "ada"}
+	r.put(common.FlowRunKey("outer", "p.1.1"), outer)
+	complete()
+	if left := r.keys(common.TriggersPrefix); len(left) != 0 || !marked() {
+		t.Errorf("parent is being ended: triggers %v; its node has ended: %v", left, marked())
+	}
+	if _, err := r.client.Delete(t.Context(), common.FlowNodeKey("p.1.1", "etl")); err != nil {
+		t.Fatal(err)
+	}
+	outer.Kill = nil
+	r.put(common.FlowRunKey("outer", "p.1.1"), outer)
 
 	// A job of the same name is another one.
 	r.put(common.JobKey("etl"), common.StoredJob{Job: common.Job{Name: "etl"}, UID: "later"})
