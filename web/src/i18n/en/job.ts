@@ -67,7 +67,7 @@ export const job = {
     },
     retry: 'Retry', noRetry: 'A failed run is not retried.',
     retryText_one: 'A failed run is retried once, after {{backoff}}.', retryText_other: 'A failed run is retried up to {{count}} times: first after {{backoff}}, then after twice as long each time, at most {{maxBackoff}}.',
-    retryCodes: 'Only for exit code {{codes}}.', retryElsewhere: 'On another worker if there is one.', retryAnywhere: 'On the first-ranked worker, which may be the same.',
+    retryCodes: 'Only for exit code {{codes}}.', retryFlow: 'Steps that have succeeded are kept.', retryElsewhere: 'On another worker if there is one.', retryAnywhere: 'On the first-ranked worker, which may be the same.',
     lost: 'Lost runs',
     lostText: {
       rerun: 'If its worker is silent for {{after}}, a run is recorded as lost and re-run on another worker.', abandon: 'If its worker is silent for {{after}}, a run is recorded as lost and not re-run.',

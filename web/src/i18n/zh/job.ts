@@ -69,7 +69,7 @@ export const job: Texts<typeof english> = {
     },
     retry: '重试', noRetry: '失败的运行不会重试。',
     retryText_one: '失败的运行会在 {{backoff}}后重试一次。', retryText_other: '失败的运行最多重试 {{count}} 次：首次间隔 {{backoff}}，之后每次加倍，最长 {{maxBackoff}}。',
-    retryCodes: '仅限退出码 {{codes}}。', retryElsewhere: '如有其他工作节点，则在其上重试。', retryAnywhere: '在排在首位的工作节点上重试，可以是同一个。',
+    retryCodes: '仅限退出码 {{codes}}。', retryFlow: '已成功的步骤会保留。', retryElsewhere: '如有其他工作节点，则在其上重试。', retryAnywhere: '在排在首位的工作节点上重试，可以是同一个。',
     lost: '运行丢失',
     lostText: {
       rerun: '工作节点失联达 {{after}}后，其运行记为丢失，并在其他工作节点上重跑。', abandon: '工作节点失联达 {{after}}后，其运行记为丢失，不再重跑。',

@@ -44,6 +44,11 @@ it('shows explicit settings', () => {
   for (const text of Object.values({ ...sentences, ...said(job, 'zh') })) expect(text).not.toMatch(/{{|undefined|NaN/);
 });
 
+it('says what a retry of a flow keeps, and no worker', () => {
+  const flow: Partial<Job> = { command: undefined, retry: { max: 1 }, steps: [{ name: 'a', command: 'true' }] };
+  expect(said(flow).Retry).toMatch(/^A failed run is retried .* Steps that have succeeded are kept\.$/);
+});
+
 it('shows nothing about fires without a schedule', () => {
   const names = Object.keys(said({ cronExpr: undefined, jitter: '30s' }));
   expect(names).not.toContain('Start deadline');

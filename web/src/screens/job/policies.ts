@@ -42,7 +42,7 @@ export function policies(t: TFunction, language: string, job: Job): [name: strin
         : sentences([
             t('policy.retryText', { count: max, backoff: time(retry?.backoff, '5s'), maxBackoff: time(retry?.maxBackoff, '5m') }),
             retry?.exitCodes && retry.exitCodes.length > 0 ? t('policy.retryCodes', { codes: list(retry.exitCodes) }) : undefined,
-            retry?.elsewhere === false ? t('policy.retryAnywhere') : t('policy.retryElsewhere'),
+            (job.steps ?? []).length > 0 ? t('policy.retryFlow') : retry?.elsewhere === false ? t('policy.retryAnywhere') : t('policy.retryElsewhere'),
           ], language),
     ],
     [t('policy.lost'), t(`policy.lostText.${job.onLost || 'rerun'}`, { after: time(job.lostAfter, '60s') })],
