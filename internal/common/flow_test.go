@@ -157,3 +157,23 @@ func TestRankKey(t *testing.T) {
 		}
 	}
 }
+
+// What a step says of the runs of its job applies to a job, to its runs on several workers, and to no command.
+func TestHead_RetryOf(t *testing.T) {
+	own, ofParent := &Retry{Max: 1}, &Retry{Max: 2}
+	flow := Head{Kind: KindFlow, Retry: ofParent}
+	spread := Head{Kind: KindSpread, Retry: ofParent}
+	command := Step{Command: "true", Retry: own}
+	for name, c := range map[string]struct {
+		got, want *Retry
+	}{
+		"a job":                    {flow.RetryOf(&Step{Job: "j", Retry: own}), own},
+		"a job without":            {flow.RetryOf(&Step{Job: "j"}), nil},
+		"a command":                {flow.RetryOf(&command), nil},
+		"a job on several workers": {spread.RetryOf(&command), ofParent},
+	} {
+		if c.got != c.want {
+			t.Errorf("%s: %+v, want %+v", name, c.got, c.want)
+		}
+	}
+}

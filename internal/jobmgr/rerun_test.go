@@ -2,6 +2,7 @@ package jobmgr_test
 
 import (
 	"context"
+	"slices"
 	"testing"
 	"time"
 
@@ -12,7 +13,9 @@ import (
 
 // endedFlow is a flow run of a new flow that has failed.
 func (s *story) endedFlow(name string) (*past, common.JobState) {
-	job := s.put(aFlow(name))
+	flow := aFlow(name)
+	flow.Retry = &common.Retry{Max: 1} // which needs a feature
+	job := s.put(flow)
 	fire := common.TriggeredFire(job.UID, "t")
 	return &past{common.Run{ID: common.RunID(fire, 1), Fire: fire, Job: name, JobUID: job.UID, Attempt: 1,
 		PlannedAt: noon, Cause: common.CauseManual, Status: common.StatusFailed, Digest: job.Flow.Digest}}, job
@@ -84,7 +87,7 @@ func TestRerunFlow_SameDefinition_IsStoredAgain(t *testing.T) {
 	}
 	m := s.with(jobmgr.Config{Bodies: flowetcd.NewArchivedBodies(s.client, archived)}, nil)
 	trigger, err := m.Trigger(t.Context(), actor, p.flowRequest(common.DefinitionSame))
-	if err != nil || trigger.Digest != old.Flow.Digest {
+	if err != nil || trigger.Digest != old.Flow.Digest || !slices.Equal(trigger.Needs, old.Flow.Needs) {
 		t.Fatalf("%+v, %v", trigger, err)
 	}
 	if again := s.under(parts); len(again) != len(stored) || string(again[0].Value) != string(stored[0].Value) {

@@ -1,6 +1,7 @@
 package scheduler
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -42,6 +43,25 @@ func TestAction_Flow_WaitsForTheFeaturesOfAllKeepers(t *testing.T) {
 		got := action(noon.Add(deadline + time.Minute))
 		if got.Expire != c.held || c.held && got.Reason.Code != common.ReasonNoWorker {
 			t.Errorf("%s, after its deadline: %+v", name, got)
+		}
+	}
+}
+
+// A flow run that is tried or run again needs the features of its own definition, whatever the job has become.
+func TestFire_FlowNeeds_AreThoseOfItsDefinition(t *testing.T) {
+	now, own := []string{common.FeatureFinally}, []string{common.FeatureJoins}
+	for name, c := range map[string]struct {
+		trigger *Trigger
+		want    []string
+	}{
+		"of the plan":                    {nil, now},
+		"by hand":                        {&Trigger{}, now},
+		"of an earlier definition":       {&Trigger{Trigger: common.Trigger{Digest: "d", Needs: own}}, own},
+		"requested by an earlier master": {&Trigger{Trigger: common.Trigger{Digest: "d"}}, now},
+	} {
+		f := Fire{Flow: &Flow{Needs: now}, Trigger: c.trigger}
+		if got := f.FlowNeeds(); !slices.Equal(got, c.want) {
+			t.Errorf("%s: %v, want %v", name, got, c.want)
 		}
 	}
 }
