@@ -101,9 +101,12 @@ func (s *Store) reaches(ctx context.Context, found *live.StoredRun, r common.Kil
 }
 
 // mayBeFlowRun reports whether a pending run may be one of a flow.
-func (s *Store) mayBeFlowRun(found *live.StoredRun) bool {
-	job, known := s.cfg.Catalog.Job(found.Job)
-	return found.State == live.Pending && !common.OfStep(found.Job) && (!known || job.IsFlow())
+func (s *Store) mayBeFlowRun(ctx context.Context, found *live.StoredRun) bool {
+	if found.State != live.Pending || common.OfStep(found.Job) {
+		return false
+	}
+	job, err := s.Get(ctx, found.Job) // the catalog may not have it yet
+	return err != nil || job.IsFlow()
 }
 
 // noCleanUp refuses force for a run other than a flow run.

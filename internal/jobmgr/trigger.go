@@ -148,7 +148,7 @@ func (s *Store) Kill(ctx context.Context, actor common.Actor, id string, r commo
 				return common.Errorf(common.CodeConflict, "run %q is pending: its daemon would be started again", id).
 					WithReason("daemon_pending").WithHint("pause the job, or lower its count")
 			}
-			if r.Force && !s.mayBeFlowRun(found) {
+			if r.Force && !s.mayBeFlowRun(ctx, found) {
 				return noCleanUp(id)
 			}
 			s.killedBefore(&run, actor, r)
