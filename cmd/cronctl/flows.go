@@ -37,6 +37,7 @@ func approvalResource() *resource {
 type flowNode struct {
 	Node      string
 	Step      string
+	Value     string // of an item
 	Status    string
 	Kept      bool
 	Attempt   int
@@ -64,6 +65,9 @@ func nodeCells(n *flowNode, wide bool) []any {
 	}
 	if n.Kept {
 		reason = "kept from an earlier flow run"
+	}
+	if n.Value != "" {
+		reason = strings.TrimSuffix("item "+n.Value+"; "+reason, "; ")
 	}
 	if !wide {
 		reason = cut(reason, 80)

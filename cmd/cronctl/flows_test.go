@@ -21,6 +21,7 @@ type flowing struct {
 	looks   int
 	plan    flow.Plan // of each re-run
 	replans []string  // scope, steps and digest
+	restart bool      // of the last plan
 	retries []common.NodeRetry
 	refuse  error                 // of each request for nodes
 	onLook  func(f *fakes, n int) // called before nodes are returned
@@ -72,14 +73,18 @@ func (f fakeNodes) Of(ctx context.Context, run string) (nodes.Found, error) {
 
 func (f fakeNodes) Grid(context.Context, string, int) (nodes.Grid, error) { return nodes.Grid{}, nil }
 
-func (f fakeNodes) Replan(_ context.Context, run *common.Run, scope flow.Scope, digest string) (*flow.Plan, error) {
+func (f fakeNodes) Replan(_ context.Context, run *common.Run, scope flow.Scope, digest string,
+	restart bool) (*flow.Plan, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	f.flows.restart = restart
 	f.flows.replans = append(f.flows.replans, fmt.Sprint(scope.Kind, " ", scope.Steps, " ", digest))
 	plan := f.flows.plan
 	plan.Base = &common.Base{Run: run.ID}
 	return &plan, nil
 }
+
+func (fakeNodes) Continue(context.Context, string) (*common.Nested, error) { return nil, nil }
 
 const flowRunID = "u.t1.1"
 
@@ -291,12 +296,17 @@ func TestRerunFlow(t *testing.T) {
 	s.runs[flowRunID] = &common.Run{ID: flowRunID, Fire: "u.t1", Job: "etl", JobUID: "u", Attempt: 1, Digest: "d",
 		Status: common.StatusFailed}
 	s.flows.plan = flow.Plan{Run: []string{"load", "report", "tidy"}, Kept: []string{"extract"},
-		CleanUps: []string{"tidy"}, Skipped: []string{"unlock"}, New: []string{"report"}}
+		CleanUps: []string{"tidy"}, Skipped: []string{"unlock"}, New: []string{"report"},
+		Nested: []flow.Continuation{{Node: "load", Run: "v.n1.1", RunTotal: 2, KeptTotal: 7}}}
 	s.run("rerun", flowRunID, "--from", "load", "--dry-run").want(t, exitOK, "would request u.t1.2",
 		"runs  3 nodes: load, report, tidy (clean-up)\n", "keeps 1 node: extract\n", "new:  1 node: report\n",
-		"skips 1 node: unlock (clean-up)\n")
-	if len(s.asked) > 0 || s.flows.replans[0] != "from [load] d" {
+		"skips 1 node: unlock (clean-up)\n", "goes on with load from flow run v.n1.1: runs 2, keeps 7\n")
+	if len(s.asked) > 0 || s.flows.replans[0] != "from [load] d" || s.flows.restart {
 		t.Errorf("%+v, %q", s.asked, s.flows.replans)
+	}
+	s.run("rerun", flowRunID, "--nested", "restart", "--dry-run").want(t, exitOK, "would request u.t1.2")
+	if !s.flows.restart {
+		t.Error("the flow runs of failed steps would go on")
 	}
 	s.run("rerun", flowRunID, "--all", "--note", "again").want(t, exitOK, "requested u.t1.2")
 	if len(s.asked) != 1 || s.asked[0].Again.Flow.Scope != "all" || s.asked[0].Note != "again" {

@@ -17,7 +17,7 @@ import (
 type partOf struct {
 	failed, all, dryRun bool
 	from, only          []string
-	definition          string
+	definition, nested  string
 }
 
 func (c *cli) rerun() *cobra.Command {
@@ -54,17 +54,19 @@ flow run that has not ended, --only starts one failed node again, such as load@0
 	flags.StringSliceVar(&part.only, "only", nil, "only these steps")
 	flags.BoolVar(&part.all, "all", false, "all steps")
 	flags.StringVar(&part.definition, "definition", "", "steps as saved now (current), or of the earlier run (same)")
+	flags.StringVar(&part.nested, "nested", "", "flow runs of failed steps: go on from their failures (continue), or restart")
 	flags.BoolVar(&part.dryRun, "dry-run", false, "show which steps would run")
 	cmd.MarkFlagsMutuallyExclusive("failed", "from", "only", "all")
 	for _, flag := range []string{"from", "only"} {
 		_ = cmd.RegisterFlagCompletionFunc(flag, c.completeSteps)
 	}
 	_ = cmd.RegisterFlagCompletionFunc("definition", words("current", "same"))
+	_ = cmd.RegisterFlagCompletionFunc("nested", words("continue", "restart"))
 	return cmd
 }
 
 func (p *partOf) isSet() bool {
-	return p.failed || p.all || p.dryRun || len(p.from)+len(p.only) > 0 || p.definition != ""
+	return p.failed || p.all || p.dryRun || len(p.from)+len(p.only) > 0 || p.definition != "" || p.nested != ""
 }
 
 func (p *partOf) request(note string) apiclient.RunRerunRequest {
@@ -81,6 +83,9 @@ func (p *partOf) request(note string) apiclient.RunRerunRequest {
 	r.Scope = new(apiclient.RunRerunRequestScope(scope))
 	if p.definition != "" {
 		r.Definition = new(apiclient.RunRerunRequestDefinition(p.definition))
+	}
+	if p.nested != "" {
+		r.Nested = new(apiclient.RunRerunRequestNested(p.nested))
 	}
 	return r
 }
@@ -105,6 +110,10 @@ func (c *cli) rerunFlow(ctx context.Context, api *apiclient.API, runs []string, 
 	fmt.Fprintln(c.stdout, oneLine(verb+" "+done.Run))
 	if p := done.Plan; p != nil {
 		c.showPart("runs ", p.Run, int(p.RunTotal), value(p.CleanUps))
+		for _, n := range value(p.Nested) {
+			fmt.Fprintln(c.stdout, oneLine(fmt.Sprintf("goes on with %s from flow run %s: runs %d, keeps %d", n.Node, n.Run,
+				n.RunTotal, n.KeptTotal)))
+		}
 		c.showPart("keeps", p.Kept, int(p.KeptTotal), nil)
 		if total := int(value(p.NewTotal)); total > 0 {
 			c.showPart("new: ", value(p.New), total, nil)

@@ -1462,25 +1462,25 @@ func (e GridRunStatuses) Valid() bool {
 
 // Defines values for HandoverReason.
 const (
-	Balance    HandoverReason = "balance"
-	Drain      HandoverReason = "drain"
-	Ineligible HandoverReason = "ineligible"
-	Restart    HandoverReason = "restart"
-	Update     HandoverReason = "update"
+	HandoverReasonBalance    HandoverReason = "balance"
+	HandoverReasonDrain      HandoverReason = "drain"
+	HandoverReasonIneligible HandoverReason = "ineligible"
+	HandoverReasonRestart    HandoverReason = "restart"
+	HandoverReasonUpdate     HandoverReason = "update"
 )
 
 // Valid indicates whether the value is a known member of the HandoverReason enum.
 func (e HandoverReason) Valid() bool {
 	switch e {
-	case Balance:
+	case HandoverReasonBalance:
 		return true
-	case Drain:
+	case HandoverReasonDrain:
 		return true
-	case Ineligible:
+	case HandoverReasonIneligible:
 		return true
-	case Restart:
+	case HandoverReasonRestart:
 		return true
-	case Update:
+	case HandoverReasonUpdate:
 		return true
 	default:
 		return false
@@ -2591,6 +2591,24 @@ func (e RunRerunRequestDefinition) Valid() bool {
 	case Current:
 		return true
 	case Same:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for RunRerunRequestNested.
+const (
+	RunRerunRequestNestedContinue RunRerunRequestNested = "continue"
+	RunRerunRequestNestedRestart  RunRerunRequestNested = "restart"
+)
+
+// Valid indicates whether the value is a known member of the RunRerunRequestNested enum.
+func (e RunRerunRequestNested) Valid() bool {
+	switch e {
+	case RunRerunRequestNestedContinue:
+		return true
+	case RunRerunRequestNestedRestart:
 		return true
 	default:
 		return false
@@ -4167,6 +4185,19 @@ type Condition struct {
 
 // ConditionCode For programs and translations.
 type ConditionCode string
+
+// Continuation defines model for Continuation.
+type Continuation struct {
+	// KeptTotal Number of its steps that are kept.
+	KeptTotal int64  `json:"keptTotal"`
+	Node      string `json:"node"`
+
+	// Run Id of the earlier flow run.
+	Run string `json:"run"`
+
+	// RunTotal Number of its nodes that run.
+	RunTotal int64 `json:"runTotal"`
+}
 
 // Crontab defines model for Crontab.
 type Crontab struct {
@@ -6354,6 +6385,9 @@ type Node struct {
 	// Title Display name of the step.
 	Title *string `json:"title,omitempty"`
 
+	// Value The item itself, if the list is known; shortened after 80 bytes.
+	Value *string `json:"value,omitempty"`
+
 	// Worker Name of the worker; of a run on several workers also before it starts.
 	Worker *string `json:"worker,omitempty"`
 }
@@ -7229,6 +7263,9 @@ type RerunPlan struct {
 	// Live The flow run has not ended: the node is started again in it.
 	Live *bool `json:"live,omitempty"`
 
+	// Nested Nodes whose flow runs go on from earlier ones; those of other nodes that run flows begin anew. The first 500 of them.
+	Nested *[]Continuation `json:"nested,omitempty"`
+
 	// New Names of the steps that the earlier flow run did not have. The first 500 of them; none with scope all.
 	New *[]string `json:"new,omitempty"`
 
@@ -7508,6 +7545,9 @@ type RunRerunRequest struct {
 	// From Names of steps, with scope from.
 	From *[]string `json:"from,omitempty"`
 
+	// Nested Of a flow run with failed steps that ran flows: continue (default): what failed in their flow runs runs again, and the rest of them is kept, with the current definitions of these flows. restart: they begin anew. They also begin anew with scope all, if a step before them runs again, with other parameters, or if their flow run is not known any more.
+	Nested *RunRerunRequestNested `json:"nested,omitempty"`
+
 	// Note Reason; shown with the run.
 	Note *string `json:"note,omitempty"`
 
@@ -7520,6 +7560,9 @@ type RunRerunRequest struct {
 
 // RunRerunRequestDefinition Of a flow run: with which definition of its steps it runs. current (default): the one that is saved now; refused if a step that would be kept no longer exists or has other outputs. same: that of the earlier flow run.
 type RunRerunRequestDefinition string
+
+// RunRerunRequestNested Of a flow run with failed steps that ran flows: continue (default): what failed in their flow runs runs again, and the rest of them is kept, with the current definitions of these flows. restart: they begin anew. They also begin anew with scope all, if a step before them runs again, with other parameters, or if their flow run is not known any more.
+type RunRerunRequestNested string
 
 // RunRerunRequestScope Of a flow run: which nodes run again. failed (default): those that failed, and all that depend on them; of a map only the failed items. from: the steps in from, and all that depend on them. only: the nodes in only. all: all of them. The others are kept, with their outcomes and outputs.
 type RunRerunRequestScope string

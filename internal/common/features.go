@@ -58,11 +58,14 @@ const FeatureJoins = "joins"
 // flows and Step.Retry of steps that run a job.
 const FeatureFlowRetry = "flowretry"
 
+// FeatureNested: the worker starts a flow run that a step runs from what an earlier one has done; see Base.Nested.
+const FeatureNested = "nested"
+
 // Features returns the features of the workers of this version. A worker that lacks one that a job needs would not run
 // it as defined.
 var Features = [...]string{FeatureDetach, FeatureSecrets, FeatureMemoryMax, FeatureTasksMax, FeatureOutputs,
 	FeatureFlows, FeatureAfter, FeatureSuccesses, FeatureTypes, FeatureSpread, FeatureDaemon, FeatureSchedules,
-	FeaturePools, FeatureValues, FeatureFinally, FeatureJoins, FeatureFlowRetry}
+	FeaturePools, FeatureValues, FeatureFinally, FeatureJoins, FeatureFlowRetry, FeatureNested}
 
 // NeededFeatures returns the features that the job's fields require.
 func (j *Job) NeededFeatures() (needs []string) {

@@ -1,6 +1,7 @@
 package common
 
 import (
+	"slices"
 	"strconv"
 	"time"
 )
@@ -290,17 +291,38 @@ type Base struct {
 	Steps map[string]KeptStep `json:"steps,omitempty"`
 	// Spread holds the workers of a flow run of kind spread, whose numbers are those of the items.
 	Spread *Spread `json:"spread,omitempty"`
+	// Nested holds, by node, what the flow run keeps that the node runs: a failed one goes on from its failures.
+	Nested map[string]*Nested `json:"nested,omitempty"`
 }
 
-// Bare returns the base without what expressions read, and without the workers, which the flow run has itself: what the
-// history of the flow run needs. nil stays nil.
+// Nested is how a flow run that a step runs goes on from an earlier one.
+type Nested struct {
+	UID    string   `json:"uid"` // of its job
+	Digest string   `json:"digest"`
+	Needs  []string `json:"needs,omitempty"` // features of the workers that advance it
+	Keep   *Base    `json:"keep"`
+}
+
+// Continue makes a trigger of the job of a step begin a flow run that goes on from an earlier one.
+func (t *Trigger) Continue(n *Nested) { t.Digest, t.Needs, t.Keep = n.Digest, n.Needs, n.Keep }
+
+// Bare returns the base without what only the steps to run read or use, and without the workers, which the flow run has
+// itself: what the history of the flow run needs. nil stays nil.
 func (b *Base) Bare() *Base {
-	if b == nil || b.Steps == nil && b.Spread == nil {
+	if b == nil || b.Steps == nil && b.Spread == nil && b.Nested == nil {
 		return b
 	}
 	bare := *b
-	bare.Steps, bare.Spread = nil, nil
+	bare.Steps, bare.Spread, bare.Nested = nil, nil, nil
 	return &bare
+}
+
+// AddNeeds returns the features of the workers that advance a flow run of a definition with those that its base needs.
+func (b *Base) AddNeeds(needs []string) []string {
+	if b == nil || len(b.Nested) == 0 || slices.Contains(needs, FeatureNested) {
+		return needs
+	}
+	return append(slices.Clip(needs), FeatureNested)
 }
 
 // Keeps reports whether any node is kept.

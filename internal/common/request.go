@@ -92,6 +92,9 @@ type NodeRetry struct {
 	Note   string
 	Key    string // idempotency key, as in TriggerRequest
 	DryRun bool   // change nothing
+	// Continue returns how a flow run that a step ran goes on from its failures; nil if the run was none. Without it the
+	// next one begins anew.
+	Continue func(ctx context.Context, run string) (*Nested, error)
 }
 
 // KillRequest requests the end of a run.

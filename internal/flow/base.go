@@ -58,13 +58,30 @@ func (p *planner) fact(base *common.Base, ref reference) {
 		kept = keptStep(f)
 		kept.Outputs = nil
 	}
-	if value, found := f.Outputs[ref.key]; ref.field == fieldOutputs && found {
+	value, found := f.Outputs[ref.key]
+	switch {
+	case ref.field != fieldOutputs:
+	case !found:
+		p.needs(ref)
+	default:
 		if kept.Outputs == nil {
 			kept.Outputs = map[string]string{}
 		}
 		kept.Outputs[ref.key] = value
 	}
 	base.Steps[ref.step] = kept
+}
+
+// needs rejects the re-run for a value that a kept step has not reported, unless it has a default: the steps that read
+// it could not start. That of a step that was skipped, or failed, is their own affair: it was missing before as well.
+func (p *planner) needs(ref reference) {
+	at, now := p.before.graph.index[ref.step], p.now.steps[p.now.index[ref.step]].def.Outputs[ref.key]
+	_, declared := p.before.graph.steps[at].def.Outputs[ref.key]
+	if declared || now.Default != nil || p.before.nodes[at].status != common.StatusSucceeded {
+		return
+	}
+	p.faults.Add("definition", "reference", ref.String(), "needs %s, which step %s, which would be kept, has not reported: "+
+		"re-run that step as well", ref, ref.step).With("value", ref.String(), "step", ref.step)
 }
 
 // tooLarge rejects the re-run, with a list of the largest values first.

@@ -2,6 +2,7 @@ package flow
 
 import (
 	"maps"
+	"slices"
 
 	"carillon/internal/common"
 )
@@ -19,7 +20,7 @@ func Recall(base *common.Base, now *Graph, earlier *State) *common.Base {
 			continue
 		}
 		full.Steps[def.Name] = keptStep(earlier.facts(at))
-		if !sameItems(earlier.graph.steps[at].def.ForEach, def.ForEach) {
+		if !earlier.hasItemsOf(at, now, i) {
 			continue
 		}
 		if done, _ := earlier.doneItems(at); len(done) > 0 {
@@ -30,6 +31,16 @@ func Recall(base *common.Base, now *Graph, earlier *State) *common.Base {
 		}
 	}
 	return &full
+}
+
+// hasItemsOf reports whether a step is a map of the same items as a step of another definition, whose sources are kept.
+func (s *State) hasItemsOf(i int32, now *Graph, at int) bool {
+	a, b := s.graph.steps[i].def.ForEach, now.steps[at].def.ForEach
+	if a == nil || b == nil || a.List != b.List || !slices.Equal(a.Items, b.Items) {
+		return false
+	}
+	ref := now.steps[at].list
+	return ref == nil || ref.from != fromParams || now.job.ParamValues(s.head.Params)[ref.field] == s.given[ref.field]
 }
 
 func keptStep(f stepFacts) common.KeptStep {
@@ -54,22 +65,4 @@ func (s *State) interrupted(i int32) bool {
 		}
 	}
 	return false
-}
-
-// doneItems returns the items of a map that have succeeded, and the number of its items.
-func (s *State) doneItems(i int32) (done common.Bits, items int) {
-	if s.nodes[i].phase == phaseKept {
-		name := s.graph.steps[i].def.Name
-		return s.head.Base.Items[name], s.head.Base.Steps[name].Items
-	}
-	m := s.maps[i]
-	if m == nil {
-		return nil, 0
-	}
-	for item := range m.list {
-		if n := &s.nodes[int(m.base)+item]; n.decided && n.class == common.ClassSuccess {
-			done = done.With(item)
-		}
-	}
-	return done, len(m.list)
 }

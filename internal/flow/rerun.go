@@ -2,7 +2,6 @@ package flow
 
 import (
 	"fmt"
-	"maps"
 	"slices"
 
 	"carillon/internal/common"
@@ -36,6 +35,10 @@ type Plan struct {
 	Skipped  []string // clean-up steps that do not run: what they clean up after does not run
 	New      []string // steps that the earlier flow run did not have; none with ScopeAll, for which it is not read
 	Base     *common.Base
+	// Failed are those of the nodes that run which run a job and have failed, while all that they depend on is kept.
+	Failed []Failed
+	// Nested are those of these nodes that go on from the flow run that they ran. They are not set by Replan.
+	Nested []Continuation
 }
 
 // Replan plans the re-run of a flow run that has ended. before holds its marks, and a base from Recall if it kept nodes
@@ -170,36 +173,40 @@ func (p *planner) compare() {
 		case !exists:
 			p.faults.Add("definition", "reference", def.Name, "no longer contains step %s, which would be kept",
 				def.Name)
-		case !p.run[at] && !maps.EqualFunc(def.Outputs, p.now.steps[at].def.Outputs, sameOutput):
-			p.faults.Add("definition", "reference", def.Name, "has other outputs of step %s, which would be kept",
+		case !p.run[at] && !sameKind(def, p.now.steps[at].def):
+			p.faults.Add("definition", "reference", def.Name, "has step %s, which would be kept, as another kind of step",
 				def.Name)
 		}
 	}
 }
 
-// sameOutput reports whether two definitions of an output mean the same values; a default applies where there is none.
-func sameOutput(a, b common.Output) bool {
-	a.Default, b.Default = nil, nil
-	return a == b
+// sameKind reports whether two steps run the same kind of thing, once or for each item.
+func sameKind(a, b *common.Step) bool {
+	return a.Kind() == b.Kind() && (a.ForEach == nil) == (b.ForEach == nil)
 }
 
 // place adds a step to the plan.
 func (p *planner) place(plan *Plan, i int) {
 	def := p.now.steps[i].def
 	if p.run[i] {
-		if kept, items := p.keptItems(int32(i)); len(kept) > 0 {
+		if kept, others := p.keptItems(int32(i)); len(kept) > 0 {
 			if plan.Base.Items == nil {
 				plan.Base.Items = map[string]common.Bits{}
 			}
 			plan.Base.Items[def.Name] = kept
-			for item := range items {
-				if !kept.Has(item) {
-					plan.Run = append(plan.Run, common.ItemNode(def.Name, item))
+			for _, one := range others {
+				node := common.ItemNode(def.Name, one.now)
+				plan.Run = append(plan.Run, node)
+				if one.was >= 0 {
+					p.continues(plan, int32(i), node, common.ItemNode(def.Name, one.was))
 				}
 			}
 			return
 		}
 		plan.Run = append(plan.Run, def.Name)
+		if def.ForEach == nil {
+			p.continues(plan, int32(i), def.Name, def.Name)
+		}
 		return
 	}
 	plan.Kept = append(plan.Kept, def.Name)
@@ -251,29 +258,6 @@ func (p *planner) cleansUp(i int32, main bool, listed []bool) bool {
 	})
 }
 
-// keptItems returns the items that succeeded of a map with failures, and the number of its items. A map is re-run as a
-// whole unless its items are the same: its list is constant, or all its sources are kept.
-func (p *planner) keptItems(i int32) (kept common.Bits, items int) {
-	def := p.now.steps[i].def
-	was := p.outcome(def.Name)
-	if p.scope.Kind != ScopeFailed || def.ForEach == nil || was == nil ||
-		!p.hasFailed(def.Name, was) || p.hasSourceToRun(i) {
-		return nil, 0
-	}
-	at := p.before.graph.index[def.Name]
-	if !sameItems(p.before.graph.steps[at].def.ForEach, def.ForEach) || p.isListOtherwise(i) {
-		return nil, 0
-	}
-	return p.before.doneItems(at)
-}
-
-// isListOtherwise reports whether the list of a map is a parameter whose value the definition has changed.
-func (p *planner) isListOtherwise(i int32) bool {
-	ref := p.now.steps[i].list
-	return ref != nil && ref.from == fromParams &&
-		p.now.job.ParamValues(p.before.head.Params)[ref.field] != p.before.given[ref.field]
-}
-
 // hasSourceToRun reports whether a step is re-run because of one that it depends on.
 func (p *planner) hasSourceToRun(i int32) bool {
 	for _, e := range p.now.steps[i].def.After {
@@ -286,17 +270,4 @@ func (p *planner) hasSourceToRun(i int32) bool {
 		found = found || ref.from == fromStep && p.run[p.now.index[ref.step]]
 	})
 	return found
-}
-
-// sameItems reports whether two definitions of a step are maps of the same items.
-func sameItems(a, b *common.ForEach) bool {
-	if a == nil || b == nil || a.List != b.List || len(a.Items) != len(b.Items) {
-		return false
-	}
-	for i := range a.Items {
-		if a.Items[i] != b.Items[i] {
-			return false
-		}
-	}
-	return true
 }

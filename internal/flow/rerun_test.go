@@ -108,9 +108,15 @@ func TestReplan_OtherDefinition(t *testing.T) {
 	}{
 		{"the failed step is gone", steps(inline("a"), inline("c", "a")), "c"},
 		{"a kept step is gone", steps(inline("b"), inline("c", "b")), ""},
-		{"a kept step has other outputs", steps(with(inline("a"), func(s *common.Step) {
+		{"a kept step is another kind of step", steps(common.Step{Name: "a", Approval: &common.Approval{Text: "?"}},
+			inline("b", "a"), inline("c", "b")), ""},
+		{"a kept step has an output that no step reads", steps(with(inline("a"), func(s *common.Step) {
 			s.Outputs = map[string]common.Output{"x": {}}
-		}), inline("b", "a"), inline("c", "b")), ""},
+		}), inline("b", "a"), inline("c", "b")), "b c"},
+		{"a step to run reads an output that the kept step did not have", steps(with(inline("a"),
+			func(s *common.Step) { s.Outputs = map[string]common.Output{"x": {}} }),
+			with(inline("b", "a"), func(s *common.Step) { s.Env = map[string]string{"X": "${{ steps.a.outputs.x }}"} }),
+			inline("c", "b")), ""},
 		{"a new step", steps(inline("a"), inline("n", "a"), inline("b", "n"), inline("c", "b")), "n b c"},
 		{"another order", steps(inline("c", "b"), inline("b", "a"), inline("a")), "c b"},
 	} {
@@ -155,7 +161,7 @@ func TestReplan_DefaultOfAKeptStep_Applies(t *testing.T) {
 	}
 }
 
-// A map that was kept when its step had become one without items is still kept by the next re-run.
+// A map that an earlier version kept when its step had become one without items is still kept by the next re-run.
 func TestRecall_MapThatIsNoLongerOne_IsKeptAsAStep(t *testing.T) {
 	old := steps(with(inline("a"), func(s *common.Step) {
 		s.ForEach = &common.ForEach{Items: []string{"x", "y"}}
@@ -163,15 +169,15 @@ func TestRecall_MapThatIsNoLongerOne_IsKeptAsAStep(t *testing.T) {
 	first := newRig(t, compiled(t, old), outcomes(map[string]string{"b": "exit:1"}))
 	first.run()
 	now := compiled(t, steps(inline("a"), inline("b", "a")))
-	plan, err := Replan(first.state, now, Scope{Kind: ScopeFailed})
-	if err != nil {
-		t.Fatal(err)
+	if _, err := Replan(first.state, now, Scope{Kind: ScopeFailed}); err == nil ||
+		!strings.Contains(err.Error(), "has step a, which would be kept, as another kind of step") {
+		t.Errorf("a map is kept as a step: %v", err)
 	}
 	second := newRig(t, now, outcomes(map[string]string{"b": "exit:1"}))
-	second.head.Base = Recall(plan.Base, now, first.state)
+	second.head.Base = Recall(&common.Base{Run: "f.1", Kept: common.Bits{}.With(0)}, now, first.state)
 	second.state = New(now, &second.head)
 	second.run()
-	plan, err = Replan(second.state, now, Scope{Kind: ScopeFailed})
+	plan, err := Replan(second.state, now, Scope{Kind: ScopeFailed})
 	if err != nil || strings.Join(plan.Run, " ") != "b" || strings.Join(plan.Kept, " ") != "a" ||
 		len(plan.Base.Items) != 0 {
 		t.Errorf("%+v, %v", plan, err)

@@ -10,7 +10,8 @@ import (
 type View struct {
 	Node     string
 	Step     int
-	Item     int // -1 for a step
+	Item     int    // -1 for a step
+	Value    string // the item
 	Stage    Stage
 	Status   common.Status // of a node that is decided
 	Class    common.Class  // of a node that is decided
@@ -120,6 +121,9 @@ func (s *State) view(i int32, item int) View {
 			w, _ := spread.Worker(item)
 			v.Worker = w.Name
 		}
+	}
+	if m := s.maps[i]; m != nil && item >= 0 {
+		v.Value = m.list[item]
 	}
 	if item < 0 {
 		v.Source, v.Root = s.Because(v.Node)

@@ -30,10 +30,11 @@ func (s *Store) flowAgain(ctx context.Context, t *etcdkit.Txn, r *common.Trigger
 	}
 	if trigger.Digest == state.Flow.Digest { // the transaction compares the job, which names it
 		trigger.Needs = state.Flow.Needs
-		return nil
+	} else if trigger.Needs, err = s.keepBody(ctx, t, state.UID, trigger.Digest); err != nil {
+		return err
 	}
-	trigger.Needs, err = s.keepBody(ctx, t, state.UID, trigger.Digest)
-	return err
+	trigger.Needs = trigger.Keep.AddNeeds(trigger.Needs)
+	return nil
 }
 
 // keepBody puts the body of an earlier definition, which may exist in the log store only. Once a trigger names it, it

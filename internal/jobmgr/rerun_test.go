@@ -2,6 +2,7 @@ package jobmgr_test
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"testing"
 	"time"
@@ -105,6 +106,25 @@ func TestRerunFlow_OfAnEarlierAttempt_IsRefused(t *testing.T) {
 	wantReason(t, "a later attempt exists", err, "not_last_attempt")
 }
 
+// An attempt that is cancelled before it begins says what it was to keep: another one can follow.
+func TestKill_PendingReRunOfAFlow_KeepsWhatItWasToKeep(t *testing.T) {
+	t.Parallel()
+	s := newStory(t)
+	p, job := s.endedFlow("a")
+	trigger, err := s.store.Trigger(t.Context(), actor, p.flowRequest(common.DefinitionCurrent))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.store.Kill(t.Context(), actor, trigger.RunID(), common.KillRequest{}); err != nil {
+		t.Fatal(err)
+	}
+	outcomes := all[common.Run](s, common.OutboxPrefix)
+	if len(outcomes) != 1 || outcomes[0].Status != common.StatusKilled || outcomes[0].Digest != job.Flow.Digest ||
+		outcomes[0].Base == nil || !outcomes[0].Base.Kept.Has(0) || outcomes[0].Base.Run != p.run.ID {
+		t.Errorf("%+v", outcomes)
+	}
+}
+
 // failedNode is a live flow run whose node load has failed, and on which no step depends that has started.
 func (s *story) failedNode(name string) (common.Head, string) {
 	job := s.put(common.Job{Name: name, Timezone: "UTC", Steps: []common.Step{{Name: "load", Command: "false"},
@@ -152,6 +172,38 @@ func TestRetryNode_StartsItAgainInTheNextRound(t *testing.T) {
 	r.Key = ""
 	_, err = s.store.RetryNode(t.Context(), actor, r)
 	wantReason(t, "it runs", err, "not_failed")
+}
+
+// A step that runs a flow goes on from the flow run that has failed, unless it shall begin anew.
+func TestRetryNode_OfAFlow_GoesOnFromItsFailures(t *testing.T) {
+	t.Parallel()
+	s := newStory(t)
+	inner := s.put(aFlow("inner"))
+	outer := s.put(common.Job{Name: "outer", Timezone: "UTC", Steps: []common.Step{{Name: "etl", Job: "inner"}}})
+	eventually(s, "the catalog has the flow", func() bool { _, known := s.catalog.Name(outer.UID); return known })
+	for i, uid := range []string{inner.UID, "before", ""} {
+		fire := common.TriggeredFire(outer.UID, fmt.Sprint(i))
+		head := common.Head{Kind: common.KindFlow, Run: common.RunID(fire, 1), Fire: fire, Attempt: 1, Job: "outer",
+			UID: outer.UID, Digest: outer.Flow.Digest, PlannedAt: noon, ClaimedAt: noon, Nonce: "n"}
+		s.raw(common.FlowRunKey("outer", head.Run), encode(s, head))
+		node := common.NodeFire(inner.UID, head.Run, "etl")
+		s.raw(common.FlowNodeKey(head.Run, "etl"), encode(s, common.Node{State: common.NodeEnded, Round: 1, Attempt: 1,
+			Job: "inner", Fire: node, Status: common.StatusFailed, Class: common.ClassFailure}))
+		r := common.NodeRetry{Run: head.Run, Node: "etl"}
+		if uid != "" {
+			r.Continue = func(_ context.Context, run string) (*common.Nested, error) {
+				if run != common.RunID(node, 1) {
+					t.Errorf("it goes on from %s", run)
+				}
+				return &common.Nested{UID: uid, Digest: "d", Needs: []string{"joins"}, Keep: &common.Base{Run: run}}, nil
+			}
+		}
+		trigger, err := s.store.RetryNode(t.Context(), actor, r)
+		if goesOn := uid == inner.UID; err != nil || (trigger.Keep != nil) != goesOn || (trigger.Digest == "d") != goesOn ||
+			trigger.Attempt != 2 {
+			t.Errorf("%q: %+v, %v", uid, trigger, err)
+		}
+	}
 }
 
 // A re-run or a live retry whose response was lost is looked up, not requested a second time.

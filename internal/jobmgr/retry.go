@@ -137,6 +137,15 @@ func (s *Store) putRetry(ctx context.Context, t *etcdkit.Txn, actor common.Actor
 
 		Traceparent: head.Traceparent,
 	}
+	if retry.Step.Kind() == common.JobStep && r.Continue != nil {
+		nested, err := r.Continue(ctx, common.RunID(retry.Fire, retry.Attempt-1))
+		if err != nil {
+			return trigger, err
+		}
+		if nested != nil && nested.UID == uid {
+			trigger.Continue(nested)
+		}
+	}
 	key := common.TriggerKey(trigger.Job, trigger.ID)
 	if a := retry.Step.Approval; a != nil { // it waits for an answer again
 		key = common.FlowWaitKey(head.Job, head.Run, retry.Node)

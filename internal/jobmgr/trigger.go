@@ -152,6 +152,9 @@ func (s *Store) Kill(ctx context.Context, actor common.Actor, id string, r commo
 				return noCleanUp(id)
 			}
 			s.killedBefore(&run, actor, r)
+			if found.State == live.Pending { // a later re-run keeps what this one was to keep
+				run.Digest, run.Base = found.Trigger.Digest, found.Trigger.Keep.Bare()
+			}
 			t.Delete(found.Key)
 			putEnd(t, &run)
 		default:

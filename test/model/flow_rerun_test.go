@@ -77,14 +77,14 @@ func (s *script) scope() flow.Scope {
 // rerunFlow requests the re-run of a flow run. The log store takes a while to answer.
 func (s *script) rerunFlow(ctx context.Context, m *master, run common.Run, scope flow.Scope,
 	definition common.Definition, takes time.Duration) {
-	view := nodes.New(entries{s.world}, nil, m.bodies, nil, time.Now)
+	view := nodes.New(entries{s.world}, nil, m.bodies, m.store, time.Now)
 	last := func(context.Context) (common.Run, error) {
 		last, err := s.world.lastOf(run.Fire)
 		time.Sleep(takes)
 		return last, err
 	}
 	keep := func(ctx context.Context, last *common.Run, digest string) (*common.Base, error) {
-		plan, err := view.Replan(ctx, last, scope, digest)
+		plan, err := view.Replan(ctx, last, scope, digest, false)
 		if err == nil && len(plan.Run) == 0 {
 			err = common.Errorf(common.CodeConflict, "no node would run again")
 		}
@@ -107,6 +107,10 @@ type rawBase struct {
 	Again                 []byte // clean-up steps that were chosen
 	Items                 map[string][]byte
 	Steps                 map[string]any
+	Nested                map[string]struct { // by node: what its flow run keeps
+		Digest string
+		Keep   *rawBase
+	}
 }
 
 func hasBit(bits []byte, n int) bool { return n>>3 < len(bits) && bits[n>>3]&(1<<(n&7)) != 0 }
@@ -116,6 +120,7 @@ type rawAsked struct {
 	Fire, Digest string
 	Attempt      int
 	Keep         *rawBase
+	Flow         *rawNode
 }
 
 // stepEnd is how a step of a flow run ended.
@@ -158,6 +163,10 @@ func (c *checker) readAsked(r *revision, e event) {
 		}
 	}
 	before, now := f.runs[t.Keep.Run], f.bodies[t.Digest]
+	if t.Flow != nil && t.Attempt == 1 {
+		c.goesOn(&t, before, now, e)
+		return
+	}
 	if before == nil || before.Fire != t.Fire || before.Attempt != t.Attempt-1 || now == nil {
 		c.breaks("F9", "%s was requested at %s by %s, and keeps nodes of %s, or has no definition", id, wallTime(e.at),
 			e.by, t.Keep.Run)
@@ -175,6 +184,29 @@ func (c *checker) readAsked(r *revision, e event) {
 			c.chosen(&t, before, now, after.Scope, after.Steps, id)
 		}
 	}
+}
+
+// goesOn checks the first attempt of a node that goes on from an earlier flow run: its flow run was re-run with that,
+// and selects what has failed in it.
+func (c *checker) goesOn(t *rawAsked, before *flowLife, now *rawFlow, e event) {
+	id, parent := fmt.Sprintf("%s.%d", t.Fire, t.Attempt), c.flows.runs[t.Flow.Run]
+	if parent == nil || parent.Base == nil || !reflect.DeepEqual(parent.Base.Nested[t.Flow.Node].Keep, t.Keep) ||
+		parent.Base.Nested[t.Flow.Node].Digest != t.Digest {
+		c.breaks("F9", "%s goes on at %s by %s with %+v, and its flow run was not requested so", id, wallTime(e.at), e.by,
+			t.Keep)
+		return
+	}
+	if before == nil || !before.over || before.Parent == nil || before.Parent.Run == t.Flow.Run || now == nil {
+		c.breaks("F9", "%s goes on at %s by %s from %s, which has not ended, or was no step", id, wallTime(e.at), e.by,
+			t.Keep.Run)
+		return
+	}
+	if ran := c.flows.runs[parent.Base.Run]; ran == nil || !ran.over || ran.Fire != parent.Fire {
+		c.breaks("F9", "%s goes on at %s by %s, and its flow run has no attempt before", id, wallTime(e.at), e.by)
+	}
+	c.selected(t, now.selects(before.ends, "failed", nil), now, id)
+	c.chosen(t, before, now, "failed", nil, id)
+	c.world.counts["nested flow runs that go on"]++
 }
 
 // selects returns the steps that a re-run with the definition runs.

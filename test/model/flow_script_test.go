@@ -12,6 +12,7 @@ import (
 
 	"carillon/internal/common"
 	"carillon/internal/flow"
+	"carillon/internal/flow/nodes"
 )
 
 const (
@@ -361,7 +362,8 @@ func (s *script) retryNode(ctx context.Context, m *master, run, node string) {
 		if run == "" {
 			return
 		}
-		_, err := m.store.RetryNode(ctx, modelActor, common.NodeRetry{Run: run, Node: node})
+		_, err := m.store.RetryNode(ctx, modelActor, common.NodeRetry{Run: run, Node: node,
+			Continue: nodes.New(entries{s.world}, nil, m.bodies, m.store, time.Now).Continue})
 		if err == nil {
 			s.world.count("live retries")
 		}

@@ -25,7 +25,7 @@ func (s *Store) Start(ctx context.Context, run *common.FlowRun, starts []flow.St
 	}
 	t := s.etcd.Txn()
 	t.If(sameHead(run))
-	compared := map[string]bool{}
+	compared, large := map[string]bool{}, false
 	for i := range starts {
 		start := &starts[i]
 		t.If(etcdkit.Absent(common.FlowNodeKey(run.Run, start.Node)))
@@ -67,9 +67,13 @@ func (s *Store) Start(ctx context.Context, run *common.FlowRun, starts []flow.St
 			outcomes = true
 			continue
 		}
-		s.putStart(t, run, start, job)
+		large = s.putStart(t, run, start, job) || large
 	}
-	done, err = s.commit(ctx, run, t)
+	if large {
+		done, err = s.commitAlone(ctx, run, t)
+	} else {
+		done, err = s.commit(ctx, run, t)
+	}
 	return done, outcomes, err
 }
 
@@ -117,8 +121,8 @@ func (s *Store) jobs(ctx context.Context, starts []flow.Start) (map[string]targe
 	return found, nil
 }
 
-// putStart adds the mark of a node, and its trigger or its pending approval.
-func (s *Store) putStart(t *etcdkit.Txn, run *common.FlowRun, start *flow.Start, job target) {
+// putStart adds the mark of a node, and its trigger or its pending approval. It reports whether these may be large.
+func (s *Store) putStart(t *etcdkit.Txn, run *common.FlowRun, start *flow.Start, job target) (large bool) {
 	now, fire := s.etcd.Now().UTC(), common.NodeFire(job.uid, run.Run, start.Node)
 	t.Put(common.FlowNodeKey(run.Run, start.Node), common.Node{
 		State:   common.NodeStarted,
@@ -130,7 +134,7 @@ func (s *Store) putStart(t *etcdkit.Txn, run *common.FlowRun, start *flow.Start,
 	of := run.Node(start.Node, start.Round, job.uid)
 	if a := start.Step.Approval; a != nil {
 		t.Put(common.FlowWaitKey(run.Job, run.Run, start.Step.Name), common.NewFlowWait(run, of, a, now))
-		return
+		return false
 	}
 	trigger := common.Trigger{
 		ID:        common.RunID(fire, 1),
@@ -152,5 +156,12 @@ func (s *Store) putStart(t *etcdkit.Txn, run *common.FlowRun, start *flow.Start,
 		w, _ := run.Spread.Worker(start.Item)
 		trigger.Worker = w.ID
 	}
+	if run.Base != nil {
+		if nested := run.Base.Nested[start.Node]; nested != nil && nested.UID == job.uid {
+			trigger.Continue(nested)
+			large = true
+		}
+	}
 	t.Put(common.TriggerKey(job.name, trigger.ID), trigger)
+	return large
 }

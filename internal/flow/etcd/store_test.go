@@ -300,6 +300,35 @@ func TestStart_JobStep_RunsTheJobUnderItsOwnName(t *testing.T) {
 	}
 }
 
+// A node of a re-run goes on from an earlier flow run, unless its job is another one since.
+func TestStart_JobStepThatGoesOn_NamesWhatIsKept(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.put(common.JobKey("inner"), common.StoredJob{Job: common.Job{Name: "inner"}, UID: "v"})
+	goesOn := func(uid string) *common.Nested {
+		return &common.Nested{UID: uid, Digest: "d", Needs: []string{"joins"}, Keep: &common.Base{Run: "v.n1.1"}}
+	}
+	run := r.begin(func(h *common.Head) {
+		h.Base = &common.Base{Run: "u.0.1", Nested: map[string]*common.Nested{"a": goesOn("v"), "b": goesOn("before")}}
+	})
+	step := &common.Step{Name: "a", Job: "inner"}
+	for node, keeps := range map[string]bool{"a": true, "b": false, "c": false} {
+		done, _, err := r.Start(t.Context(), run, []flow.Start{{Node: node, Step: step, Round: 1}})
+		if !done || err != nil {
+			t.Fatal(done, err)
+		}
+		fire := common.NodeFire("v", flowRun, node)
+		kv, err := etcdkit.Get(t.Context(), r.client, common.TriggerKey("inner", fire+".1"))
+		if err != nil || kv == nil {
+			t.Fatal(kv, err)
+		}
+		trigger, err := common.Decode[common.Trigger](kv.Value)
+		if err != nil || (trigger.Keep != nil) != keeps || (trigger.Digest == "d") != keeps || (len(trigger.Needs) == 1) != keeps {
+			t.Errorf("%s: %+v, %v", node, trigger, err)
+		}
+	}
+}
+
 func TestComplete_EndsTheFlowRunOnce(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)

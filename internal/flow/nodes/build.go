@@ -24,12 +24,7 @@ type builder struct {
 // nodes returns the nodes. earlier is the flow run from which some are kept; nil if there is none, or if it is unknown.
 func (b *builder) nodes(earlier *past) []Node {
 	b.full = b.running() >= b.limit()
-	before := map[string]*Node{}
-	if earlier != nil {
-		for i := range earlier.Nodes {
-			before[earlier.Nodes[i].Node] = &earlier.Nodes[i]
-		}
-	}
+	before := known(earlier)
 	var all []Node
 	step := -1 // the index in all of the step of the items that follow
 	for v := range b.state.Nodes() {
@@ -38,7 +33,7 @@ func (b *builder) nodes(earlier *past) []Node {
 		}
 		n := b.node(&v)
 		if n.Kept {
-			n.keep(before[n.Node], b.head.Base.Run)
+			n.keep(before.of(&n), b.head.Base.Run)
 		}
 		n.at = len(all)
 		if v.Item < 0 {
@@ -55,6 +50,37 @@ func (b *builder) nodes(earlier *past) []Node {
 		all = append(all, n)
 	}
 	return all
+}
+
+// before are the nodes of the flow run from which some are kept, by name.
+type before map[string]*Node
+
+// known returns the nodes of a flow run; none if it is unknown. Items that have succeeded are also found by their value:
+// those of another list may have other numbers.
+func known(earlier *past) before {
+	all := before{}
+	if earlier == nil {
+		return all
+	}
+	for i := len(earlier.Nodes) - 1; i >= 0; i-- {
+		n := &earlier.Nodes[i]
+		all[n.Node] = n
+		if n.Item != nil && n.Status == common.StatusSucceeded {
+			all[byValue(n)] = n
+		}
+	}
+	return all
+}
+
+// byValue returns a key that no name of a node is.
+func byValue(n *Node) string { return n.Step + "\x00" + n.value }
+
+// of returns what a kept node was; nil if it is not known.
+func (b before) of(n *Node) *Node {
+	if was := b[n.Node]; n.Item == nil || was != nil && was.value == n.value {
+		return was
+	}
+	return b[byValue(n)]
 }
 
 // keep adds what a kept node did in the flow run in which it ran. was is nil if that is not known; run is the flow run
@@ -96,7 +122,10 @@ func (b *builder) node(v *flow.View) Node {
 		n.Job = common.StepJob(b.graph.Name(), def.Name)
 	}
 	if v.Item >= 0 {
-		n.Item = &v.Item
+		n.Item, n.value = &v.Item, v.Value
+		if b.head.Spread == nil { // they are shown by their workers
+			n.Value = common.Shorten(v.Value)
+		}
 	}
 	n.Kept = v.Stage == flow.StageKept
 	n.Worker = v.Worker

@@ -49,7 +49,7 @@ func (v *View) Grid(ctx context.Context, job string, n int) (Grid, error) {
 	columns, reader := map[string]int{}, v.reader() // indexes of steps
 	read := 0
 	for i := range page.Runs {
-		if page.Runs[i].Digest == "" || page.Runs[i].Attempt == 0 {
+		if page.Runs[i].Digest == "" || page.Runs[i].ClaimedAt == nil {
 			continue
 		}
 		if len(grid.Runs) == n || read > maxCells {

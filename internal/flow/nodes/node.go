@@ -14,6 +14,7 @@ type Node struct {
 	Node  string `json:"node" doc:"Name of the node: of the step, or of an item of a map, such as load@00003."`
 	Step  string `json:"step"`
 	Item  *int   `json:"item,omitempty" doc:"Index of the item of a map, from 0; absent for a step."`
+	Value string `json:"value,omitempty" doc:"The item itself, if the list is known; shortened after 80 bytes."`
 	Kind  string `json:"kind,omitempty" enum:"command,job,approval,join" doc:"What the step runs."`
 	Title string `json:"title,omitempty" doc:"Display name of the step."`
 	Job   string `json:"job,omitempty" doc:"Name of the job whose runs are those of the node; that of an inline step contains a colon."`
@@ -37,7 +38,8 @@ type Node struct {
 
 	Hidden bool `json:"hidden,omitempty" doc:"What requires a role in the flow's group is left out."`
 
-	at int // its number in the order of all nodes
+	at    int    // its number in the order of all nodes
+	value string // the whole item
 }
 
 // ItemCounts are the numbers of a map's items.
@@ -69,5 +71,5 @@ func (c *ItemCounts) add(n *Node) {
 
 // Hide removes what requires a role in the flow's group.
 func (n *Node) Hide(reason func(common.Status, *common.Reason) *common.Reason) {
-	n.Title, n.Outputs, n.Reason, n.Hidden = "", nil, reason(n.Status, n.Reason), true
+	n.Title, n.Value, n.Outputs, n.Reason, n.Hidden = "", "", nil, reason(n.Status, n.Reason), true
 }

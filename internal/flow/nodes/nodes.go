@@ -79,7 +79,7 @@ func (r *reader) of(ctx context.Context, id string) (Found, error) {
 		if err != nil {
 			return Found{}, err
 		}
-		if run.Digest == "" {
+		if run.Digest == "" || run.Status.Terminal() && run.ClaimedAt == nil {
 			return Found{}, r.none(ctx, &run)
 		}
 		found, known, err := r.nodes(ctx, &run)

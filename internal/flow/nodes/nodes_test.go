@@ -271,7 +271,7 @@ func TestGrid(t *testing.T) {
 	c.begin(t)
 	c.ran("extract", 1, common.StatusRunning)
 	earlier := common.Run{ID: "u.0.1", Fire: "u.0", Job: "etl", JobUID: "u", Digest: "old", Attempt: 1,
-		Status: common.StatusFailed, PlannedAt: noon.Add(-time.Hour)}
+		Status: common.StatusFailed, PlannedAt: noon.Add(-time.Hour), ClaimedAt: &noon}
 	old, err := flow.Compile(&common.Job{Name: "etl", Steps: []common.Step{{Name: "gone", Command: "true"},
 		{Name: "probe", Command: "true"}}})
 	if err != nil {
@@ -279,7 +279,8 @@ func TestGrid(t *testing.T) {
 	}
 	c.bodies["old"] = old
 	missed := common.Run{ID: "u.x.0", Job: "etl", Status: common.StatusMissed}
-	c.runs = append(c.runs, missed, earlier)
+	cancelled := common.Run{ID: "u.0.2", Job: "etl", Digest: "old", Attempt: 2, Status: common.StatusKilled}
+	c.runs = append(c.runs, missed, cancelled, earlier)
 	grid, err := c.view().Grid(t.Context(), "etl", 20)
 	if err != nil {
 		t.Fatal(err)

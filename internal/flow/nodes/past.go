@@ -118,9 +118,16 @@ func headOf(run *common.Run) common.Head {
 	return head
 }
 
-// Replan plans the re-run of a flow run that has ended, with the definition that has the digest.
-func (v *View) Replan(ctx context.Context, run *common.Run, scope flow.Scope, digest string) (*flow.Plan, error) {
-	_, now, err := v.definitions.Load(ctx, run.JobUID, digest)
+// Replan plans the re-run of a flow run that has ended, with the definition that has the digest. Failed steps that ran
+// flow runs go on from these, unless restart is set.
+func (v *View) Replan(ctx context.Context, run *common.Run, scope flow.Scope, digest string, restart bool) (*flow.Plan,
+	error) {
+	return v.reader().replan(ctx, run, scope, digest, restart)
+}
+
+func (r *reader) replan(ctx context.Context, run *common.Run, scope flow.Scope, digest string, restart bool) (*flow.Plan,
+	error) {
+	_, now, err := r.definitions.Load(ctx, run.JobUID, digest)
 	if err != nil {
 		return nil, unknown(err)
 	}
@@ -129,7 +136,7 @@ func (v *View) Replan(ctx context.Context, run *common.Run, scope flow.Scope, di
 		head.Base = nil
 		return flow.Replan(flow.New(now, &head), now, scope)
 	}
-	p, err := v.reader().past(ctx, run)
+	p, err := r.past(ctx, run)
 	switch {
 	case err != nil:
 		return nil, err
@@ -142,7 +149,11 @@ func (v *View) Replan(ctx context.Context, run *common.Run, scope flow.Scope, di
 		return nil, common.Errorf(common.CodeConflict, "what the nodes did that flow run %q kept is not known any more",
 			run.ID).WithReason("base_missing").WithHint("re-run all steps")
 	}
-	return flow.Replan(p.state, now, scope)
+	plan, err := flow.Replan(p.state, now, scope)
+	if err != nil || restart {
+		return plan, err
+	}
+	return plan, r.nest(ctx, p, now, plan)
 }
 
 // unknown explains a definition that cannot be read.

@@ -26,7 +26,7 @@ func chain(t *testing.T) *cluster {
 	c.bodies = map[string]*flow.Graph{"d": g}
 	ran := func(attempt int, base *common.Base, statuses map[string]common.Status) {
 		of := common.Run{ID: common.RunID("u.1", attempt), Fire: "u.1", Job: "etl", JobUID: "u", Digest: "d",
-			Attempt: attempt, Status: common.StatusFailed, PlannedAt: noon, Base: base}
+			Attempt: attempt, Status: common.StatusFailed, PlannedAt: noon, ClaimedAt: &noon, Base: base}
 		c.runs = append(c.runs, of)
 		for node, status := range statuses {
 			fire := common.NodeFire("u", of.ID, node)
@@ -74,7 +74,7 @@ func TestReplan_OfAFlowRunThatKeptNodes_ReadsTheirOutputs(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	plan, err := c.view().Replan(t.Context(), &last, flow.Scope{Kind: flow.ScopeFailed}, "d")
+	plan, err := c.view().Replan(t.Context(), &last, flow.Scope{Kind: flow.ScopeFailed}, "d", false)
 	if err != nil || fmt.Sprint(plan.Run, plan.Kept) != "[report] [extract probe]" {
 		t.Fatalf("%+v, %v", plan, err)
 	}
@@ -82,15 +82,31 @@ func TestReplan_OfAFlowRunThatKeptNodes_ReadsTheirOutputs(t *testing.T) {
 		t.Errorf("%+v", plan.Base)
 	}
 	c.partial = true
-	_, err = c.view().Replan(t.Context(), &last, flow.Scope{Kind: flow.ScopeFailed}, "d")
+	_, err = c.view().Replan(t.Context(), &last, flow.Scope{Kind: flow.ScopeFailed}, "d", false)
 	if common.CodeOf(err) != common.CodeUnavailable {
 		t.Errorf("from a part of the history: %v", err)
 	}
 	c.partial, c.runs = false, c.runs[3:] // the first attempt was deleted
 	for scope, want := range map[flow.ScopeKind]common.Code{flow.ScopeFailed: common.CodeConflict, flow.ScopeAll: ""} {
-		_, err := c.view().Replan(t.Context(), &last, flow.Scope{Kind: scope}, "d")
+		_, err := c.view().Replan(t.Context(), &last, flow.Scope{Kind: scope}, "d", false)
 		if (err == nil) != (want == "") || err != nil && common.CodeOf(err) != want {
 			t.Errorf("%s without the first attempt: %v", scope, err)
 		}
+	}
+}
+
+// An attempt that was cancelled before it began is followed by one that keeps what it was to keep.
+func TestReplan_OfAnAttemptThatWasCancelled(t *testing.T) {
+	c := chain(t)
+	cancelled := common.Run{ID: "u.1.4", Fire: "u.1", Job: "etl", JobUID: "u", Digest: "d", Attempt: 4,
+		Status: common.StatusKilled, Base: &common.Base{Run: "u.1.3", Kept: common.Bits{3}}}
+	c.runs = append(c.runs, cancelled)
+	if _, err := c.view().Of(t.Context(), "u.1.4"); common.CodeOf(err) != common.CodeConflict {
+		t.Errorf("it has nodes: %v", err)
+	}
+	plan, err := c.view().Replan(t.Context(), &cancelled, flow.Scope{Kind: flow.ScopeFailed}, "d", false)
+	if err != nil || fmt.Sprint(plan.Run, plan.Kept) != "[report] [extract probe]" || plan.Base.Run != "u.1.4" ||
+		plan.Base.Steps["extract"].Outputs["day"] != "monday" {
+		t.Errorf("%+v, %v", plan, err)
 	}
 }

@@ -62,14 +62,15 @@ type Fakes struct {
 	TotalsOf      [][]string           // jobs whose totals were requested
 	LastOf        [][]string
 
-	Waits   []common.FlowWait
-	Retries []common.NodeRetry
-	Replans []string               // run, scope, steps and digest
-	Plan    flow.Plan              // of each re-run of a flow run
-	Answers []string               // to approvals: run, step, verdict and note
-	Paused  map[string]bool        // flow runs
-	FlowOf  map[string]nodes.Found // by id of the flow run
-	Pools   FakePools
+	Waits     []common.FlowWait
+	Retries   []common.NodeRetry
+	Continued bool                   // the last of them may go on from a flow run
+	Replans   []string               // run, scope, steps and digest
+	Plan      flow.Plan              // of each re-run of a flow run
+	Answers   []string               // to approvals: run, step, verdict and note
+	Paused    map[string]bool        // flow runs
+	FlowOf    map[string]nodes.Found // by id of the flow run
+	Pools     FakePools
 }
 
 func NewConfig(t *testing.T, f *Fakes) httpapi.Config {

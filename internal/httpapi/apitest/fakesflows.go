@@ -41,6 +41,7 @@ func (f *Fakes) RetryNode(ctx context.Context, _ common.Actor, r common.NodeRetr
 	}
 	f.Mu.Lock()
 	defer f.Mu.Unlock()
+	f.Continued, r.Continue = r.Continue != nil, nil
 	f.Retries = append(f.Retries, r)
 	return common.Trigger{Fire: common.NodeFire("uid", r.Run, r.Node), Attempt: 2}, f.Fail
 }
@@ -61,11 +62,17 @@ func (f *Fakes) nodesOf(ctx context.Context, run string) (nodes.Found, error) {
 	return nodes.Found{}, common.Errorf(common.CodeConflict, "run %q is not a run of a flow", run).WithReason("no_flow")
 }
 
+var restartOf = map[bool]string{true: " restart"}
+
+// Continue returns nothing: no step ran a flow.
+func (n Nodes) Continue(context.Context, string) (*common.Nested, error) { return nil, n.Fail }
+
 // Replan returns the plan that the test has put there.
-func (n Nodes) Replan(_ context.Context, run *common.Run, scope flow.Scope, digest string) (*flow.Plan, error) {
+func (n Nodes) Replan(_ context.Context, run *common.Run, scope flow.Scope, digest string,
+	restart bool) (*flow.Plan, error) {
 	n.Mu.Lock()
 	defer n.Mu.Unlock()
-	n.Replans = append(n.Replans, fmt.Sprint(run.ID, " ", scope.Kind, " ", scope.Steps, " ", digest))
+	n.Replans = append(n.Replans, fmt.Sprint(run.ID, " ", scope.Kind, " ", scope.Steps, " ", digest, restartOf[restart]))
 	plan := n.Plan
 	plan.Base = &common.Base{Run: run.ID}
 	return &plan, n.Fail

@@ -17,6 +17,7 @@ type RunRerunRequest struct {
 	From       []string          `json:"from,omitempty" nullable:"false" maxItems:"1000" pattern:"^[a-z0-9]([a-z0-9_-]{0,61}[a-z0-9])?$" doc:"Names of steps, with scope from."`
 	Only       []string          `json:"only,omitempty" nullable:"false" maxItems:"1000" pattern:"^[a-z0-9]([a-z0-9_-]{0,61}[a-z0-9])?(@[0-9]{5})?$" doc:"Names of steps, with scope only. In a flow run that has not ended: one failed node, which may be an item of a map, such as load@00003."`
 	Definition common.Definition `json:"definition,omitempty" enum:"current,same" doc:"Of a flow run: with which definition of its steps it runs. current (default): the one that is saved now; refused if a step that would be kept no longer exists or has other outputs. same: that of the earlier flow run."`
+	Nested     string            `json:"nested,omitempty" enum:"continue,restart" doc:"Of a flow run with failed steps that ran flows: continue (default): what failed in their flow runs runs again, and the rest of them is kept, with the current definitions of these flows. restart: they begin anew. They also begin anew with scope all, if a step before them runs again, with other parameters, or if their flow run is not known any more."`
 	Note       string            `json:"note,omitempty" maxLength:"500" doc:"Reason; shown with the run."`
 	DryRun     bool              `json:"dryRun,omitempty" doc:"Of a flow run: return which nodes would run, and run none."`
 }
@@ -36,17 +37,21 @@ type RerunAccepted struct {
 
 // RerunPlan is what the re-run of a flow run runs and keeps.
 type RerunPlan struct {
-	Run       []string `json:"run" nullable:"false" doc:"Names of the nodes that run, in the order of the definition: steps, and items of maps of which others are kept. The first 500 of them."`
-	RunTotal  int      `json:"runTotal" doc:"Number of nodes that run. A map of which all items run counts as one."`
-	Kept      []string `json:"kept" nullable:"false" doc:"Names of the steps that are kept. The first 500 of them."`
-	KeptTotal int      `json:"keptTotal" doc:"Number of steps that are kept."`
-	CleanUps  []string `json:"cleanUps,omitempty" nullable:"false" doc:"Names of the clean-up steps (finally) among those that run."`
-	Skipped   []string `json:"skipped,omitempty" nullable:"false" doc:"Names of the clean-up steps that are skipped: the steps that they clean up after do not run."`
-	New       []string `json:"new,omitempty" nullable:"false" doc:"Names of the steps that the earlier flow run did not have. The first 500 of them; none with scope all."`
-	NewTotal  int      `json:"newTotal,omitempty" doc:"Number of these steps."`
-	Digest    string   `json:"digest,omitempty" doc:"Identifies the definition with which they run."`
-	Live      bool     `json:"live,omitempty" doc:"The flow run has not ended: the node is started again in it."`
+	Run       []string            `json:"run" nullable:"false" doc:"Names of the nodes that run, in the order of the definition: steps, and items of maps of which others are kept. The first 500 of them."`
+	RunTotal  int                 `json:"runTotal" doc:"Number of nodes that run. A map of which all items run counts as one."`
+	Kept      []string            `json:"kept" nullable:"false" doc:"Names of the steps that are kept. The first 500 of them."`
+	KeptTotal int                 `json:"keptTotal" doc:"Number of steps that are kept."`
+	CleanUps  []string            `json:"cleanUps,omitempty" nullable:"false" doc:"Names of the clean-up steps (finally) among those that run."`
+	Skipped   []string            `json:"skipped,omitempty" nullable:"false" doc:"Names of the clean-up steps that are skipped: the steps that they clean up after do not run."`
+	New       []string            `json:"new,omitempty" nullable:"false" doc:"Names of the steps that the earlier flow run did not have. The first 500 of them; none with scope all."`
+	NewTotal  int                 `json:"newTotal,omitempty" doc:"Number of these steps."`
+	Digest    string              `json:"digest,omitempty" doc:"Identifies the definition with which they run."`
+	Nested    []flow.Continuation `json:"nested,omitempty" nullable:"false" doc:"Nodes whose flow runs go on from earlier ones; those of other nodes that run flows begin anew. The first 500 of them."`
+	Live      bool                `json:"live,omitempty" doc:"The flow run has not ended: the node is started again in it."`
 }
+
+// nestedRestart begins the flow runs of failed steps anew.
+const nestedRestart = "restart"
 
 // mostPlanned bounds the names in a plan.
 const mostPlanned = 500
@@ -62,6 +67,7 @@ func planOf(p *flow.Plan, digest string) *RerunPlan {
 		New:       p.New[:min(len(p.New), mostPlanned)],
 		NewTotal:  len(p.New),
 		Digest:    digest,
+		Nested:    p.Nested,
 	}
 }
 
@@ -125,6 +131,7 @@ func (r *RunRerunRequest) check(ofFlow bool) error {
 		{"from", len(r.From) > 0, flow.ScopeFrom},
 		{"only", len(r.Only) > 0, flow.ScopeOnly},
 		{"definition", r.Definition != "", ""},
+		{"nested", r.Nested != "", ""},
 		{"dryRun", r.DryRun, ""},
 	} {
 		switch location := "body." + field.name; {
@@ -191,7 +198,7 @@ func (s *Resource) rerunFlow(r *attempt, run *common.Run, asked *RunRerunRequest
 		Steps:      scope.Steps,
 		Definition: asked.Definition,
 		Keep: func(ctx context.Context, last *common.Run, digest string) (*common.Base, error) {
-			plan, err := s.Nodes.Replan(ctx, last, scope, digest)
+			plan, err := s.Nodes.Replan(ctx, last, scope, digest, asked.Nested == nestedRestart)
 			if err != nil {
 				return nil, err
 			}
@@ -242,8 +249,12 @@ func (s *Resource) retryNode(ctx context.Context, in *runRerunInput, run *common
 			WithHint("wait until it has ended, or kill it first; meanwhile one failed node can be run again, " +
 				"with scope only")
 	}
-	trigger, err := s.Jobs.RetryNode(ctx, core.Actor(ctx), common.NodeRetry{Run: run.ID, Node: asked.Only[0],
-		Note: asked.Note, Key: in.IdempotencyKey, DryRun: asked.DryRun})
+	retry := common.NodeRetry{Run: run.ID, Node: asked.Only[0], Note: asked.Note, Key: in.IdempotencyKey,
+		DryRun: asked.DryRun}
+	if asked.Nested != nestedRestart {
+		retry.Continue = s.Nodes.Continue
+	}
+	trigger, err := s.Jobs.RetryNode(ctx, core.Actor(ctx), retry)
 	if err != nil {
 		return nil, err
 	}

@@ -3,6 +3,7 @@ package runs_test
 import (
 	"fmt"
 	"net/http"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -55,6 +56,8 @@ func TestRerunFlow_DryRun_ShowsWhatWouldRun(t *testing.T) {
 		`{"dryRun":true,"definition":"same"}`: "u.f1.1 failed [] old",
 		`{"dryRun":true,"scope":"from","from":["load","x"],"definition":"current"}`: "u.f1.1 from [load x] new",
 		`{"dryRun":true,"scope":"only","only":["load"]}`:                            "u.f1.1 only [load] new",
+		`{"dryRun":true,"nested":"continue"}`:                                       "u.f1.1 failed [] new",
+		`{"dryRun":true,"nested":"restart"}`:                                        "u.f1.1 failed [] new restart",
 	} {
 		got := rerunFlow(t, h, http.StatusOK, "u.f1.1", body)
 		if asked := h.Replans[len(h.Replans)-1]; asked != want {
@@ -173,9 +176,16 @@ func TestRerunFlow_OfALiveFlowRun_StartsOneFailedNodeAgain(t *testing.T) {
 		t.Errorf("%+v, %+v", got, h.Retries)
 	}
 	got = rerunFlow(t, h, http.StatusAccepted, "u.f2.1", `{"scope":"only","only":["load"],"note":"again"}`)
-	if want := (common.NodeRetry{Run: "u.f2.1", Node: "load", Note: "again"}); got.Run == "" || h.Retries[1] != want ||
+	if !h.Continued {
+		t.Error("the flow run of a step would not go on from its failures")
+	}
+	if want := (common.NodeRetry{Run: "u.f2.1", Node: "load", Note: "again"}); got.Run == "" || !reflect.DeepEqual(h.Retries[1], want) ||
 		len(h.Triggers) > 0 {
 		t.Errorf("%+v, %+v", got, h.Retries)
+	}
+	rerunFlow(t, h, http.StatusAccepted, "u.f2.1", `{"scope":"only","only":["load"],"nested":"restart"}`)
+	if h.Continued {
+		t.Error("the flow run of a step would go on, and not begin anew")
 	}
 }
 

@@ -2694,6 +2694,21 @@ export interface components {
             /** @description Name of the worker or master that reports it. */
             who?: string;
         };
+        Continuation: {
+            /**
+             * Format: int64
+             * @description Number of its steps that are kept.
+             */
+            keptTotal: number;
+            node: string;
+            /** @description Id of the earlier flow run. */
+            run: string;
+            /**
+             * Format: int64
+             * @description Number of its nodes that run.
+             */
+            runTotal: number;
+        };
         Crontab: {
             /** @description Mail channels that do not exist and that the jobs notify of their output, in place of MAILTO. The caller creates them. */
             channels?: components["schemas"]["CrontabChannel"][];
@@ -4839,6 +4854,8 @@ export interface components {
             step: string;
             /** @description Display name of the step. */
             title?: string;
+            /** @description The item itself, if the list is known; shortened after 80 bytes. */
+            value?: string;
             /** @description Name of the worker; of a run on several workers also before it starts. */
             worker?: string;
         };
@@ -5623,6 +5640,8 @@ export interface components {
             keptTotal: number;
             /** @description The flow run has not ended: the node is started again in it. */
             live?: boolean;
+            /** @description Nodes whose flow runs go on from earlier ones; those of other nodes that run flows begin anew. The first 500 of them. */
+            nested?: components["schemas"]["Continuation"][];
             /** @description Names of the steps that the earlier flow run did not have. The first 500 of them; none with scope all. */
             new?: string[];
             /**
@@ -5885,6 +5904,11 @@ export interface components {
             dryRun?: boolean;
             /** @description Names of steps, with scope from. */
             from?: string[];
+            /**
+             * @description Of a flow run with failed steps that ran flows: continue (default): what failed in their flow runs runs again, and the rest of them is kept, with the current definitions of these flows. restart: they begin anew. They also begin anew with scope all, if a step before them runs again, with other parameters, or if their flow run is not known any more.
+             * @enum {string}
+             */
+            nested?: "continue" | "restart";
             /** @description Reason; shown with the run. */
             note?: string;
             /** @description Names of steps, with scope only. In a flow run that has not ended: one failed node, which may be an item of a map, such as load@00003. */

@@ -8,6 +8,8 @@ export interface RunNode {
   step: string;
   /** Index of the item of a map; undefined for a step. */
   item?: number | undefined;
+  /** The item itself. */
+  value?: string | undefined;
   status: NodeStatus;
   reason?: Reason | undefined;
   kept?: boolean | undefined;

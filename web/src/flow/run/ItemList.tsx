@@ -13,7 +13,7 @@ const rowHeight = 30;
 interface Props {
   items: readonly NodeStatus[];
   /** Their values, where known. */
-  values?: readonly string[] | undefined;
+  values?: readonly (string | undefined)[] | undefined;
   /** Returns the id of the run of an item; undefined if it has none. */
   runOf?: ((item: number) => string | undefined) | undefined;
   /** Returns what starts an item again; undefined where that is not possible. */

@@ -48,7 +48,7 @@ export interface NodeDrawerProps {
   log?: ReactNode;
   onClose: () => void;
   /** Values of the items of a map, and the ids of their runs. */
-  values?: readonly string[] | undefined;
+  values?: readonly (string | undefined)[] | undefined;
   runOf?: ((item: number) => string | undefined) | undefined;
   /** Undefined where the user may not, or there is nothing to do. */
   onRerun?: (() => void) | undefined;

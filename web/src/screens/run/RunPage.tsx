@@ -65,7 +65,7 @@ function RunView({ run }: { run: Run }) {
   // The button to run it again is beside the failure.
   const troubled = hasOutcome(run) && isTrouble(run.status);
   const endedBefore = useTrueFor(isTerminal(run.status), 2000);
-  const isFlowRun = run.digest !== undefined;
+  const isFlowRun = run.digest !== undefined && run.claimedAt !== undefined; // an attempt that was cancelled before has no nodes
   return (
     <>
       <PageHead

@@ -4,7 +4,6 @@ import { useJob } from '../../api/jobs.ts';
 import { isTerminal, useAttempts } from '../../api/runs.ts';
 import type { Run } from '../../api/types.ts';
 import type { FlowGraph } from '../../flow/model/graph.ts';
-import { itemValuesOf } from '../../flow/model/items.ts';
 import { attemptsOf, type RunNode } from '../../flow/model/runNodes.ts';
 import type { NodeStates } from '../../flow/model/state.ts';
 import { stepsOf } from '../../flow/model/steps.ts';
@@ -31,7 +30,6 @@ export function StepDrawer({ run, graph, step, states, nodes, approval, ...acts 
   const node = nodes.find((one) => one.step === step && one.item === undefined);
   const items = useMemo(() => nodes.filter((one) => one.step === step && one.item !== undefined), [nodes, step]);
   const definition = graph.steps[graph.index.get(step) ?? -1];
-  const values = useMemo(() => itemValuesOf(definition, nodes), [definition, nodes]);
   // The graph of an earlier definition has no commands.
   const job = useJob(run.job).data?.job;
   const command = useMemo(() => (job?.meta.version === run.jobVersion ? stepsOf(job?.steps).find(({ name }) => name === step)?.command : undefined), [job, run.jobVersion, step]);
@@ -46,7 +44,7 @@ export function StepDrawer({ run, graph, step, states, nodes, approval, ...acts 
   return (
     <NodeDrawer
       {...acts} graph={graph} step={step} states={states} question={approval?.text} until={approval?.until} command={command} from={node?.keptFrom} root={root === undefined ? undefined : { step: root, href: `/runs/${encodeURIComponent(run.id)}?step=${encodeURIComponent(root)}` }} attempts={attempts} outputs={node?.outputs}
-      values={values} runOf={(item) => items.find((one) => one.item === item && (one.attempt ?? 0) > 0)?.run}
+      values={items.map(({ value }) => value)} runOf={(item) => items.find((one) => one.item === item && (one.attempt ?? 0) > 0)?.run}
       log={ran && node.run !== undefined && definition?.kind !== 'approval' && !node.hidden && known !== undefined && (isNested ? <Nested run={node.run} /> : <NodeLog key={node.run} run={node.run} />)}
     />
   );

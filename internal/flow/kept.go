@@ -1,0 +1,110 @@
+package flow
+
+import (
+	"slices"
+
+	"carillon/internal/common"
+)
+
+// keptItems returns the items of a map with failures that are kept, by their numbers now, and the earlier number of each
+// other item; -1 for a new one. They are matched by value, so that an item that was added to the list, or has moved in
+// it, does not run the others again. Without such items the map runs as a whole.
+func (p *planner) keptItems(i int32) (kept common.Bits, others []item) {
+	def := p.now.steps[i].def
+	was := p.outcome(def.Name)
+	at, known := p.before.graph.index[def.Name]
+	if p.scope.Kind != ScopeFailed || def.ForEach == nil || !known || was != nil && !p.hasFailed(def.Name, was) ||
+		p.hasSourceToRun(i) {
+		return nil, nil
+	}
+	done, before, now := p.lists(i, at)
+	places := map[string][]int{} // of each value, in the order of the list before
+	for n, value := range before {
+		places[value] = append(places[value], n)
+	}
+	for n, value := range now {
+		// an item that has succeeded first: of equal values none runs again that need not
+		of := places[value]
+		k := slices.IndexFunc(of, done.Has)
+		switch {
+		case k >= 0:
+			kept = kept.With(n)
+			places[value] = slices.Delete(of, k, k+1)
+		case len(of) > 0:
+			others = append(others, item{n, of[0]})
+			places[value] = of[1:]
+		default:
+			others = append(others, item{n, -1})
+		}
+	}
+	if len(kept) == 0 {
+		return nil, nil
+	}
+	return kept, others
+}
+
+// item is an item of a map that runs again.
+type item struct{ now, was int }
+
+// lists returns which items of a map had succeeded, and its list then and now; no list if one of them is not known.
+func (p *planner) lists(i, at int32) (done common.Bits, before, now []string) {
+	if p.before.graph.steps[at].def.ForEach == nil {
+		return nil, nil, nil
+	}
+	now, known := p.listNow(i)
+	if !known {
+		return nil, nil, nil
+	}
+	done, before = p.before.doneItems(at)
+	return done, before, now
+}
+
+// listNow returns the items of a map whose sources are kept.
+func (p *planner) listNow(i int32) (list []string, known bool) {
+	ref, def := p.now.steps[i].list, p.now.steps[i].def
+	if spread := p.before.head.Spread; spread != nil && def.ForEach.IsOfWorkers() {
+		return spread.Items(), true
+	}
+	if ref == nil {
+		return def.ForEach.Items, true
+	}
+	var text string
+	switch at, ran := p.before.graph.index[ref.step]; {
+	case ref.from == fromParams:
+		text = p.now.job.ParamValues(p.before.head.Params)[ref.field]
+	case ran:
+		var byDefault *string
+		if source, exists := p.now.index[ref.step]; exists {
+			byDefault = p.now.steps[source].def.Outputs[ref.key].Default
+		}
+		value, found := p.before.facts(at).Outputs[ref.key]
+		if !found && byDefault == nil {
+			return nil, false
+		}
+		if text = value; !found {
+			text = *byDefault
+		}
+	}
+	list, err := parseItems(text, p.now.mapShare)
+	return list, err == nil
+}
+
+// doneItems returns the items of a map that have succeeded, and its list; no list if it is not known.
+func (s *State) doneItems(i int32) (done common.Bits, list []string) {
+	if m := s.maps[i]; m != nil {
+		for item := range m.list {
+			if n := &s.nodes[int(m.base)+item]; n.decided && n.class == common.ClassSuccess {
+				done = done.With(item)
+			}
+		}
+		return done, m.list
+	}
+	if s.nodes[i].phase != phaseKept {
+		return nil, nil
+	}
+	list, err := s.list(i)
+	if name := s.graph.steps[i].def.Name; err == nil && s.head.Base.Steps[name].Items == len(list) {
+		return s.head.Base.Items[name], list
+	}
+	return nil, nil
+}

@@ -1,0 +1,173 @@
+package nodes_test
+
+import (
+	"fmt"
+	"testing"
+
+	"carillon/internal/common"
+	"carillon/internal/flow"
+	"carillon/internal/flow/nodes"
+)
+
+// nest holds a flow run of outer, whose step runs the flow inner, which has failed in its second step.
+func nest(t *testing.T) *cluster {
+	t.Helper()
+	c := &cluster{bodies: map[string]*flow.Graph{}, jobs: map[string]common.JobState{}}
+	add := func(name, digest string, steps ...common.Step) {
+		g, err := flow.Compile(&common.Job{Name: name, Steps: steps, Params: map[string]common.Param{"DAY": {}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		c.bodies[digest] = g
+		state := common.JobState{}
+		state.Name, state.UID, state.Flow = name, name, &common.FlowRef{Digest: digest, Needs: []string{"values"}}
+		c.jobs[name] = state
+	}
+	add("inner", "i", common.Step{Name: "x", Command: "true"},
+		common.Step{Name: "y", Command: "true", After: []common.Edge{{Step: "x"}}})
+	add("outer", "o", common.Step{Name: "etl", Job: "inner", Params: map[string]string{"DAY": "monday"}},
+		common.Step{Name: "z", Command: "true", After: []common.Edge{{Step: "etl"}}})
+	flowRun := func(job, digest, id string, of *common.FlowNode) {
+		c.runs = append(c.runs, common.Run{ID: id + ".1", Fire: id, Job: job, JobUID: job, Digest: digest, Attempt: 1,
+			Status: common.StatusFailed, ClaimedAt: &noon, PlannedAt: noon, Flow: of})
+	}
+	flowRun("outer", "o", "o.1", nil)
+	flowRun("inner", "i", "i.1", &common.FlowNode{Kind: common.KindFlow, Job: "outer", Run: "o.1.1", Node: "etl", Round: 1})
+	c.runs[1].Params = map[string]string{"DAY": "monday"}
+	for node, status := range map[string]common.Status{"x": common.StatusSucceeded, "y": common.StatusFailed} {
+		c.runs = append(c.runs, common.Run{ID: "i.n" + node + ".1", Job: "inner:" + node, JobUID: "inner", Attempt: 1,
+			Status: status, Flow: &common.FlowNode{Kind: common.KindFlow, Job: "inner", Run: "i.1.1", Node: node, Round: 1}})
+	}
+	return c
+}
+
+func replan(t *testing.T, c *cluster, scope flow.Scope, restart bool) *flow.Plan {
+	t.Helper()
+	plan, err := c.view().Replan(t.Context(), &c.runs[0], scope, "o", restart)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return plan
+}
+
+var failed = flow.Scope{Kind: flow.ScopeFailed}
+
+func TestReplan_FailedStepThatRanAFlow_GoesOnFromThere(t *testing.T) {
+	plan := replan(t, nest(t), failed, false)
+	if fmt.Sprint(plan.Nested) != "[{etl i.1.1 1 1}]" {
+		t.Fatalf("%+v", plan.Nested)
+	}
+	n := plan.Base.Nested["etl"]
+	if n.UID != "inner" || n.Digest != "i" || fmt.Sprint(n.Needs) != "[values]" || n.Keep.Run != "i.1.1" ||
+		!n.Keep.Kept.Has(0) || n.Keep.Kept.Has(1) {
+		t.Errorf("%+v, keeps %+v", n, n.Keep)
+	}
+	if got := plan.Base.AddNeeds([]string{"joins"}); fmt.Sprint(got) != "[joins nested]" {
+		t.Errorf("needs %v", got)
+	}
+	if plan.Base.Bare().Nested != nil {
+		t.Error("it is stored with the history of the flow run")
+	}
+}
+
+func TestReplan_FlowRunOfAStep_BeginsAnew(t *testing.T) {
+	for name, c := range map[string]struct {
+		scope   flow.Scope
+		restart bool
+		change  func(*cluster)
+	}{
+		"on request":              {scope: failed, restart: true},
+		"with all steps":          {scope: flow.Scope{Kind: flow.ScopeAll}},
+		"with other parameters":   {scope: failed, change: func(c *cluster) { c.runs[1].Params["DAY"] = "sunday" }},
+		"its run is unknown":      {scope: failed, change: func(c *cluster) { c.runs = append(c.runs[:1], c.runs[2:]...) }},
+		"nothing of it is kept":   {scope: failed, change: func(c *cluster) { c.runs = c.runs[:2] }},
+		"its job is another one":  {scope: failed, change: func(c *cluster) { c.runs[1].JobUID = "before" }},
+		"its job is not a flow":   {scope: failed, change: func(c *cluster) { c.jobs["inner"] = common.JobState{} }},
+		"its job does not exist":  {scope: failed, change: func(c *cluster) { delete(c.jobs, "inner") }},
+		"its job was no flow yet": {scope: failed, change: func(c *cluster) { c.runs[1].Digest = "" }},
+	} {
+		t.Run(name, func(t *testing.T) {
+			of := nest(t)
+			if c.change != nil {
+				c.change(of)
+			}
+			if plan := replan(t, of, c.scope, c.restart); len(plan.Nested)+len(plan.Base.Nested) > 0 || len(plan.Run) == 0 {
+				t.Errorf("%+v", plan)
+			}
+		})
+	}
+}
+
+// A definition that does not fit is a conflict that names the way out: what the user believes to be kept never runs
+// silently.
+func TestReplan_DefinitionOfAFlowOfAStep_DoesNotFit(t *testing.T) {
+	c := nest(t)
+	g, err := flow.Compile(&common.Job{Name: "inner", Params: map[string]common.Param{"DAY": {}}, Steps: []common.Step{{Name: "y", Command: "true"}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.bodies["i2"] = g
+	state := c.jobs["inner"]
+	state.Flow = &common.FlowRef{Digest: "i2"}
+	c.jobs["inner"] = state
+	_, err = c.view().Replan(t.Context(), &c.runs[0], failed, "o", false)
+	if e, ok := err.(*common.Error); !ok || e.Reason != "nested_changed" || e.Hint == "" { //nolint:errorlint // as is
+		t.Errorf("%v", err)
+	}
+	if plan := replan(t, c, failed, true); len(plan.Run) != 2 {
+		t.Errorf("%+v", plan)
+	}
+}
+
+func TestContinue_OfALiveFlowRun(t *testing.T) {
+	c := nest(t)
+	n, err := c.view().Continue(t.Context(), "i.1.1")
+	if err != nil || n == nil || n.Keep.Run != "i.1.1" {
+		t.Errorf("%+v, %v", n, err)
+	}
+	for _, id := range []string{"", "i.nx.1", "unknown"} {
+		if n, err := c.view().Continue(t.Context(), id); n != nil || err != nil {
+			t.Errorf("%s: %+v, %v", id, n, err)
+		}
+	}
+}
+
+// Items that are kept show what they did earlier, also where their numbers were others.
+func TestNodes_KeptItems_AreFoundByTheirValue(t *testing.T) {
+	c := &cluster{bodies: map[string]*flow.Graph{}}
+	for digest, items := range map[string][]string{"d1": {"a", "b"}, "d2": {"x", "b", "a"}} {
+		g, err := flow.Compile(&common.Job{Name: "etl", Steps: []common.Step{
+			{Name: "m", Command: "true", ForEach: &common.ForEach{Items: items}}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		c.bodies[digest] = g
+	}
+	ran := func(run, node string, status common.Status) {
+		c.runs = append(c.runs, common.Run{ID: run + node, Job: "etl:m", JobUID: "u", Attempt: 1, Status: status,
+			Flow: &common.FlowNode{Kind: common.KindFlow, Job: "etl", Run: run, Node: node, Round: 1}})
+	}
+	for n, digest := range []string{"d1", "d2"} {
+		c.runs = append(c.runs, common.Run{ID: common.RunID("u.1", n+1), Fire: "u.1", Job: "etl", JobUID: "u", Digest: digest,
+			Attempt: n + 1, Status: common.StatusFailed, ClaimedAt: &noon})
+	}
+	c.runs[1].Base = &common.Base{Run: "u.1.1", Items: map[string]common.Bits{"m": common.Bits{}.With(2)}}
+	ran("u.1.1", "m@00000", common.StatusSucceeded)
+	ran("u.1.1", "m@00001", common.StatusFailed)
+	ran("u.1.2", "m@00000", common.StatusSucceeded)
+	ran("u.1.2", "m@00001", common.StatusFailed)
+	found, err := c.view().Of(t.Context(), "u.1.2")
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := map[string]nodes.Node{
+		"m@00000": {Value: "x", Run: "u.1.2m@00000"},
+		"m@00001": {Value: "b", Run: "u.1.2m@00001"},
+		"m@00002": {Value: "a", Run: "u.1.1m@00000", Kept: true},
+	}
+	for _, n := range found.Nodes {
+		if w, item := want[n.Node]; item && (n.Value != w.Value || n.Run != w.Run || n.Kept != w.Kept) {
+			t.Errorf("%+v, want %+v", n, w)
+		}
+	}
+}
