@@ -6332,6 +6332,8 @@ type MeRole string
 
 // Node defines model for Node.
 type Node struct {
+	Accepted *NodeAcceptance `json:"accepted,omitempty"`
+
 	// Attempt Number of its last attempt.
 	Attempt *int64 `json:"attempt,omitempty"`
 
@@ -6400,6 +6402,17 @@ type NodeKind string
 
 // NodeStatus pending: it waits for other steps, or to be started. waiting: its run or approval has not started.
 type NodeStatus string
+
+// NodeAcceptance defines model for NodeAcceptance.
+type NodeAcceptance struct {
+	At time.Time `json:"at"`
+
+	// By Name of the user or token.
+	By *string `json:"by,omitempty"`
+
+	// Note The reason given.
+	Note *string `json:"note,omitempty"`
+}
 
 // NodeCounts defines model for NodeCounts.
 type NodeCounts struct {
@@ -7242,12 +7255,15 @@ type RerunAccepted struct {
 	Fire string     `json:"fire"`
 	Plan *RerunPlan `json:"plan,omitempty"`
 
-	// Run Id of the requested run, or in a dry run the id that it would have: of the next attempt of the fire, or of the node that is started again in a live flow run.
+	// Run Id of the requested run, or in a dry run the id that it would have: of the next attempt of the fire, or of the node that is started again in a live flow run. If its failure is accepted there: of the run that failed.
 	Run string `json:"run"`
 }
 
 // RerunPlan defines model for RerunPlan.
 type RerunPlan struct {
+	// Accepted Names of the nodes whose failures count as successes from here on.
+	Accepted *[]string `json:"accepted,omitempty"`
+
 	// CleanUps Names of the clean-up steps (finally) among those that run.
 	CleanUps *[]string `json:"cleanUps,omitempty"`
 
@@ -7260,7 +7276,7 @@ type RerunPlan struct {
 	// KeptTotal Number of steps that are kept.
 	KeptTotal int64 `json:"keptTotal"`
 
-	// Live The flow run has not ended: the node is started again in it.
+	// Live The flow run has not ended: the node is started again in it, or its failure is accepted.
 	Live *bool `json:"live,omitempty"`
 
 	// Nested Nodes whose flow runs go on from earlier ones; those of other nodes that run flows begin anew. The first 500 of them.
@@ -7280,6 +7296,9 @@ type RerunPlan struct {
 
 	// Skipped Names of the clean-up steps that are skipped: the steps that they clean up after do not run.
 	Skipped *[]string `json:"skipped,omitempty"`
+
+	// Warnings What may surprise, such as steps that succeeded and run again.
+	Warnings *[]Reason `json:"warnings,omitempty"`
 }
 
 // RerunRequest defines model for RerunRequest.
@@ -7536,6 +7555,9 @@ type RunRequest struct {
 
 // RunRerunRequest defines model for RunRerunRequest.
 type RunRerunRequest struct {
+	// Accept Of a flow run: failed steps that count as successes from here on. Their status stays; what depends on them runs, also without a scope. In a flow run that has not ended: one failed node, on which no step depends that has started; it may be an item of a map.
+	Accept *[]string `json:"accept,omitempty"`
+
 	// Definition Of a flow run: with which definition of its steps it runs. current (default): the one that is saved now; refused if a step that would be kept no longer exists or has other outputs. same: that of the earlier flow run.
 	Definition *RunRerunRequestDefinition `json:"definition,omitempty"`
 
@@ -7548,13 +7570,16 @@ type RunRerunRequest struct {
 	// Nested Of a flow run with failed steps that ran flows: continue (default): what failed in their flow runs runs again, and the rest of them is kept, with the current definitions of these flows. restart: they begin anew. They also begin anew with scope all, if a step before them runs again, with other parameters, or if their flow run is not known any more.
 	Nested *RunRerunRequestNested `json:"nested,omitempty"`
 
-	// Note Reason; shown with the run.
+	// Note Reason; shown with the run, and with the nodes that are accepted.
 	Note *string `json:"note,omitempty"`
 
 	// Only Names of steps, with scope only. In a flow run that has not ended: one failed node, which may be an item of a map, such as load@00003.
 	Only *[]string `json:"only,omitempty"`
 
-	// Scope Of a flow run: which nodes run again. failed (default): those that failed, and all that depend on them; of a map only the failed items. from: the steps in from, and all that depend on them. only: the nodes in only. all: all of them. The others are kept, with their outcomes and outputs.
+	// Params Parameters with other values than in the run before; the others keep theirs. Of a flow run only with the scopes all and from; with from, steps that are kept had the earlier values.
+	Params *map[string]string `json:"params,omitempty"`
+
+	// Scope Of a flow run: which nodes run again. failed (default, without accept): those that failed, and all that depend on them; of a map only the failed items. from: the steps in from, and all that depend on them. only: the nodes in only. all: all of them. The others are kept, with their outcomes and outputs.
 	Scope *RunRerunRequestScope `json:"scope,omitempty"`
 }
 
@@ -7564,7 +7589,7 @@ type RunRerunRequestDefinition string
 // RunRerunRequestNested Of a flow run with failed steps that ran flows: continue (default): what failed in their flow runs runs again, and the rest of them is kept, with the current definitions of these flows. restart: they begin anew. They also begin anew with scope all, if a step before them runs again, with other parameters, or if their flow run is not known any more.
 type RunRerunRequestNested string
 
-// RunRerunRequestScope Of a flow run: which nodes run again. failed (default): those that failed, and all that depend on them; of a map only the failed items. from: the steps in from, and all that depend on them. only: the nodes in only. all: all of them. The others are kept, with their outcomes and outputs.
+// RunRerunRequestScope Of a flow run: which nodes run again. failed (default, without accept): those that failed, and all that depend on them; of a map only the failed items. from: the steps in from, and all that depend on them. only: the nodes in only. all: all of them. The others are kept, with their outcomes and outputs.
 type RunRerunRequestScope string
 
 // RunSearch defines model for RunSearch.

@@ -61,11 +61,22 @@ const FeatureFlowRetry = "flowretry"
 // FeatureNested: the worker starts a flow run that a step runs from what an earlier one has done; see Base.Nested.
 const FeatureNested = "nested"
 
+// FeatureAccept: the worker records which failures of a flow run were accepted, with its outcome; see Acceptance.
+const FeatureAccept = "accept"
+
 // Features returns the features of the workers of this version. A worker that lacks one that a job needs would not run
 // it as defined.
 var Features = [...]string{FeatureDetach, FeatureSecrets, FeatureMemoryMax, FeatureTasksMax, FeatureOutputs,
 	FeatureFlows, FeatureAfter, FeatureSuccesses, FeatureTypes, FeatureSpread, FeatureDaemon, FeatureSchedules,
-	FeaturePools, FeatureValues, FeatureFinally, FeatureJoins, FeatureFlowRetry, FeatureNested}
+	FeaturePools, FeatureValues, FeatureFinally, FeatureJoins, FeatureFlowRetry, FeatureNested, FeatureAccept}
+
+// Adding returns features with a further one.
+func Adding(features []string, further string) []string {
+	if slices.Contains(features, further) {
+		return features
+	}
+	return append(slices.Clip(features), further)
+}
 
 // NeededFeatures returns the features that the job's fields require.
 func (j *Job) NeededFeatures() (needs []string) {

@@ -1,7 +1,6 @@
 package common
 
 import (
-	"slices"
 	"strconv"
 	"time"
 )
@@ -77,7 +76,9 @@ type Head struct {
 	// Requests of operators.
 	Paused bool           `json:"paused,omitempty"`
 	Kill   *FlowKill      `json:"kill,omitempty"`
-	Rounds map[string]int `json:"rounds,omitempty"` // required rounds of nodes that were started again
+	Rounds map[string]int `json:"rounds,omitempty"` // required rounds of nodes that were started again, or accepted
+	// Accepted are the failures of its own nodes that count as successes.
+	Accepted []Acceptance `json:"accepted,omitempty"`
 }
 
 // Load returns the number of nodes that the flow run counts for MaxLiveNodes. The fires of a backfill count by
@@ -106,7 +107,7 @@ func (h *Head) AsRun(s Status) Run {
 		PlannedAt: h.PlannedAt, Cause: h.Cause, Attempt: h.Attempt, After: h.After, Status: s, ClaimedAt: &claimed,
 		StartedAt: &claimed, TriggeredBy: h.By, Note: h.Note, Params: h.Params, Schedule: h.Schedule,
 		ReadyAt: h.ReadyAt, Flow: h.Parent, Nodes: &NodeCounts{}, Digest: h.Digest, Base: h.Base.Bare(),
-		Spread: h.Spread, Traceparent: h.Traceparent}
+		Spread: h.Spread, Traceparent: h.Traceparent, Accepted: h.Accepted}
 	if h.Kind == KindFlow { // others have no clean-up
 		run.Forced = h.Kill.Forced()
 	}
@@ -283,6 +284,8 @@ type Base struct {
 	Kept    Bits   `json:"kept"`
 	Failed  Bits   `json:"failed,omitempty"`  // kept steps of class failure
 	Skipped Bits   `json:"skipped,omitempty"` // kept steps of class skipped
+	// Accepted are the failures among the kept nodes that count as successes. Their bits are those of successes.
+	Accepted []Acceptance `json:"accepted,omitempty"`
 	// Items holds the kept items of maps that are partly re-run. They succeeded.
 	Items map[string]Bits `json:"items,omitempty"`
 	// Again holds clean-up steps that run although no step before them runs again.
@@ -315,14 +318,6 @@ func (b *Base) Bare() *Base {
 	bare := *b
 	bare.Steps, bare.Spread, bare.Nested = nil, nil, nil
 	return &bare
-}
-
-// AddNeeds returns the features of the workers that advance a flow run of a definition with those that its base needs.
-func (b *Base) AddNeeds(needs []string) []string {
-	if b == nil || len(b.Nested) == 0 || slices.Contains(needs, FeatureNested) {
-		return needs
-	}
-	return append(slices.Clip(needs), FeatureNested)
 }
 
 // Keeps reports whether any node is kept.

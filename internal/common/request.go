@@ -37,6 +37,7 @@ type FlowRerun struct {
 	Run        string // its id: the last attempt of its fire
 	Scope      string
 	Steps      []string // of the scopes from and only
+	Accept     []string // steps whose failures count as successes
 	Definition Definition
 	// Keep returns the nodes that a re-run with a definition keeps.
 	Keep func(ctx context.Context, last *Run, digest string) (*Base, error) `json:"-"`
@@ -85,16 +86,26 @@ func NotLast(run, last string) error {
 		WithReason("not_last_attempt").With("last", last).WithHint("re-run the last attempt, " + last)
 }
 
-// NodeRetry requests to start a node of class failure again, in a flow run that has not ended.
+// NodeRetry requests to start a node of class failure again, or to accept its failure, in a flow run that has not
+// ended.
 type NodeRetry struct {
 	Run    string // id of the flow run
 	Node   string
 	Note   string
 	Key    string // idempotency key, as in TriggerRequest
 	DryRun bool   // change nothing
+	Accept bool   // its failure counts as a success; it is not started again
 	// Continue returns how a flow run that a step ran goes on from its failures; nil if the run was none. Without it the
 	// next one begins anew.
 	Continue func(ctx context.Context, run string) (*Nested, error)
+}
+
+// Verb names the request in the audit log.
+func (r *NodeRetry) Verb() string {
+	if r.Accept {
+		return "accept"
+	}
+	return "retry"
 }
 
 // KillRequest requests the end of a run.

@@ -144,6 +144,8 @@ type Run struct {
 
 	// Base holds the nodes that the re-run of a flow run keeps; the API shows them among its nodes.
 	Base *Base `json:"base,omitempty" hidden:"true"`
+	// Accepted are the failures of nodes that were accepted while the flow run went on; see Base.
+	Accepted []Acceptance `json:"accepted,omitempty" hidden:"true"`
 }
 
 // Delays are the parts of the time between plan and start, by the worker's clocks.

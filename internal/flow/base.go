@@ -73,11 +73,20 @@ func (p *planner) fact(base *common.Base, ref reference) {
 }
 
 // needs rejects the re-run for a value that a kept step has not reported, unless it has a default: the steps that read
-// it could not start. That of a step that was skipped, or failed, is their own affair: it was missing before as well.
+// it could not start. Of an accepted failure it warns. That of another step that was skipped, or failed, was missing
+// before as well.
 func (p *planner) needs(ref reference) {
-	at, now := p.before.graph.index[ref.step], p.now.steps[p.now.index[ref.step]].def.Outputs[ref.key]
+	at, i := p.before.graph.index[ref.step], p.now.index[ref.step]
 	_, declared := p.before.graph.steps[at].def.Outputs[ref.key]
-	if declared || now.Default != nil || p.before.nodes[at].status != common.StatusSucceeded {
+	switch {
+	case p.now.steps[i].def.Outputs[ref.key].Default != nil:
+		return
+	case p.accepted[i]:
+		if len(p.missing) < mostWarned && !slices.Contains(p.missing, ref) {
+			p.missing = append(p.missing, ref)
+		}
+		return
+	case declared || p.before.nodes[at].status != common.StatusSucceeded:
 		return
 	}
 	p.faults.Add("definition", "reference", ref.String(), "needs %s, which step %s, which would be kept, has not reported: "+

@@ -6,10 +6,10 @@ import (
 	"carillon/internal/common"
 )
 
-// keptItems returns the items of a map with failures that are kept, by their numbers now, and the earlier number of each
-// other item; -1 for a new one. They are matched by value, so that an item that was added to the list, or has moved in
+// keptItems returns which items of a map with failures are kept, and the earlier number of each item of the list now; -1
+// for one that runs for the first time. They are matched by value, so that an item that was added to the list, or has moved in
 // it, does not run the others again. Without such items the map runs as a whole.
-func (p *planner) keptItems(i int32) (kept common.Bits, others []item) {
+func (p *planner) keptItems(i int32) (kept common.Bits, items []item) {
 	def := p.now.steps[i].def
 	was := p.outcome(def.Name)
 	at, known := p.before.graph.index[def.Name]
@@ -29,21 +29,22 @@ func (p *planner) keptItems(i int32) (kept common.Bits, others []item) {
 		switch {
 		case k >= 0:
 			kept = kept.With(n)
+			items = append(items, item{n, of[k]})
 			places[value] = slices.Delete(of, k, k+1)
 		case len(of) > 0:
-			others = append(others, item{n, of[0]})
+			items = append(items, item{n, of[0]})
 			places[value] = of[1:]
 		default:
-			others = append(others, item{n, -1})
+			items = append(items, item{n, -1})
 		}
 	}
 	if len(kept) == 0 {
 		return nil, nil
 	}
-	return kept, others
+	return kept, items
 }
 
-// item is an item of a map that runs again.
+// item is an item of a map.
 type item struct{ now, was int }
 
 // lists returns which items of a map had succeeded, and its list then and now; no list if one of them is not known.

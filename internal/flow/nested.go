@@ -37,7 +37,7 @@ func (p *Plan) Continue(node, run string, job *common.StoredJob, plan *Plan) {
 		p.Base.Nested = map[string]*common.Nested{}
 	}
 	p.Base.Nested[node] = &common.Nested{UID: job.UID, Digest: job.Flow.Digest,
-		Needs: plan.Base.AddNeeds(job.Flow.Needs), Keep: plan.Base}
+		Needs: plan.Base.FlowNeeds(job.Flow.Needs), Keep: plan.Base}
 	p.Nested = append(p.Nested, Continuation{node, run, len(plan.Run), len(plan.Kept)})
 }
 

@@ -14,7 +14,15 @@ const maxBase = 384 << 10
 type Scope struct {
 	Kind  ScopeKind
 	Steps []string // of ScopeFrom and ScopeOnly
+	// Accept are steps of class failure that count as successes from here on. The steps after them run.
+	Accept []string
+	By     common.Acceptance // who accepts them, and why; without nodes
+	// Params are those of the re-run; nil: those of the earlier flow run. Only with ScopeFrom and ScopeAll.
+	Params map[string]string
 }
+
+// acceptAt is the place of an accepted step in a request.
+func (s *Scope) acceptAt(n int) string { return fmt.Sprintf("accept[%d]", n) }
 
 // ScopeKind is how a re-run selects nodes.
 type ScopeKind string
@@ -25,6 +33,8 @@ const (
 	ScopeFrom   ScopeKind = "from"   // the given steps, and all their descendants
 	ScopeOnly   ScopeKind = "only"   // the given steps
 	ScopeAll    ScopeKind = "all"
+
+	ScopeAccepted ScopeKind = "accepted" // what comes after the accepted steps
 )
 
 // Plan is what a re-run would run and keep. Base belongs into the head of the new flow run.
@@ -35,6 +45,7 @@ type Plan struct {
 	Skipped  []string // clean-up steps that do not run: what they clean up after does not run
 	New      []string // steps that the earlier flow run did not have; none with ScopeAll, for which it is not read
 	Base     *common.Base
+	Warnings []common.Reason // what may surprise, in words
 	// Failed are those of the nodes that run which run a job and have failed, while all that they depend on is kept.
 	Failed []Failed
 	// Nested are those of these nodes that go on from the flow run that they ran. They are not set by Replan.
@@ -44,8 +55,13 @@ type Plan struct {
 // Replan plans the re-run of a flow run that has ended. before holds its marks, and a base from Recall if it kept nodes
 // itself. now is the definition that the re-run uses. All faults are returned at once.
 func Replan(before *State, now *Graph, scope Scope) (*Plan, error) {
-	p := &planner{before: before, now: now, scope: scope, run: make([]bool, len(now.steps))}
-	p.faults = now.job.ParamFaults(before.head.Params)
+	p := &planner{before: before, now: now, scope: scope, run: make([]bool, len(now.steps)),
+		accepted: make([]bool, len(now.steps))}
+	params := before.head.Params
+	if scope.Params != nil {
+		params = scope.Params
+	}
+	p.faults = now.job.ParamFaults(params)
 	p.choose(scope)
 	if scope.Kind != ScopeAll {
 		p.compare()
@@ -74,6 +90,7 @@ func Replan(before *State, now *Graph, scope Scope) (*Plan, error) {
 	if plan.Base.Keeps() {
 		p.facts(plan.Base)
 	}
+	p.warn(plan)
 	return plan, p.err()
 }
 
@@ -92,7 +109,10 @@ type planner struct {
 	scope  Scope
 	run    []bool      // by step of the definition that the re-run uses
 	again  common.Bits // clean-up steps that were chosen
-	faults common.Faults
+
+	accepted []bool      // by step: its failure counts as a success from here on
+	missing  []reference // outputs to be read that accepted steps did not report; at most mostWarned
+	faults   common.Faults
 }
 
 // outcome returns the earlier outcome of a step; nil if it has none.
@@ -111,8 +131,9 @@ func (p *planner) choose(scope Scope) {
 		for i := range p.run {
 			p.run[i] = true
 		}
+		p.accept()
 		return
-	case ScopeFailed:
+	case ScopeFailed, ScopeAccepted:
 	case ScopeFrom, ScopeOnly:
 		if len(scope.Steps) == 0 {
 			p.faults.Add(string(scope.Kind), "required", nil, "must name at least one step")
@@ -129,6 +150,7 @@ func (p *planner) choose(scope Scope) {
 		p.faults.Add("scope", "enum", string(scope.Kind), "must be one of failed, from, only, all")
 		return
 	}
+	p.accept()
 	for i := range p.run {
 		name := p.now.steps[i].def.Name
 		if p.now.steps[i].final { // never kept: what is left behind shows then
@@ -141,13 +163,14 @@ func (p *planner) choose(scope Scope) {
 		switch was := p.outcome(name); {
 		case was == nil && scope.Kind == ScopeOnly && !p.run[i]:
 			p.faults.Add("only", "required", name, "must include %s, which the earlier flow run did not have", name)
-		case was == nil, scope.Kind == ScopeFailed && p.hasFailed(name, was):
+		case was == nil, scope.Kind == ScopeFailed && !p.accepted[i] && p.hasFailed(name, was):
 			p.run[i] = true
 		}
 	}
 	if scope.Kind != ScopeOnly {
 		p.now.descendants(p.run)
 	}
+	p.keepsAccepted()
 }
 
 // hasFailedStep reports whether a step is of class failure.
@@ -159,6 +182,9 @@ func (p *planner) hasFailedStep(name string) bool {
 // hasFailed reports whether a step is of class failure, or is a map that tolerates the items which were stopped with
 // the flow run: those have not failed by themselves.
 func (p *planner) hasFailed(name string, was *node) bool {
+	if was.class == common.ClassSuccess && p.before.acceptance(name) != nil {
+		return false
+	}
 	return was.class == common.ClassFailure || p.before.interrupted(p.before.graph.index[name])
 }
 
@@ -189,13 +215,17 @@ func sameKind(a, b *common.Step) bool {
 func (p *planner) place(plan *Plan, i int) {
 	def := p.now.steps[i].def
 	if p.run[i] {
-		if kept, others := p.keptItems(int32(i)); len(kept) > 0 {
+		if kept, items := p.keptItems(int32(i)); len(kept) > 0 {
 			if plan.Base.Items == nil {
 				plan.Base.Items = map[string]common.Bits{}
 			}
 			plan.Base.Items[def.Name] = kept
-			for _, one := range others {
+			for _, one := range items {
 				node := common.ItemNode(def.Name, one.now)
+				if kept.Has(one.now) {
+					p.carry(plan.Base, node, common.ItemNode(def.Name, one.was), false)
+					continue
+				}
 				plan.Run = append(plan.Run, node)
 				if one.was >= 0 {
 					p.continues(plan, int32(i), node, common.ItemNode(def.Name, one.was))
@@ -211,10 +241,15 @@ func (p *planner) place(plan *Plan, i int) {
 	}
 	plan.Kept = append(plan.Kept, def.Name)
 	plan.Base.Kept = plan.Base.Kept.With(i)
-	switch p.outcome(def.Name).class {
-	case common.ClassFailure:
+	was := p.outcome(def.Name)
+	if was.class == common.ClassSuccess || p.accepted[i] {
+		p.carry(plan.Base, def.Name, def.Name, p.accepted[i])
+	}
+	switch {
+	case p.accepted[i]:
+	case was.class == common.ClassFailure:
 		plan.Base.Failed = plan.Base.Failed.With(i)
-	case common.ClassSkipped:
+	case was.class == common.ClassSkipped:
 		plan.Base.Skipped = plan.Base.Skipped.With(i)
 	}
 }

@@ -2,17 +2,17 @@ package flow
 
 import "carillon/internal/common"
 
-// maxCompared bounds the nodes whose absence a live retry compares.
+// maxCompared bounds the nodes whose absence a live retry or acceptance compares.
 const maxCompared = 100
 
-// Retry is what the transaction of a live retry needs.
+// Retry is what the transaction of a live retry or acceptance needs.
 type Retry struct {
 	Node     string
 	Step     *common.Step // its definition; must not be modified
 	Job      string
 	Fire     string
 	After    common.Status // its outcome
-	Round    int           // of the next start
+	Round    int           // of the next start, or of the acceptance
 	Attempt  int           // number of the next attempt
 	Revision int64         // of the node's mark
 	// Absent are the nodes that must have no mark: their joins are decided with the outcome that is taken back.
@@ -29,40 +29,73 @@ type Retry struct {
 // Retry returns how a node of class failure is started again in a flow run that has not ended. It fails if a later
 // step has started or was settled, or if the flow run is paused or being ended.
 func (s *State) Retry(name string) (*Retry, error) {
-	i, item, err := s.find(name)
+	r, i, item, err := s.revert(name)
 	if err != nil {
-		return nil, common.Errorf(common.CodeNotFound, "node %q not found", common.Shorten(name)).WithCause(err)
-	}
-	n := s.at(i, item)
-	switch {
-	case n < 0:
-		return nil, common.Errorf(common.CodeNotFound, "node %q not found", common.Shorten(name))
-	case s.head.Kill != nil:
-		return nil, retryRefused("ending", "the flow run is being ended")
-	case s.head.Paused:
-		return nil, retryRefused("flow_paused", "the flow run is paused").WithHint("resume it first")
-	}
-	at := &s.nodes[n]
-	if at.phase != phaseEnded || at.mark.class != common.ClassFailure || at.mark.attempt < 1 {
-		return nil, retryRefused("not_failed", "node %q has no failed run", name)
-	}
-	r := &Retry{Node: name, Step: s.graph.steps[i].def, Job: at.mark.job, Fire: at.mark.fire, After: at.mark.status,
-		Round: int(at.mark.round) + 1, Attempt: int(at.mark.attempt) + 1, Revision: at.mark.revision}
-	if s.nodes[i].decided {
-		if err = s.dependents(i, r); err != nil {
-			return nil, err
-		}
-		if err = s.beforeCleanUp(i, r); err != nil {
-			return nil, err
-		}
-	} else {
-		r.Open, r.OpenRevision = s.openItem(i)
+		return nil, err
 	}
 	if r.Params, err = s.params(i, item); err != nil {
 		return nil, retryRefused(common.ReasonParamsInvalid, "the parameters of node %q are not valid", name).
 			WithCause(err)
 	}
 	return r, nil
+}
+
+// Accept returns how the failure of a node counts as a success from here on, in a flow run that has not ended. It is
+// decided as a live retry is: nothing may have been decided with the failure.
+func (s *State) Accept(name string) (*Retry, error) {
+	r, i, item, err := s.revert(name)
+	accepted := 0
+	for at := range s.head.Accepted {
+		accepted += len(s.head.Accepted[at].Nodes)
+	}
+	switch {
+	case err != nil:
+		return nil, err
+	case s.graph.steps[i].final:
+		return nil, retryRefused("clean_up", "step %q is a clean-up step: no step waits for its success", name)
+	case r.Step.Kind() == common.ApprovalStep:
+		return nil, retryRefused("approval", "step %q is an approval", name).WithHint("retry it, and answer it")
+	case s.nodes[s.at(i, item)].class != common.ClassFailure:
+		return nil, retryRefused("not_failed", "node %q may fail: it counts as a success already", name)
+	case accepted >= common.MaxAccepted:
+		return nil, retryRefused("too_many_accepted", "%d failures of the flow run are accepted already", accepted).
+			WithHint("wait until the flow run has ended, and accept the others in its re-run")
+	}
+	return r, nil
+}
+
+// revert returns what the transaction compares that takes back the outcome of a node.
+func (s *State) revert(name string) (r *Retry, i int32, item int, err error) {
+	i, item, err = s.find(name)
+	if err != nil {
+		return nil, 0, 0, common.Errorf(common.CodeNotFound, "node %q not found", common.Shorten(name)).WithCause(err)
+	}
+	n := s.at(i, item)
+	switch {
+	case n < 0:
+		return nil, 0, 0, common.Errorf(common.CodeNotFound, "node %q not found", common.Shorten(name))
+	case s.head.Kill != nil:
+		return nil, 0, 0, retryRefused("ending", "the flow run is being ended")
+	case s.head.Paused:
+		return nil, 0, 0, retryRefused("flow_paused", "the flow run is paused").WithHint("resume it first")
+	}
+	at := &s.nodes[n]
+	if at.phase != phaseEnded || at.mark.class != common.ClassFailure || at.mark.attempt < 1 {
+		return nil, 0, 0, retryRefused("not_failed", "node %q has no failed run", name)
+	}
+	r = &Retry{Node: name, Step: s.graph.steps[i].def, Job: at.mark.job, Fire: at.mark.fire, After: at.mark.status,
+		Round: int(at.mark.round) + 1, Attempt: int(at.mark.attempt) + 1, Revision: at.mark.revision}
+	if s.nodes[i].decided {
+		if err = s.dependents(i, r); err != nil {
+			return nil, 0, 0, err
+		}
+		if err = s.beforeCleanUp(i, r); err != nil {
+			return nil, 0, 0, err
+		}
+	} else {
+		r.Open, r.OpenRevision = s.openItem(i)
+	}
+	return r, i, item, nil
 }
 
 func retryRefused(reason, format string, args ...any) *common.Error {

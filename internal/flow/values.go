@@ -144,10 +144,10 @@ func keptStatus(base *common.Base, name string, class common.Class) common.Statu
 	if kept, found := base.Steps[name]; found && kept.Status != "" {
 		return kept.Status
 	}
-	switch class {
-	case common.ClassFailure:
+	switch {
+	case class == common.ClassFailure, common.AcceptanceOf(base.Accepted, name) != nil:
 		return common.StatusFailed
-	case common.ClassSkipped:
+	case class == common.ClassSkipped:
 		return common.StatusSkipped
 	default:
 		return common.StatusSucceeded

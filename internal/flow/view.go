@@ -27,6 +27,9 @@ type View struct {
 	Outputs  map[string]string
 	CleanUp  bool   // of a clean-up step
 	Worker   string // name of the worker of an ended item, or of one that was assigned; empty unless of kind spread
+
+	// Accepted is why a failure counts as a success; nil for others. It must not be modified.
+	Accepted *common.Acceptance
 }
 
 // Stage is how far a node has proceeded.
@@ -115,6 +118,9 @@ func (s *State) view(i int32, item int) View {
 	}
 	if n.decided {
 		v.Status, v.Class, v.Reason = n.status, n.class, n.reason
+	}
+	if n.decided && n.class == common.ClassSuccess {
+		v.Accepted = s.acceptance(v.Node)
 	}
 	if spread := s.head.Spread; spread != nil && item >= 0 {
 		if v.Worker = s.workers[item]; v.Worker == "" {

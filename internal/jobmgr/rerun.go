@@ -29,12 +29,12 @@ func (s *Store) flowAgain(ctx context.Context, t *etcdkit.Txn, r *common.Trigger
 		return err
 	}
 	if trigger.Digest == state.Flow.Digest { // the transaction compares the job, which names it
-		trigger.Needs = state.Flow.Needs
-	} else if trigger.Needs, err = s.keepBody(ctx, t, state.UID, trigger.Digest); err != nil {
-		return err
+		trigger.Needs = trigger.Keep.FlowNeeds(state.Flow.Needs)
+		return nil
 	}
-	trigger.Needs = trigger.Keep.AddNeeds(trigger.Needs)
-	return nil
+	needs, err := s.keepBody(ctx, t, state.UID, trigger.Digest)
+	trigger.Needs = trigger.Keep.FlowNeeds(needs)
+	return err
 }
 
 // keepBody puts the body of an earlier definition, which may exist in the log store only. Once a trigger names it, it
@@ -61,6 +61,7 @@ type rerunAudit struct {
 	common.Trigger
 	Scope      string            `json:"scope"`
 	Steps      []string          `json:"steps,omitempty"`
+	Accept     []string          `json:"accept,omitempty"`
 	Definition common.Definition `json:"definition"`
 }
 
@@ -73,7 +74,8 @@ func audited(r *common.TriggerRequest, trigger *common.Trigger) any {
 		return trigger
 	}
 	asked := r.Again.Flow
-	shown := rerunAudit{*trigger, asked.Scope, asked.Steps[:min(len(asked.Steps), mostNamed)], asked.Definition}
+	shown := rerunAudit{*trigger, asked.Scope, asked.Steps[:min(len(asked.Steps), mostNamed)],
+		asked.Accept[:min(len(asked.Accept), mostNamed)], asked.Definition}
 	shown.Keep = nil
 	return shown
 }

@@ -298,3 +298,75 @@ func TestRetryNode_RejectedApproval_WaitsForAnotherAnswer(t *testing.T) {
 		t.Errorf("%+v, %+v, %+v", first, second, marks)
 	}
 }
+
+// An acceptance is a round of its own, which ends as the failure did and counts as a success. Nothing is started.
+func TestRetryNode_Accept_CountsAsASuccessInTheNextRound(t *testing.T) {
+	t.Parallel()
+	s := newStory(t)
+	head, fire := s.failedNode("a")
+	store, lose := s.unreliable()
+	r := common.NodeRetry{Run: head.Run, Node: "load", Note: "by hand", Accept: true, DryRun: true}
+	if _, err := s.store.RetryNode(t.Context(), actor, r); err != nil || s.head(flowRun{head: head}).Rounds != nil {
+		t.Fatalf("a dry run: %v", err)
+	}
+	r.DryRun = false
+	lose(true) // the answer
+	trigger, err := store.RetryNode(t.Context(), actor, r)
+	if err != nil || trigger.ID != common.RunID(fire, 1) {
+		t.Fatalf("%+v, %v", trigger, err)
+	}
+	mark := all[common.Node](s, common.FlowNodeKey(head.Run, "load"))[0]
+	now := s.head(flowRun{head: head})
+	if mark.State != common.NodeEnded || mark.Round != 2 || mark.Attempt != 1 || mark.Class != common.ClassSuccess ||
+		mark.Status != common.StatusFailed || now.Rounds["load"] != 2 || len(now.Accepted) != 1 ||
+		!slices.Contains(now.Needs, common.FeatureAccept) {
+		t.Errorf("%+v, %+v", mark, now)
+	}
+	if a := common.AcceptanceOf(now.AsRun(common.StatusRunning).Accepted, "load"); a == nil || a.By != actor.Name ||
+		a.Note != "by hand" || !a.At.Equal(noon) {
+		t.Errorf("%+v", a)
+	}
+	changes := s.changes(head.Run)
+	if len(changes) != 1 || changes[0].Verb != "accept" || len(s.keys(common.TriggersOf("a:load"))) > 0 {
+		t.Errorf("%+v", changes)
+	}
+	_, err = s.store.RetryNode(t.Context(), actor, r)
+	wantReason(t, "it is accepted", err, "not_failed")
+}
+
+func TestRetryNode_Accept_ChildStartsAtTheSameTime_IsRefused(t *testing.T) {
+	t.Parallel()
+	s := newStory(t)
+	head, _ := s.failedNode("a")
+	reads := 0
+	m := s.with(jobmgr.Config{Now: func() time.Time { // called when the marks were read
+		if reads++; reads == 1 {
+			s.raw(common.FlowNodeKey(head.Run, "next"), encode(s, common.Node{State: common.NodeStarted, Round: 1}))
+		}
+		return noon
+	}}, nil)
+	_, err := m.RetryNode(t.Context(), actor, common.NodeRetry{Run: head.Run, Node: "load", Accept: true})
+	wantReason(t, "a child has started", err, "dependent_started")
+	if mark := all[common.Node](s, common.FlowNodeKey(head.Run, "load"))[0]; mark.Round != 1 || reads == 0 {
+		t.Errorf("%+v after %d reads", mark, reads)
+	}
+}
+
+// Workers that do not know acceptances would forget them with the outcome.
+func TestRerunFlow_WithAcceptance_NeedsWorkersThatRecordIt(t *testing.T) {
+	t.Parallel()
+	s := newStory(t)
+	p, job := s.endedFlow("a")
+	r := p.flowRequest(common.DefinitionCurrent)
+	r.Again.Flow.Accept = []string{"load"}
+	r.Again.Flow.Keep = func(_ context.Context, last *common.Run, _ string) (*common.Base, error) {
+		return &common.Base{Run: last.ID, Kept: common.Bits{1},
+			Accepted: []common.Acceptance{{Nodes: []string{"load"}}}}, nil
+	}
+	trigger, err := s.store.Trigger(t.Context(), actor, r)
+	if err != nil || !slices.Contains(trigger.Needs, common.FeatureAccept) ||
+		slices.Contains(job.Flow.Needs, common.FeatureAccept) ||
+		len(common.Lacking(job.Flow.Needs, trigger.Needs)) > 0 {
+		t.Errorf("%+v, %v", trigger, err)
+	}
+}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"go.etcd.io/etcd/api/v3/mvccpb"
@@ -15,13 +16,14 @@ import (
 )
 
 // RetryNode starts a node of class failure again, in a flow run that has not ended: a live retry. An approval waits for
-// an answer again. No step that depends on its outcome may have a mark. The head changes with it, so that no
-// transaction succeeds that a keeper decided with the outcome that is taken back.
+// an answer again. Or it accepts the failure, which counts as a success from then on: the trigger that it returns has
+// the id of the run that failed, and is not put. No step that depends on the outcome may have a mark. The head changes
+// with it, so that no transaction succeeds that a keeper decided with the outcome that is taken back.
 func (s *Store) RetryNode(ctx context.Context, actor common.Actor, r common.NodeRetry) (trigger common.Trigger,
 	err error) {
 	var mark *tombstone
 	if r.Key != "" && !r.DryRun {
-		mark = newMark(actor, r.Key, digest(fmt.Sprintf("retry %q %q %q", r.Run, r.Node, r.Note)))
+		mark = newMark(actor, r.Key, digest(fmt.Sprintf("%s %q %q %q", r.Verb(), r.Run, r.Node, r.Note)))
 	}
 	defer func() { mark.release(s, err) }()
 	_, err = s.etcd.Update(ctx, subjectRun(r.Run), func(t *etcdkit.Txn) error {
@@ -39,18 +41,22 @@ func (s *Store) RetryNode(ctx context.Context, actor common.Actor, r common.Node
 			return common.Errorf(common.CodeConflict, "run %q is not a running flow run", r.Run).
 				WithReason("no_flow_run").WithHint("wait until it has begun")
 		}
-		retry, err := s.planRetry(ctx, &found.Head, r.Node)
+		retry, err := s.planRetry(ctx, &found.Head, &r)
 		if err != nil {
 			return err
 		}
+		put := s.putRetry
+		if r.Accept {
+			put = s.putAcceptance
+		}
 		if r.DryRun {
-			trigger, err = s.putRetry(ctx, s.etcd.Txn(), actor, &r, found, retry)
+			trigger, err = put(ctx, s.etcd.Txn(), actor, &r, found, retry)
 			return err
 		}
-		if trigger, err = s.putRetry(ctx, t, actor, &r, found, retry); err != nil {
+		if trigger, err = put(ctx, t, actor, &r, found, retry); err != nil {
 			return err
 		}
-		t.Audit(actor, "retry", "run", r.Run, nil, map[string]string{"job": found.Job, "node": r.Node, "note": r.Note,
+		t.Audit(actor, r.Verb(), "run", r.Run, nil, map[string]string{"job": found.Job, "node": r.Node, "note": r.Note,
 			"run": trigger.ID})
 		return mark.put(ctx, t, s, &trigger)
 	})
@@ -70,8 +76,8 @@ func (s *Store) retried(ctx context.Context, mark *tombstone) (trigger common.Tr
 	return trigger, done, err
 }
 
-// planRetry decides how a node is started again.
-func (s *Store) planRetry(ctx context.Context, head *common.Head, node string) (*flow.Retry, error) {
+// planRetry decides how a node is started again, or its failure accepted.
+func (s *Store) planRetry(ctx context.Context, head *common.Head, r *common.NodeRetry) (*flow.Retry, error) {
 	state, err := s.stateOf(ctx, head)
 	if errors.Is(err, flow.ErrDefinition) {
 		return nil, missing(head.Job, err)
@@ -79,7 +85,10 @@ func (s *Store) planRetry(ctx context.Context, head *common.Head, node string) (
 	if err != nil {
 		return nil, err
 	}
-	return state.Retry(node)
+	if r.Accept {
+		return state.Accept(r.Node)
+	}
+	return state.Retry(r.Node)
 }
 
 // stateOf reads the state of a live flow run. The error is flow.ErrDefinition if its definition is missing or damaged.
@@ -106,7 +115,7 @@ func (s *Store) stateOf(ctx context.Context, head *common.Head) (*flow.State, er
 	return state, nil
 }
 
-// putRetry adds the new start of a node to a transaction, with compares of all that it was decided on.
+// putRetry adds the new start of a node to a transaction.
 func (s *Store) putRetry(ctx context.Context, t *etcdkit.Txn, actor common.Actor, r *common.NodeRetry,
 	found *live.StoredRun, retry *flow.Retry) (trigger common.Trigger, err error) {
 	head := found.Head
@@ -155,7 +164,41 @@ func (s *Store) putRetry(ctx context.Context, t *etcdkit.Txn, actor common.Actor
 	} else {
 		t.Put(key, trigger)
 	}
-	t.If(etcdkit.Unchanged(common.FlowNodeKey(head.Run, retry.Node), retry.Revision), etcdkit.Absent(key))
+	t.If(etcdkit.Absent(key))
+	t.Put(common.FlowNodeKey(head.Run, retry.Node), common.Node{State: common.NodeStarted, Round: retry.Round,
+		Job: retry.Job, Fire: retry.Fire, Attempt: retry.Attempt})
+	return trigger, putRound(t, found, &head, retry)
+}
+
+// putAcceptance adds to a transaction that the failure of a node counts as a success. It is a round of its own, which
+// ends as the one before did.
+func (s *Store) putAcceptance(ctx context.Context, t *etcdkit.Txn, actor common.Actor, r *common.NodeRetry,
+	found *live.StoredRun, retry *flow.Retry) (trigger common.Trigger, err error) {
+	key := common.FlowNodeKey(found.Head.Run, retry.Node)
+	kv, err := etcdkit.Get(ctx, s.cfg.Client, key)
+	if err != nil {
+		return trigger, err
+	}
+	var mark common.Node
+	if kv != nil { // else the compare of its revision does not hold
+		if mark, err = common.Decode[common.Node](kv.Value); err != nil {
+			return trigger, common.Errorf(common.CodeInternal, "%s is damaged in etcd", key).WithCause(err)
+		}
+	}
+	mark.Round, mark.Class = retry.Round, common.ClassSuccess
+	t.Put(key, mark)
+	head := found.Head
+	head.Accepted = append(slices.Clone(head.Accepted), common.Acceptance{Nodes: []string{retry.Node}, By: actor.Name,
+		Note: r.Note, At: s.cfg.Now().UTC()})
+	head.Needs = common.Adding(head.Needs, common.FeatureAccept)
+	trigger = common.Trigger{ID: common.RunID(retry.Fire, retry.Attempt-1), Job: retry.Job, Fire: retry.Fire}
+	return trigger, putRound(t, found, &head, retry)
+}
+
+// putRound adds the next round of a node to a transaction, whose mark it has, with compares of all that it was decided
+// on.
+func putRound(t *etcdkit.Txn, found *live.StoredRun, head *common.Head, retry *flow.Retry) error {
+	t.If(etcdkit.Unchanged(common.FlowNodeKey(head.Run, retry.Node), retry.Revision))
 	if retry.Open != "" {
 		t.If(etcdkit.Unchanged(common.FlowNodeKey(head.Run, retry.Open), retry.OpenRevision))
 	}
@@ -172,9 +215,7 @@ func (s *Store) putRetry(ctx context.Context, t *etcdkit.Txn, actor common.Actor
 		}
 	}
 	head.Rounds = rounds
-	t.Put(common.FlowNodeKey(head.Run, retry.Node), common.Node{State: common.NodeStarted, Round: retry.Round,
-		Job: retry.Job, Fire: retry.Fire, Attempt: retry.Attempt})
-	return trigger, putHead(t, found, &head)
+	return putHead(t, found, head)
 }
 
 // sameJob returns the group of the job of a step. The run of the node is one more attempt of a fire of that job.

@@ -129,6 +129,9 @@ func (b *builder) node(v *flow.View) Node {
 	}
 	n.Kept = v.Stage == flow.StageKept
 	n.Worker = v.Worker
+	if a := v.Accepted; a != nil {
+		n.Accepted = &NodeAcceptance{a.By, a.Note, a.At}
+	}
 	if runs := b.runs[v.Node]; len(runs) > 0 {
 		n.ran(runs, b.now)
 		if n.Worker == "" && b.head.Spread != nil { // of a run that waits for its worker

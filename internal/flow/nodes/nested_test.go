@@ -62,7 +62,7 @@ func TestReplan_FailedStepThatRanAFlow_GoesOnFromThere(t *testing.T) {
 		!n.Keep.Kept.Has(0) || n.Keep.Kept.Has(1) {
 		t.Errorf("%+v, keeps %+v", n, n.Keep)
 	}
-	if got := plan.Base.AddNeeds([]string{"joins"}); fmt.Sprint(got) != "[joins nested]" {
+	if got := plan.Base.FlowNeeds([]string{"joins"}); fmt.Sprint(got) != "[joins nested]" {
 		t.Errorf("needs %v", got)
 	}
 	if plan.Base.Bare().Nested != nil {

@@ -24,7 +24,10 @@ type Node struct {
 	Reason *common.Reason `json:"reason,omitempty" doc:"Why it waits, did not run, or failed."`
 	Kept   bool           `json:"kept,omitempty" doc:"It was kept from an earlier flow run, and did not run in this one: run, times, attempts and outputs are those of then."`
 	From   string         `json:"keptFrom,omitempty" doc:"Id of the flow run in which a kept node ran."`
-	Items  *ItemCounts    `json:"items,omitempty" doc:"Of a map whose list is known: the numbers of its items."`
+	// Accepted is the decision by which its failure counts as a success.
+	Accepted *NodeAcceptance `json:"accepted,omitempty" doc:"Its failure was accepted: it counts as a success."`
+
+	Items *ItemCounts `json:"items,omitempty" doc:"Of a map whose list is known: the numbers of its items."`
 
 	Run       string            `json:"run,omitempty" doc:"Id of its last run."`
 	Attempt   int               `json:"attempt,omitempty" doc:"Number of its last attempt."`
@@ -40,6 +43,13 @@ type Node struct {
 
 	at    int    // its number in the order of all nodes
 	value string // the whole item
+}
+
+// NodeAcceptance is who accepted the failure of a node, and why.
+type NodeAcceptance struct {
+	By   string    `json:"by,omitempty" doc:"Name of the user or token."`
+	Note string    `json:"note,omitempty" doc:"The reason given."`
+	At   time.Time `json:"at"`
 }
 
 // ItemCounts are the numbers of a map's items.
@@ -72,4 +82,7 @@ func (c *ItemCounts) add(n *Node) {
 // Hide removes what requires a role in the flow's group.
 func (n *Node) Hide(reason func(common.Status, *common.Reason) *common.Reason) {
 	n.Title, n.Value, n.Outputs, n.Reason, n.Hidden = "", "", nil, reason(n.Status, n.Reason), true
+	if n.Accepted != nil {
+		n.Accepted = &NodeAcceptance{By: n.Accepted.By, At: n.Accepted.At}
+	}
 }

@@ -55,7 +55,11 @@ func (r *reader) past(ctx context.Context, run *common.Run) (*past, error) {
 	var marks []flow.Mark
 	for node, of := range byNode {
 		last := &of[len(of)-1]
-		marks = append(marks, flow.Mark{Node: node, Value: common.EndOf(*last.Flow, last), Revision: 1})
+		mark := flow.Mark{Node: node, Value: common.EndOf(*last.Flow, last), Revision: 1}
+		if common.AcceptanceOf(head.Accepted, node) != nil {
+			mark.Value.Class = common.ClassSuccess
+		}
+		marks = append(marks, mark)
 	}
 	p.state.Load(marks)
 	b := builder{graph: p.graph, state: p.state, head: &head, runs: byNode, now: r.now()}
@@ -104,6 +108,7 @@ func headOf(run *common.Run) common.Head {
 		Params:    run.Params,
 		Base:      run.Base,
 		Spread:    run.Spread,
+		Accepted:  run.Accepted,
 	}
 	if run.Status != common.StatusSucceeded && (run.Status != common.StatusFailed ||
 		run.Reason != nil && run.Reason.Code == common.ReasonFailFast) { // it was ended
@@ -153,7 +158,7 @@ func (r *reader) replan(ctx context.Context, run *common.Run, scope flow.Scope, 
 	if err != nil || restart {
 		return plan, err
 	}
-	return plan, r.nest(ctx, p, now, plan)
+	return plan, r.nest(ctx, p, now, plan, scope.Params)
 }
 
 // unknown explains a definition that cannot be read.

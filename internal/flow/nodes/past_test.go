@@ -110,3 +110,38 @@ func TestReplan_OfAnAttemptThatWasCancelled(t *testing.T) {
 		t.Errorf("%+v, %v", plan, err)
 	}
 }
+
+// A failure that was accepted while its flow run went on is one in its history too: it is shown with who accepted it,
+// counts as a success, and is kept by a re-run.
+func TestNodes_Accepted_AreShownAndKept(t *testing.T) {
+	c := chain(t)
+	c.runs = c.runs[:3] // extract has succeeded, probe has failed
+	c.runs[0].Accepted = []common.Acceptance{{Nodes: []string{"probe"}, By: "ann", Note: "by hand", At: noon}}
+	found, err := c.view().Of(t.Context(), "u.1.1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	probe := found.Nodes[1]
+	if probe.Status != common.StatusFailed || probe.Class != common.ClassSuccess || probe.Accepted == nil ||
+		probe.Accepted.By != "ann" || probe.Accepted.Note != "by hand" || !probe.Accepted.At.Equal(noon) {
+		t.Errorf("%+v", probe)
+	}
+	plan, err := c.view().Replan(t.Context(), &found.Run, flow.Scope{Kind: flow.ScopeFrom, Steps: []string{"report"}},
+		"d", false)
+	if err != nil || fmt.Sprint(plan.Run, plan.Kept) != "[report] [extract probe]" || len(plan.Base.Failed) > 0 {
+		t.Fatalf("%+v, %v", plan, err)
+	}
+	again := found.Run
+	again.ID, again.Attempt, again.Accepted, again.Base = "u.1.2", 2, nil, plan.Base.Bare()
+	c.runs = append(c.runs, again)
+	if found, err = c.view().Of(t.Context(), "u.1.2"); err != nil {
+		t.Fatal(err)
+	}
+	if n := found.Nodes[1]; !n.Kept || n.Status != common.StatusFailed || n.Accepted == nil || n.Accepted.By != "ann" {
+		t.Errorf("%+v", n)
+	}
+	found.Nodes[1].Hide(func(common.Status, *common.Reason) *common.Reason { return nil })
+	if n := found.Nodes[1]; n.Accepted == nil || n.Accepted.Note != "" {
+		t.Errorf("hidden: %+v", n.Accepted)
+	}
+}

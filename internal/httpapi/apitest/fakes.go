@@ -66,6 +66,7 @@ type Fakes struct {
 	Retries   []common.NodeRetry
 	Continued bool                   // the last of them may go on from a flow run
 	Replans   []string               // run, scope, steps and digest
+	Scopes    []flow.Scope           // of these
 	Plan      flow.Plan              // of each re-run of a flow run
 	Answers   []string               // to approvals: run, step, verdict and note
 	Paused    map[string]bool        // flow runs

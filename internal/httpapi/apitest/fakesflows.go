@@ -73,6 +73,7 @@ func (n Nodes) Replan(_ context.Context, run *common.Run, scope flow.Scope, dige
 	n.Mu.Lock()
 	defer n.Mu.Unlock()
 	n.Replans = append(n.Replans, fmt.Sprint(run.ID, " ", scope.Kind, " ", scope.Steps, " ", digest, restartOf[restart]))
+	n.Scopes = append(n.Scopes, scope)
 	plan := n.Plan
 	plan.Base = &common.Base{Run: run.ID}
 	return &plan, n.Fail

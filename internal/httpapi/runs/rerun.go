@@ -2,6 +2,7 @@ package runs
 
 import (
 	"context"
+	"maps"
 	"net/http"
 
 	"carillon/internal/access"
@@ -13,12 +14,14 @@ import (
 
 // RunRerunRequest contains the parameters of a further attempt.
 type RunRerunRequest struct {
-	Scope      string            `json:"scope,omitempty" enum:"failed,from,only,all" doc:"Of a flow run: which nodes run again. failed (default): those that failed, and all that depend on them; of a map only the failed items. from: the steps in from, and all that depend on them. only: the nodes in only. all: all of them. The others are kept, with their outcomes and outputs."`
+	Scope      string            `json:"scope,omitempty" enum:"failed,from,only,all" doc:"Of a flow run: which nodes run again. failed (default, without accept): those that failed, and all that depend on them; of a map only the failed items. from: the steps in from, and all that depend on them. only: the nodes in only. all: all of them. The others are kept, with their outcomes and outputs."`
 	From       []string          `json:"from,omitempty" nullable:"false" maxItems:"1000" pattern:"^[a-z0-9]([a-z0-9_-]{0,61}[a-z0-9])?$" doc:"Names of steps, with scope from."`
 	Only       []string          `json:"only,omitempty" nullable:"false" maxItems:"1000" pattern:"^[a-z0-9]([a-z0-9_-]{0,61}[a-z0-9])?(@[0-9]{5})?$" doc:"Names of steps, with scope only. In a flow run that has not ended: one failed node, which may be an item of a map, such as load@00003."`
+	Accept     []string          `json:"accept,omitempty" nullable:"false" maxItems:"1000" pattern:"^[a-z0-9]([a-z0-9_-]{0,61}[a-z0-9])?(@[0-9]{5})?$" doc:"Of a flow run: failed steps that count as successes from here on. Their status stays; what depends on them runs, also without a scope. In a flow run that has not ended: one failed node, on which no step depends that has started; it may be an item of a map."`
 	Definition common.Definition `json:"definition,omitempty" enum:"current,same" doc:"Of a flow run: with which definition of its steps it runs. current (default): the one that is saved now; refused if a step that would be kept no longer exists or has other outputs. same: that of the earlier flow run."`
 	Nested     string            `json:"nested,omitempty" enum:"continue,restart" doc:"Of a flow run with failed steps that ran flows: continue (default): what failed in their flow runs runs again, and the rest of them is kept, with the current definitions of these flows. restart: they begin anew. They also begin anew with scope all, if a step before them runs again, with other parameters, or if their flow run is not known any more."`
-	Note       string            `json:"note,omitempty" maxLength:"500" doc:"Reason; shown with the run."`
+	Params     map[string]string `json:"params,omitempty" doc:"Parameters with other values than in the run before; the others keep theirs. Of a flow run only with the scopes all and from; with from, steps that are kept had the earlier values."`
+	Note       string            `json:"note,omitempty" maxLength:"500" doc:"Reason; shown with the run, and with the nodes that are accepted."`
 	DryRun     bool              `json:"dryRun,omitempty" doc:"Of a flow run: return which nodes would run, and run none."`
 }
 
@@ -31,23 +34,26 @@ type runRerunInput struct {
 // RerunAccepted identifies the run that a re-run has requested.
 type RerunAccepted struct {
 	Fire string     `json:"fire"`
-	Run  string     `json:"run" doc:"Id of the requested run, or in a dry run the id that it would have: of the next attempt of the fire, or of the node that is started again in a live flow run."`
+	Run  string     `json:"run" doc:"Id of the requested run, or in a dry run the id that it would have: of the next attempt of the fire, or of the node that is started again in a live flow run. If its failure is accepted there: of the run that failed."`
 	Plan *RerunPlan `json:"plan,omitempty" doc:"Of a flow run: the nodes that run, and those that are kept. Absent if the request is repeated with its key."`
 }
 
 // RerunPlan is what the re-run of a flow run runs and keeps.
 type RerunPlan struct {
-	Run       []string            `json:"run" nullable:"false" doc:"Names of the nodes that run, in the order of the definition: steps, and items of maps of which others are kept. The first 500 of them."`
-	RunTotal  int                 `json:"runTotal" doc:"Number of nodes that run. A map of which all items run counts as one."`
-	Kept      []string            `json:"kept" nullable:"false" doc:"Names of the steps that are kept. The first 500 of them."`
-	KeptTotal int                 `json:"keptTotal" doc:"Number of steps that are kept."`
-	CleanUps  []string            `json:"cleanUps,omitempty" nullable:"false" doc:"Names of the clean-up steps (finally) among those that run."`
-	Skipped   []string            `json:"skipped,omitempty" nullable:"false" doc:"Names of the clean-up steps that are skipped: the steps that they clean up after do not run."`
-	New       []string            `json:"new,omitempty" nullable:"false" doc:"Names of the steps that the earlier flow run did not have. The first 500 of them; none with scope all."`
-	NewTotal  int                 `json:"newTotal,omitempty" doc:"Number of these steps."`
-	Digest    string              `json:"digest,omitempty" doc:"Identifies the definition with which they run."`
-	Nested    []flow.Continuation `json:"nested,omitempty" nullable:"false" doc:"Nodes whose flow runs go on from earlier ones; those of other nodes that run flows begin anew. The first 500 of them."`
-	Live      bool                `json:"live,omitempty" doc:"The flow run has not ended: the node is started again in it."`
+	Run       []string `json:"run" nullable:"false" doc:"Names of the nodes that run, in the order of the definition: steps, and items of maps of which others are kept. The first 500 of them."`
+	RunTotal  int      `json:"runTotal" doc:"Number of nodes that run. A map of which all items run counts as one."`
+	Kept      []string `json:"kept" nullable:"false" doc:"Names of the steps that are kept. The first 500 of them."`
+	KeptTotal int      `json:"keptTotal" doc:"Number of steps that are kept."`
+	CleanUps  []string `json:"cleanUps,omitempty" nullable:"false" doc:"Names of the clean-up steps (finally) among those that run."`
+	Skipped   []string `json:"skipped,omitempty" nullable:"false" doc:"Names of the clean-up steps that are skipped: the steps that they clean up after do not run."`
+	New       []string `json:"new,omitempty" nullable:"false" doc:"Names of the steps that the earlier flow run did not have. The first 500 of them; none with scope all."`
+	NewTotal  int      `json:"newTotal,omitempty" doc:"Number of these steps."`
+	Digest    string   `json:"digest,omitempty" doc:"Identifies the definition with which they run."`
+	Live      bool     `json:"live,omitempty" doc:"The flow run has not ended: the node is started again in it, or its failure is accepted."`
+
+	Nested   []flow.Continuation `json:"nested,omitempty" nullable:"false" doc:"Nodes whose flow runs go on from earlier ones; those of other nodes that run flows begin anew. The first 500 of them."`
+	Accepted []string            `json:"accepted,omitempty" nullable:"false" doc:"Names of the nodes whose failures count as successes from here on."`
+	Warnings []common.Reason     `json:"warnings,omitempty" nullable:"false" doc:"What may surprise, such as steps that succeeded and run again."`
 }
 
 // nestedRestart begins the flow runs of failed steps anew.
@@ -68,6 +74,7 @@ func planOf(p *flow.Plan, digest string) *RerunPlan {
 		NewTotal:  len(p.New),
 		Digest:    digest,
 		Nested:    p.Nested,
+		Warnings:  p.Warnings,
 	}
 }
 
@@ -100,7 +107,7 @@ func (s *Resource) rerunOne(ctx context.Context, in *runRerunInput) (*rerunOutpu
 	if run.Digest != "" && !run.Status.Terminal() {
 		return s.retryNode(ctx, in, &run, &asked)
 	}
-	r, err := s.nextAttempt(&run, &asked)
+	r, err := s.nextAttempt(ctx, &run, &asked)
 	if err != nil {
 		return nil, err
 	}
@@ -130,18 +137,23 @@ func (r *RunRerunRequest) check(ofFlow bool) error {
 		{"scope", r.Scope != "", ""},
 		{"from", len(r.From) > 0, flow.ScopeFrom},
 		{"only", len(r.Only) > 0, flow.ScopeOnly},
+		{"accept", len(r.Accept) > 0, ""},
 		{"definition", r.Definition != "", ""},
 		{"nested", r.Nested != "", ""},
 		{"dryRun", r.DryRun, ""},
 	} {
 		switch location := "body." + field.name; {
-		case !field.set:
+		case !field.set, field.name == "scope" && r.Scope == string(flow.ScopeAll):
 		case !ofFlow:
 			faults.Add(location, "exclusive", nil, "has no meaning for a run that is not one of a flow")
 		case field.scope != "" && r.Scope != string(field.scope):
 			without := "scope " + string(field.scope)
 			faults.Add(location, "exclusive", nil, "has no meaning without %s", without).With("without", without)
 		}
+	}
+	if scope := r.scope().Kind; ofFlow && r.Params != nil && scope != flow.ScopeAll && scope != flow.ScopeFrom {
+		without := "scope all or from"
+		faults.Add("body.params", "exclusive", nil, "has no meaning without %s", without).With("without", without)
 	}
 	if len(faults) > 0 {
 		return common.Invalid("the run cannot be re-run like this", faults...)
@@ -150,10 +162,13 @@ func (r *RunRerunRequest) check(ofFlow bool) error {
 }
 
 func (r *RunRerunRequest) scope() flow.Scope {
-	scope := flow.Scope{Kind: flow.ScopeKind(r.Scope), Steps: r.From}
+	scope := flow.Scope{Kind: flow.ScopeKind(r.Scope), Steps: r.From, Accept: r.Accept}
 	switch scope.Kind {
 	case "":
 		scope.Kind = flow.ScopeFailed
+		if len(r.Accept) > 0 {
+			scope.Kind = flow.ScopeAccepted
+		}
 	case flow.ScopeOnly:
 		scope.Steps = r.Only
 	}
@@ -168,13 +183,18 @@ type attempt struct {
 
 // nextAttempt requests the next attempt of the fire of a run. An entry for several fires has none: the job is run once,
 // as a new fire.
-func (s *Resource) nextAttempt(last *common.Run, asked *RunRerunRequest) (*attempt, error) {
+func (s *Resource) nextAttempt(ctx context.Context, last *common.Run, asked *RunRerunRequest) (*attempt, error) {
 	if of := last.Flow; of != nil && of.Kind != common.KindBackfill {
 		return nil, common.Errorf(common.CodeConflict, "run %q is one of step %s of flow run %s", last.ID, last.Step(),
 			of.Run).WithReason("node_run").With("flowRun", of.Run, "step", last.Step()).
 			WithHint("re-run the flow run, with scope only or from")
 	}
 	r := &attempt{TriggerRequest: common.TriggerRequest{Job: last.Job, Params: last.Params, Note: asked.Note}}
+	if asked.Params != nil {
+		r.Params = map[string]string{}
+		maps.Copy(r.Params, last.Params)
+		maps.Copy(r.Params, asked.Params)
+	}
 	if last.Gap != nil {
 		r.JobUID = last.JobUID
 		return r, nil
@@ -184,18 +204,23 @@ func (s *Resource) nextAttempt(last *common.Run, asked *RunRerunRequest) (*attem
 		return s.lastOf(ctx, fire)
 	}}
 	if last.Digest != "" {
-		s.rerunFlow(r, last, asked)
+		s.rerunFlow(ctx, r, last, asked)
 	}
 	return r, nil
 }
 
 // rerunFlow adds what a flow run runs again, which is decided when the request is committed.
-func (s *Resource) rerunFlow(r *attempt, run *common.Run, asked *RunRerunRequest) {
+func (s *Resource) rerunFlow(ctx context.Context, r *attempt, run *common.Run, asked *RunRerunRequest) {
 	scope := asked.scope()
+	scope.By = common.Acceptance{By: core.Actor(ctx).Name, Note: asked.Note, At: s.Now().UTC()}
+	if asked.Params != nil {
+		scope.Params = r.Params
+	}
 	r.Again.Flow = &common.FlowRerun{
 		Run:        run.ID,
 		Scope:      string(scope.Kind),
 		Steps:      scope.Steps,
+		Accept:     scope.Accept,
 		Definition: asked.Definition,
 		Keep: func(ctx context.Context, last *common.Run, digest string) (*common.Base, error) {
 			plan, err := s.Nodes.Replan(ctx, last, scope, digest, asked.Nested == nestedRestart)
@@ -207,6 +232,7 @@ func (s *Resource) rerunFlow(r *attempt, run *common.Run, asked *RunRerunRequest
 					WithReason("nothing_to_run").WithHint("choose another scope")
 			}
 			r.plan = planOf(plan, digest)
+			r.plan.Accepted = scope.Accept
 			return plan.Base, nil
 		},
 	}
@@ -241,16 +267,25 @@ func (s *Resource) preview(ctx context.Context, run *common.Run, r *attempt) (*r
 		Run: common.RunID(run.Fire, run.Attempt+1), Plan: r.plan}}, nil
 }
 
-// retryNode starts a failed node of a live flow run again.
+// retryNode starts a failed node of a live flow run again, or accepts its failure.
 func (s *Resource) retryNode(ctx context.Context, in *runRerunInput, run *common.Run,
 	asked *RunRerunRequest) (*rerunOutput, error) {
-	if asked.Scope != string(flow.ScopeOnly) || len(asked.Only) != 1 || asked.Definition != "" {
+	only := asked.Scope == string(flow.ScopeOnly) && len(asked.Only) == 1 && len(asked.Accept) == 0
+	accept := asked.Scope == "" && len(asked.Accept) == 1
+	if !only && !accept || asked.Definition != "" {
 		return nil, common.Errorf(common.CodeConflict, "flow run %q has not ended", run.ID).WithReason("flow_live").
 			WithHint("wait until it has ended, or kill it first; meanwhile one failed node can be run again, " +
-				"with scope only")
+				"with scope only, or accepted")
 	}
-	retry := common.NodeRetry{Run: run.ID, Node: asked.Only[0], Note: asked.Note, Key: in.IdempotencyKey,
-		DryRun: asked.DryRun}
+	plan := &RerunPlan{Run: asked.Only, RunTotal: 1, Kept: []string{}, Digest: run.Digest, Live: true}
+	node := ""
+	if accept {
+		node, plan.Run, plan.RunTotal, plan.Accepted = asked.Accept[0], []string{}, 0, asked.Accept
+	} else {
+		node = asked.Only[0]
+	}
+	retry := common.NodeRetry{Run: run.ID, Node: node, Note: asked.Note, Key: in.IdempotencyKey, DryRun: asked.DryRun,
+		Accept: accept}
 	if asked.Nested != nestedRestart {
 		retry.Continue = s.Nodes.Continue
 	}
@@ -259,7 +294,7 @@ func (s *Resource) retryNode(ctx context.Context, in *runRerunInput, run *common
 		return nil, err
 	}
 	out := &rerunOutput{Status: http.StatusOK, Body: RerunAccepted{Fire: trigger.Fire, Run: trigger.RunID(),
-		Plan: &RerunPlan{Run: asked.Only, RunTotal: 1, Kept: []string{}, Digest: run.Digest, Live: true}}}
+		Plan: plan}}
 	if !asked.DryRun {
 		out.Status, out.Location = http.StatusAccepted, "/api/v1/runs/"+trigger.RunID()
 	}

@@ -2,6 +2,7 @@ package runs_test
 
 import (
 	"fmt"
+	"maps"
 	"net/http"
 	"reflect"
 	"strings"
@@ -125,7 +126,12 @@ func TestRerunFlow_Faults(t *testing.T) {
 		{"u.f1.1", `{"scope":"from","from":["A b"]}`, "body.from[0]"},
 		{"u.f1.1", `{"from":["a"],"only":["b"]}`, "body.from body.only"},
 		{"u.f1.1", `{"scope":"all","only":["b"]}`, "body.only"},
-		{"a.f1.1", `{"scope":"all","definition":"same","dryRun":true}`, "body.scope body.definition body.dryRun"},
+		{"a.f1.1", `{"scope":"failed","accept":["a"],"definition":"same","dryRun":true}`,
+			"body.scope body.accept body.definition body.dryRun"},
+		{"u.f1.1", `{"params":{"DAY":"6"}}`, "body.params"},
+		{"u.f1.1", `{"scope":"only","only":["load"],"params":{"DAY":"6"}}`, "body.params"},
+		{"u.f1.1", `{"accept":["load"],"params":{"DAY":"6"}}`, "body.params"},
+		{"u.f1.1", `{"accept":["load "]}`, "body.accept[0]"},
 	} {
 		p := h.Problem(http.StatusUnprocessableEntity, "invalid", "", apitest.As("operator", http.MethodPost,
 			"/api/v1/runs/"+c.run+"/rerun", c.body))
@@ -171,6 +177,10 @@ func TestRerunFlow_OfALiveFlowRun_StartsOneFailedNodeAgain(t *testing.T) {
 		`{"scope":"only","only":["load","report"]}`, `{"scope":"only","only":["load"],"definition":"same"}`} {
 		refuses(t, h, "flow_live", "u.f2.1", body)
 	}
+	for _, body := range []string{`{"accept":["load","report"]}`, `{"accept":["load"],"scope":"failed"}`,
+		`{"accept":["load"],"scope":"only","only":["load"]}`, `{"accept":["load"],"definition":"same"}`} {
+		refuses(t, h, "flow_live", "u.f2.1", body)
+	}
 	got := rerunFlow(t, h, http.StatusOK, "u.f2.1", `{"scope":"only","only":["load@00003"],"dryRun":true}`)
 	if got.Run == "" || !got.Plan.Live || fmt.Sprint(got.Plan.Run) != "[load@00003]" || !h.Retries[0].DryRun {
 		t.Errorf("%+v, %+v", got, h.Retries)
@@ -186,6 +196,66 @@ func TestRerunFlow_OfALiveFlowRun_StartsOneFailedNodeAgain(t *testing.T) {
 	rerunFlow(t, h, http.StatusAccepted, "u.f2.1", `{"scope":"only","only":["load"],"nested":"restart"}`)
 	if h.Continued {
 		t.Error("the flow run of a step would go on, and not begin anew")
+	}
+}
+
+func TestRerunFlow_OfALiveFlowRun_AcceptsOneFailure(t *testing.T) {
+	h := withFlowRun(t)
+	got := rerunFlow(t, h, http.StatusAccepted, "u.f2.1", `{"accept":["load@00003"],"note":"by hand"}`)
+	want := common.NodeRetry{Run: "u.f2.1", Node: "load@00003", Note: "by hand", Accept: true}
+	if p := got.Plan; got.Run == "" || !p.Live || fmt.Sprint(p.Accepted, p.Run, p.RunTotal) != "[load@00003] [] 0" ||
+		!reflect.DeepEqual(h.Retries[0], want) || len(h.Triggers) > 0 {
+		t.Errorf("%+v, %+v", got, h.Retries)
+	}
+}
+
+// What comes after the accepted steps runs; with the scope failed also the other failures.
+func TestRerunFlow_Accept(t *testing.T) {
+	h := withFlowRun(t)
+	h.Plan.Warnings = []common.Reason{{Code: flow.WarnRunsAgain, Text: "load succeeded before, and runs again"}}
+	for body, kind := range map[string]flow.ScopeKind{
+		`{"accept":["load"],"note":"by hand"}`:                  flow.ScopeAccepted,
+		`{"accept":["load"],"note":"by hand","scope":"failed"}`: flow.ScopeFailed,
+	} {
+		got := rerunFlow(t, h, http.StatusAccepted, "u.f1.1", body)
+		if p := got.Plan; fmt.Sprint(p.Accepted) != "[load]" || len(p.Warnings) != 1 ||
+			p.Warnings[0].Code != "runs_again" {
+			t.Errorf("%s: %+v", body, p)
+		}
+		scope, r := h.Scopes[len(h.Scopes)-1], h.Triggers[len(h.Triggers)-1]
+		if scope.Kind != kind || fmt.Sprint(scope.Accept, r.Again.Flow.Accept) != "[load] [load]" ||
+			scope.By.By == "" || scope.By.Note != "by hand" || scope.By.At.IsZero() {
+			t.Errorf("%s: %+v, %+v", body, scope, r.Again.Flow)
+		}
+	}
+}
+
+// Parameters that are not given keep their values.
+func TestRerun_Params(t *testing.T) {
+	h := withFlowRun(t)
+	h.RunList[0].Params["MODE"] = "full"
+	plain := apitest.OneAt("a", 1, time.Now(), common.StatusFailed, 1)
+	plain.Params = map[string]string{"DAY": "5", "MODE": "full"}
+	h.Jobs["a"] = common.JobState{StoredJob: common.StoredJob{Job: common.Job{Name: "a"}, UID: "a"}}
+	h.RunList = append(h.RunList, plain)
+	want := map[string]string{"DAY": "6", "MODE": "full"}
+	for _, c := range []struct{ run, body string }{
+		{"u.f1.1", `{"scope":"all","params":{"DAY":"6"}}`},
+		{"u.f1.1", `{"scope":"from","from":["load"],"params":{"DAY":"6"}}`},
+		{plain.ID, `{"scope":"all","params":{"DAY":"6"}}`},
+		{plain.ID, `{"params":{"DAY":"6"}}`},
+	} {
+		rerunFlow(t, h, http.StatusAccepted, c.run, c.body)
+		if got := h.Triggers[len(h.Triggers)-1].Params; !maps.Equal(got, want) {
+			t.Errorf("%s of %s: %v", c.body, c.run, got)
+		}
+		if c.run == "u.f1.1" && !maps.Equal(h.Scopes[len(h.Scopes)-1].Params, want) {
+			t.Errorf("%s: %+v", c.body, h.Scopes)
+		}
+	}
+	rerunFlow(t, h, http.StatusAccepted, "u.f1.1", `{}`)
+	if scope := h.Scopes[len(h.Scopes)-1]; scope.Params != nil {
+		t.Errorf("%+v", scope)
 	}
 }
 

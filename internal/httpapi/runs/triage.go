@@ -114,7 +114,7 @@ func (s *Resource) rerun(ctx context.Context, in *rerunInput) (*core.Body[FireRe
 		return nil, err
 	}
 	return s.each(ctx, in.Body.Fires, func(ctx context.Context, f *failedFire, item *FireResult) error {
-		request, err := s.nextAttempt(&f.last, &RunRerunRequest{Note: in.Body.Note})
+		request, err := s.nextAttempt(ctx, &f.last, &RunRerunRequest{Note: in.Body.Note})
 		if err != nil {
 			return err
 		}

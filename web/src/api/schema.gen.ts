@@ -2072,6 +2072,13 @@ export interface paths {
 export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
+        Acceptance: {
+            /** Format: date-time */
+            at: string;
+            by?: string;
+            nodes: string[] | null;
+            note?: string;
+        };
         Accepted: {
             fire: string;
             /** @description The completed run, if its end was waited for and came in time. */
@@ -4793,6 +4800,8 @@ export interface components {
             user?: string;
         };
         Node: {
+            /** @description Its failure was accepted: it counts as a success. */
+            accepted?: components["schemas"]["NodeAcceptance"];
             /**
              * Format: int64
              * @description Number of its last attempt.
@@ -4858,6 +4867,14 @@ export interface components {
             value?: string;
             /** @description Name of the worker; of a run on several workers also before it starts. */
             worker?: string;
+        };
+        NodeAcceptance: {
+            /** Format: date-time */
+            at: string;
+            /** @description Name of the user or token. */
+            by?: string;
+            /** @description The reason given. */
+            note?: string;
         };
         NodeCounts: {
             /**
@@ -5623,10 +5640,12 @@ export interface components {
             fire: string;
             /** @description Of a flow run: the nodes that run, and those that are kept. Absent if the request is repeated with its key. */
             plan?: components["schemas"]["RerunPlan"];
-            /** @description Id of the requested run, or in a dry run the id that it would have: of the next attempt of the fire, or of the node that is started again in a live flow run. */
+            /** @description Id of the requested run, or in a dry run the id that it would have: of the next attempt of the fire, or of the node that is started again in a live flow run. If its failure is accepted there: of the run that failed. */
             run: string;
         };
         RerunPlan: {
+            /** @description Names of the nodes whose failures count as successes from here on. */
+            accepted?: string[];
             /** @description Names of the clean-up steps (finally) among those that run. */
             cleanUps?: string[];
             /** @description Identifies the definition with which they run. */
@@ -5638,7 +5657,7 @@ export interface components {
              * @description Number of steps that are kept.
              */
             keptTotal: number;
-            /** @description The flow run has not ended: the node is started again in it. */
+            /** @description The flow run has not ended: the node is started again in it, or its failure is accepted. */
             live?: boolean;
             /** @description Nodes whose flow runs go on from earlier ones; those of other nodes that run flows begin anew. The first 500 of them. */
             nested?: components["schemas"]["Continuation"][];
@@ -5658,6 +5677,8 @@ export interface components {
             runTotal: number;
             /** @description Names of the clean-up steps that are skipped: the steps that they clean up after do not run. */
             skipped?: string[];
+            /** @description What may surprise, such as steps that succeeded and run again. */
+            warnings?: components["schemas"]["Reason"][];
         };
         RerunRequest: {
             /** @description Ids of fires, or of their runs. */
@@ -5895,6 +5916,8 @@ export interface components {
             worker?: string;
         };
         RunRerunRequest: {
+            /** @description Of a flow run: failed steps that count as successes from here on. Their status stays; what depends on them runs, also without a scope. In a flow run that has not ended: one failed node, on which no step depends that has started; it may be an item of a map. */
+            accept?: string[];
             /**
              * @description Of a flow run: with which definition of its steps it runs. current (default): the one that is saved now; refused if a step that would be kept no longer exists or has other outputs. same: that of the earlier flow run.
              * @enum {string}
@@ -5909,12 +5932,16 @@ export interface components {
              * @enum {string}
              */
             nested?: "continue" | "restart";
-            /** @description Reason; shown with the run. */
+            /** @description Reason; shown with the run, and with the nodes that are accepted. */
             note?: string;
             /** @description Names of steps, with scope only. In a flow run that has not ended: one failed node, which may be an item of a map, such as load@00003. */
             only?: string[];
+            /** @description Parameters with other values than in the run before; the others keep theirs. Of a flow run only with the scopes all and from; with from, steps that are kept had the earlier values. */
+            params?: {
+                [key: string]: string;
+            };
             /**
-             * @description Of a flow run: which nodes run again. failed (default): those that failed, and all that depend on them; of a map only the failed items. from: the steps in from, and all that depend on them. only: the nodes in only. all: all of them. The others are kept, with their outcomes and outputs.
+             * @description Of a flow run: which nodes run again. failed (default, without accept): those that failed, and all that depend on them; of a map only the failed items. from: the steps in from, and all that depend on them. only: the nodes in only. all: all of them. The others are kept, with their outcomes and outputs.
              * @enum {string}
              */
             scope?: "failed" | "from" | "only" | "all";

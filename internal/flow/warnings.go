@@ -1,0 +1,68 @@
+package flow
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"carillon/internal/common"
+)
+
+// Warnings of a plan.
+const (
+	WarnRunsAgain  = "runs_again"   // steps that have succeeded run again, because of steps before them
+	WarnKeptFailed = "kept_failed"  // steps that have failed are kept, and fail the flow run again
+	WarnNoValue    = "no_value"     // a step reads an output that an accepted step did not report
+	WarnOldParams  = "other_params" // kept steps had other parameters
+)
+
+// mostWarned bounds the steps that a warning names.
+const mostWarned = 5
+
+// warn adds in words what may surprise about the plan.
+func (p *planner) warn(plan *Plan) {
+	if p.scope.Kind == ScopeAll {
+		return
+	}
+	var again, failed []string
+	for i := range p.now.steps {
+		name := p.now.steps[i].def.Name
+		was := p.outcome(name)
+		switch {
+		case was == nil || p.now.steps[i].final:
+		case p.run[i] && was.status == common.StatusSucceeded && !slices.Contains(p.scope.Steps, name):
+			again = append(again, name)
+		case !p.run[i] && was.class == common.ClassFailure && !p.accepted[i] && was.status != common.StatusSkipped:
+			failed = append(failed, name)
+		}
+	}
+	add := func(code string, names []string, one, more string) {
+		if len(names) == 0 {
+			return
+		}
+		list := strings.Join(names[:min(len(names), mostWarned)], ", ")
+		if len(names) > mostWarned {
+			list += ", …"
+		}
+		text := one
+		if len(names) > 1 {
+			text = more
+		}
+		plan.Warnings = append(plan.Warnings, common.Reason{Code: code, Text: list + " " + text,
+			Data: map[string]string{"steps": list, "count": strconv.Itoa(len(names))}})
+	}
+	add(WarnRunsAgain, again, "succeeded before, and runs again", "succeeded before, and run again")
+	add(WarnKeptFailed, failed, "failed and is kept: the flow run will fail",
+		"failed and are kept: the flow run will fail")
+	for i := range p.missing {
+		ref := &p.missing[i]
+		plan.Warnings = append(plan.Warnings, common.Reason{Code: WarnNoValue,
+			Text: fmt.Sprintf("%s, which is accepted, did not report the output %s that is read", ref.step, ref.key),
+			Data: map[string]string{"step": ref.step, "output": ref.key}})
+	}
+	if p.scope.Params != nil && len(plan.Kept) > 0 {
+		plan.Warnings = append(plan.Warnings, common.Reason{Code: WarnOldParams,
+			Text: "the steps that are kept had the parameters of the earlier run"})
+	}
+}
