@@ -76,7 +76,11 @@ func TestRerun_RequestsTheNextAttemptOfEachFire(t *testing.T) {
 	s := newStage(t)
 	id := s.failedRun(t, "hello")
 	s.run("rerun", id, "--note", "again").want(t, exitOK, "requested hello.f1.2 of hello")
-	if len(s.asked) != 1 || s.asked[0].Note != "again" {
+	if len(s.asked) != 1 || s.asked[0].Note != "again" || s.asked[0].NoAfter {
+		t.Errorf("%+v", s.asked)
+	}
+	s.run("rerun", s.failedRun(t, "parent"), "--no-after").want(t, exitOK)
+	if len(s.asked) != 2 || !s.asked[1].NoAfter {
 		t.Errorf("%+v", s.asked)
 	}
 }

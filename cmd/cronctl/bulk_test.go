@@ -27,6 +27,7 @@ func TestBulkCommands_BySelector(t *testing.T) {
 		t.Errorf("asked for %d runs", len(s.asked))
 	}
 	s.run("run", "a", "b", "--wait").want(t, exitUsage, "single job")
+	s.run("run", "a", "b", "--no-after").want(t, exitUsage, "single job")
 	s.run("run").want(t, exitUsage, "no jobs given")
 	s.run("run", "a", "--group", "g").want(t, exitUsage, "a filter exclude")
 	s.run("kill", "--job", "a", "--note", "x").want(t, exitOK, "requested kill of")

@@ -309,7 +309,13 @@ func TestRerunFlow(t *testing.T) {
 		t.Error("the flow runs of failed steps would go on")
 	}
 	s.run("rerun", flowRunID, "--all", "--note", "again").want(t, exitOK, "requested u.t1.2")
-	if len(s.asked) != 1 || s.asked[0].Again.Flow.Scope != "all" || s.asked[0].Note != "again" {
+	if len(s.asked) != 1 || s.asked[0].Again.Flow.Scope != "all" || s.asked[0].Note != "again" || s.asked[0].NoAfter {
+		t.Errorf("%+v", s.asked)
+	}
+	s.run("rerun", flowRunID, "--all", "--no-after").want(t, exitOK)
+	s.runs[flowRunID].NoAfter = true
+	s.run("describe", "run", flowRunID).want(t, exitOK, "its success starts no other jobs")
+	if len(s.asked) != 2 || s.asked[1].Again.Flow.Scope != "all" || !s.asked[1].NoAfter {
 		t.Errorf("%+v", s.asked)
 	}
 }

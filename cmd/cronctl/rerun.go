@@ -16,6 +16,7 @@ import (
 // partOf is which nodes of a flow run run again.
 type partOf struct {
 	failed, all, dryRun bool
+	noAfter             bool // does not make it a part
 	from, only          []string
 	definition, nested  string
 }
@@ -43,7 +44,7 @@ flow run that has not ended, --only starts one failed node again, such as load@0
 			}
 			return c.showFires("requested")(apiclient.Decode[apiclient.FireResults](api.RerunFires(ctx,
 				&apiclient.RerunFiresParams{IdempotencyKey: set(key)},
-				apiclient.RerunRequest{Fires: fires, Note: set(note)})))
+				apiclient.RerunRequest{Fires: fires, Note: set(note), After: part.after()})))
 		}),
 	}
 	flags := cmd.Flags()
@@ -56,6 +57,7 @@ flow run that has not ended, --only starts one failed node again, such as load@0
 	flags.StringVar(&part.definition, "definition", "", "steps as saved now (current), or of the earlier run (same)")
 	flags.StringVar(&part.nested, "nested", "", "flow runs of failed steps: go on from their failures (continue), or restart")
 	flags.BoolVar(&part.dryRun, "dry-run", false, "show which steps would run")
+	flags.BoolVar(&part.noAfter, "no-after", false, "its success starts no jobs that name the job in after")
 	cmd.MarkFlagsMutuallyExclusive("failed", "from", "only", "all")
 	for _, flag := range []string{"from", "only"} {
 		_ = cmd.RegisterFlagCompletionFunc(flag, c.completeSteps)
@@ -69,8 +71,16 @@ func (p *partOf) isSet() bool {
 	return p.failed || p.all || p.dryRun || len(p.from)+len(p.only) > 0 || p.definition != "" || p.nested != ""
 }
 
+// after returns false if the successes are to start no jobs, and nil otherwise.
+func (p *partOf) after() *bool {
+	if p.noAfter {
+		return new(false)
+	}
+	return nil
+}
+
 func (p *partOf) request(note string) apiclient.RunRerunRequest {
-	r := apiclient.RunRerunRequest{Note: set(note), DryRun: set(p.dryRun)}
+	r := apiclient.RunRerunRequest{Note: set(note), DryRun: set(p.dryRun), After: p.after()}
 	scope := "failed"
 	switch {
 	case p.all:

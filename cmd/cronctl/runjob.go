@@ -13,7 +13,7 @@ import (
 )
 
 func (c *cli) runJob() *cobra.Command {
-	var wait, follow, jobsCode bool
+	var wait, follow, jobsCode, noAfter bool
 	var note, worker, key string
 	var params []string
 	var f choice
@@ -26,16 +26,19 @@ exits with the command's own exit code. An interrupt ends the waiting, not the r
 --param it sets variables that the job declares. A script that may be started twice passes
 --idempotency-key: requests with the same key within a day start one run.
 
-Several jobs, or all that match, are started at once; --wait, --follow, --param and
---worker need a single job.`,
+Jobs that name the job in after run after its success, but not with --no-after: for a run that
+mends or tests something.
+
+Several jobs, or all that match, are started at once; --wait, --follow, --no-after, --param
+and --worker need a single job.`,
 		Example: `  cronctl run nightly-report --follow
   cronctl run nightly-report --param DAY=2026-12-01 --worker north
   cronctl run backup --exit-code && echo done`,
 		Args: f.take,
 		RunE: c.online(func(ctx context.Context, api *apiclient.API, args []string) error {
 			if !f.one() {
-				if wait || follow || jobsCode || len(params) > 0 || worker != "" {
-					return invalid("--wait, --follow, --exit-code, --param and --worker need a single job",
+				if wait || follow || jobsCode || noAfter || len(params) > 0 || worker != "" {
+					return invalid("--wait, --follow, --exit-code, --no-after, --param and --worker need a single job",
 						"name one job")
 				}
 				return c.bulk(ctx, api, &f, apiclient.BulkRequest{
@@ -44,6 +47,9 @@ Several jobs, or all that match, are started at once; --wait, --follow, --param 
 				}, key, "run")
 			}
 			request := apiclient.RunRequest{Note: set(note), Worker: set(worker)}
+			if noAfter {
+				request.After = new(false)
+			}
 			if len(params) > 0 {
 				given, err := pairs("--param", params)
 				if err != nil {
@@ -101,6 +107,7 @@ Several jobs, or all that match, are started at once; --wait, --follow, --param 
 	cmd.Flags().StringArrayVar(&params, "param", nil,
 		"set a variable that the job declares, NAME=VALUE; may be repeated")
 	cmd.Flags().StringVar(&worker, "worker", "", "run it on this worker only: name or id")
+	cmd.Flags().BoolVar(&noAfter, "no-after", false, "its success starts no jobs that name the job in after")
 	cmd.Flags().StringVar(&key, "idempotency-key", "", "requests with the same key within a day start one run")
 	f.declare(cmd)
 	return cmd

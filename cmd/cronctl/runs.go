@@ -133,6 +133,9 @@ func (r *describedRun) show(c *cli) error {
 			n.Skipped))
 	}
 	facts.fact("Cause", string(r.Cause)+by(r.TriggeredBy))
+	if r.NoAfter {
+		facts.fact("Jobs after it", "its success starts no other jobs")
+	}
 	facts.fact("Schedule", r.Schedule)
 	if r.Attempt > 0 {
 		facts.fact("Attempt", r.Attempt)

@@ -7303,6 +7303,9 @@ type RerunPlan struct {
 
 // RerunRequest defines model for RerunRequest.
 type RerunRequest struct {
+	// After false: the successes of the new attempts, or of their retries, start no jobs that name these jobs in after. Default: true.
+	After *bool `json:"after,omitempty"`
+
 	// Fires Ids of fires, or of their runs.
 	Fires []string `json:"fires"`
 
@@ -7436,11 +7439,14 @@ type Run struct {
 	Late *bool `json:"late,omitempty"`
 
 	// Leftover Number of processes that the command left behind, as in the background; they were ended with it.
-	Leftover    *int64      `json:"leftover,omitempty"`
-	MaxRssBytes *int64      `json:"maxRssBytes,omitempty"`
-	Nodes       *NodeCounts `json:"nodes,omitempty"`
-	Note        *string     `json:"note,omitempty"`
-	Orphaned    *LateEnd    `json:"orphaned,omitempty"`
+	Leftover    *int64 `json:"leftover,omitempty"`
+	MaxRssBytes *int64 `json:"maxRssBytes,omitempty"`
+
+	// NoAfter Its success starts no jobs that name the job in after: it was requested with after: false, as an attempt before it may have been.
+	NoAfter  *bool       `json:"noAfter,omitempty"`
+	Nodes    *NodeCounts `json:"nodes,omitempty"`
+	Note     *string     `json:"note,omitempty"`
+	Orphaned *LateEnd    `json:"orphaned,omitempty"`
 
 	// OutputBytes Bytes that the command printed, including those not kept.
 	OutputBytes int64 `json:"outputBytes"`
@@ -7543,6 +7549,9 @@ type RunOnObject_Workers struct {
 
 // RunRequest defines model for RunRequest.
 type RunRequest struct {
+	// After false: its success, or that of a retry of it, starts no jobs that name the job in after. Default: true.
+	After *bool `json:"after,omitempty"`
+
 	// Note Reason; shown with the run.
 	Note *string `json:"note,omitempty"`
 
@@ -7557,6 +7566,9 @@ type RunRequest struct {
 type RunRerunRequest struct {
 	// Accept Of a flow run: failed steps that count as successes from here on. Their status stays; what depends on them runs, also without a scope. In a flow run that has not ended: one failed node, on which no step depends that has started; it may be an item of a map.
 	Accept *[]string `json:"accept,omitempty"`
+
+	// After false: the success of the new attempt, or of a retry of it, starts no jobs that name the job in after. Default: true, whatever applied to the earlier run. Not for a node of a flow run that has not ended.
+	After *bool `json:"after,omitempty"`
 
 	// Definition Of a flow run: with which definition of its steps it runs. current (default): the one that is saved now; refused if a step that would be kept no longer exists or has other outputs. same: that of the earlier flow run.
 	Definition *RunRerunRequestDefinition `json:"definition,omitempty"`

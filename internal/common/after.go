@@ -29,10 +29,10 @@ func SuccessOf(r *Run) Success {
 }
 
 // CountsAsSuccess reports whether the run counts for the jobs that name its job in after. Past fires that are run
-// again do, backfills do not, nor does what they start.
+// again do, backfills do not, nor does what they start, nor do runs that were requested with after: false.
 func (r *Run) CountsAsSuccess() bool {
 	backfill := r.Cause == CauseBackfill || r.Flow != nil && (r.Flow.Kind == KindBackfill || r.Flow.Background)
-	return r.Status == StatusSucceeded && !backfill
+	return r.Status == StatusSucceeded && !backfill && !r.NoAfter
 }
 
 // After is the value of /cron/after/<job>: which successes of its parents a job has consumed.

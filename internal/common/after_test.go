@@ -71,6 +71,9 @@ func TestCountsAsSuccess(t *testing.T) {
 			t.Errorf("%s, %s counts: %t", c.status, c.cause, !c.want)
 		}
 	}
+	if run := (Run{Status: StatusSucceeded, Cause: CauseManual, NoAfter: true}); run.CountsAsSuccess() {
+		t.Error("a run that was requested with after: false counts")
+	}
 	now := time.Now()
 	run := Run{ID: "r", PlannedAt: now, EndedAt: &now}
 	if s := SuccessOf(&run); s.Run != "r" || !s.PlannedAt.Equal(now) || !s.EndedAt.Equal(now) {
@@ -80,8 +83,8 @@ func TestCountsAsSuccess(t *testing.T) {
 
 func TestNoteNeeds_OfAParent_AreKept(t *testing.T) {
 	job := StoredJob{Job: Job{Name: "p", Command: "true"}}
-	job.NoteNeeds([]string{FeatureSuccesses, FeatureAfter, "of a newer version"})
-	if want := []string{FeatureSuccesses, "of a newer version"}; !slices.Equal(job.Needs, want) {
+	job.NoteNeeds([]string{FeatureSuccesses, FeatureNoAfter, FeatureAfter, "of a newer version"})
+	if want := []string{FeatureSuccesses, FeatureNoAfter, "of a newer version"}; !slices.Equal(job.Needs, want) {
 		t.Errorf("needs %q, want %q", job.Needs, want)
 	}
 }

@@ -64,11 +64,16 @@ const FeatureNested = "nested"
 // FeatureAccept: the worker records which failures of a flow run were accepted, with its outcome; see Acceptance.
 const FeatureAccept = "accept"
 
+// FeatureNoAfter: the worker does not write the success of a run that was requested with after: false; see
+// Trigger.NoAfter. Masters store it with the job of such a request.
+const FeatureNoAfter = "noafter"
+
 // Features returns the features of the workers of this version. A worker that lacks one that a job needs would not run
 // it as defined.
 var Features = [...]string{FeatureDetach, FeatureSecrets, FeatureMemoryMax, FeatureTasksMax, FeatureOutputs,
 	FeatureFlows, FeatureAfter, FeatureSuccesses, FeatureTypes, FeatureSpread, FeatureDaemon, FeatureSchedules,
-	FeaturePools, FeatureValues, FeatureFinally, FeatureJoins, FeatureFlowRetry, FeatureNested, FeatureAccept}
+	FeaturePools, FeatureValues, FeatureFinally, FeatureJoins, FeatureFlowRetry, FeatureNested, FeatureAccept,
+	FeatureNoAfter}
 
 // Adding returns features with a further one.
 func Adding(features []string, further string) []string {
@@ -186,11 +191,11 @@ func (s *StoredJob) ScheduleNeeds() []string {
 
 // NoteNeeds stores the features that the job requires, when it replaces another definition. Features that this version
 // does not know are kept: a newer version stored them, and removes them when it saves the job. FeatureSuccesses is kept
-// as long as the job exists, since other jobs require it.
+// as long as the job exists, since other jobs require it, and FeatureNoAfter, since a run may.
 func (s *StoredJob) NoteNeeds(before []string) {
 	s.Needs = s.NeededFeatures()
 	for _, need := range before {
-		kept := need == FeatureSuccesses || !Understood(need)
+		kept := need == FeatureSuccesses || need == FeatureNoAfter || !Understood(need)
 		if kept && !slices.Contains(s.Needs, need) {
 			s.Needs = append(s.Needs, need)
 		}

@@ -11,6 +11,8 @@ type TriggerRequest struct {
 	Note   string
 	Params map[string]string
 	Worker string // only this worker, by name or id; any if empty
+	// NoAfter lets its success start no jobs that name the job in after.
+	NoAfter bool `json:",omitempty"`
 	// JobUID, if set, is the job that is meant: one of the same name that was created since is not run.
 	JobUID string `json:",omitempty"`
 	// Key is the idempotency key: a request that is repeated with it by the same actor within a day is executed once.

@@ -18,6 +18,8 @@ type Trigger struct {
 	By        string    `json:"by,omitempty"`
 	Note      string    `json:"note,omitempty"`
 	NotBefore time.Time `json:"notBefore"`
+	// NoAfter reports that its success starts no jobs that name its job in after.
+	NoAfter bool `json:"noAfter,omitempty"`
 
 	Params map[string]string `json:"params,omitempty"`
 	// Schedule is the label of the schedule that planned the fire.
@@ -61,7 +63,8 @@ func (t *Trigger) RunID() string { return RunID(t.Fire, t.Attempt) }
 func (t *Trigger) AsRun() Run {
 	run := Run{ID: t.RunID(), Job: t.Job, JobUID: t.UID(), Group: t.Group, Fire: t.Fire, PlannedAt: t.PlannedAt,
 		Cause: t.Cause, Attempt: t.Attempt, After: t.After, Status: StatusWaiting, TriggeredBy: t.By, Note: t.Note,
-		Params: t.Params, Schedule: t.Schedule, Flow: t.Flow, Restarts: t.Restarts, Traceparent: t.Traceparent}
+		Params: t.Params, Schedule: t.Schedule, Flow: t.Flow, Restarts: t.Restarts, Traceparent: t.Traceparent,
+		NoAfter: t.NoAfter}
 	if t.NotBefore.After(t.PlannedAt) {
 		run.DueAt = &t.NotBefore
 	}
@@ -89,6 +92,7 @@ func (r *Record) Next(cause Cause, after Status, notBefore time.Time) Trigger {
 		By:        r.By,
 		Note:      r.Note,
 		NotBefore: notBefore.UTC(),
+		NoAfter:   r.NoAfter,
 		Params:    r.Params,
 		Schedule:  r.Schedule,
 		Flow:      r.Flow,
@@ -115,6 +119,7 @@ func (r *Record) Again(asked *Trigger, startBy, notBefore time.Time) Trigger {
 		By:        r.By,
 		Note:      r.Note,
 		NotBefore: notBefore.UTC(),
+		NoAfter:   r.NoAfter,
 		Params:    r.Params,
 		Schedule:  r.Schedule,
 		Flow:      r.Flow,

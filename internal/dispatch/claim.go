@@ -1,6 +1,7 @@
 package dispatch
 
 import (
+	"slices"
 	"time"
 
 	"carillon/internal/common"
@@ -138,6 +139,7 @@ func (d *Dispatcher) newClaim(f *scheduler.Fire, now time.Time) (claim common.Cl
 		claim.Trigger, claim.TriggerRevision = &t.Trigger, t.Revision
 		record.Run, record.Fire, record.PlannedAt, record.Attempt = t.RunID(), t.Fire, t.PlannedAt, t.Attempt
 		record.Base, record.Retry, record.Restarts, record.RunsAs = t.Base, t.Retry, t.Restarts, f.RunsAs
+		record.NoAfter = t.NoAfter
 		if t.Cause == common.CauseRetry || t.Cause == common.CauseRerun || t.Cause == common.CauseAfter ||
 			t.Cause == common.CauseDaemon || t.Flow != nil {
 			record.ReadyAt = new(t.NotBefore.UTC())
@@ -230,6 +232,7 @@ func (d *Dispatcher) headOf(f *scheduler.Fire, r *common.Record) (head *common.H
 		Cause:      r.Cause,
 		By:         r.By,
 		Note:       r.Note,
+		NoAfter:    r.NoAfter,
 		Params:     r.Params,
 		Schedule:   r.Schedule,
 		Parent:     r.Flow,
@@ -245,6 +248,9 @@ func (d *Dispatcher) headOf(f *scheduler.Fire, r *common.Record) (head *common.H
 	if t := f.Trigger; t != nil && t.Digest != "" { // a re-run, whose steps are numbered by this definition
 		head.Digest, head.Base, head.Origin = t.Digest, t.Keep, t.Origin
 		head.Needs = f.FlowNeeds()
+	}
+	if head.NoAfter && !slices.Contains(head.Needs, common.FeatureNoAfter) {
+		head.Needs = append(slices.Clone(head.Needs), common.FeatureNoAfter)
 	}
 	if f.Flow.Timeout > 0 {
 		head.Deadline = r.ClaimedAt.Add(f.Flow.Timeout)

@@ -308,12 +308,18 @@ func TestClaim_ReRunOfAFlow_KeepsWhatItsTriggerNames(t *testing.T) {
 	bubble(t, nil, func(r *rig) {
 		whole, part := r.shot("whole", "t"), r.shot("part", "t")
 		whole.Flow, part.Flow = &scheduler.Flow{Digest: "now"}, &scheduler.Flow{Digest: "now"}
+		whole.Flow.Needs, whole.Trigger.NoAfter = []string{common.FeatureFinally}, true
 		part.Trigger.Digest, part.Trigger.Keep = "then", &common.Base{Run: "before", Kept: common.Bits{5}}
 		r.hand(whole, part)
 		for _, c := range r.claimer.claims() {
 			digest, keep := "now", (*common.Base)(nil)
 			if c.Job == "part" {
 				digest, keep = "then", part.Trigger.Keep
+			}
+			// Older workers would let the success of a flow run count that is to start no other jobs.
+			if needs := slices.Contains(c.Head.Needs, common.FeatureNoAfter); needs != c.Head.NoAfter ||
+				needs != (c.Job == "whole") || len(whole.Flow.Needs) != 1 {
+				t.Errorf("%s: needs %q, after: %t", c.Job, c.Head.Needs, !c.Head.NoAfter)
 			}
 			if c.Head.Digest != digest || !reflect.DeepEqual(c.Head.Base, keep) {
 				t.Errorf("%s: digest %s, base %+v, want %s, %+v", c.Job, c.Head.Digest, c.Head.Base, digest, keep)

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"carillon/internal/common"
+	"carillon/internal/scheduler"
 )
 
 func TestOutcomeKey_SuccessesOfAParent_ShareNoBatch(t *testing.T) {
@@ -28,7 +29,7 @@ func TestOutcomeKey_SuccessesOfAParent_ShareNoBatch(t *testing.T) {
 }
 
 // The success of a parent is written with its finish: of a job that others name now, or that was a parent when it was
-// claimed. That of another job is not, nor is a failure.
+// claimed. That of another job is not, nor is a failure, nor the success of a run that is to start no others.
 func TestFinish_OfAParent_CarriesItsSuccess(t *testing.T) {
 	bubble(t, func(c *Config) { c.Parent = func(job string) bool { return job == "parent" || job == "failing" } },
 		func(r *rig) {
@@ -47,7 +48,10 @@ func TestFinish_OfAParent_CarriesItsSuccess(t *testing.T) {
 				}
 				return nil
 			}
-			r.hand(r.fire("parent"), r.fire("named-before"), r.fire("other"), r.fire("failing"))
+			alone := r.fire("parent") // requested with after: false
+			alone.Trigger = &scheduler.Trigger{Revision: 7, Trigger: common.Trigger{ID: "x", Job: "parent",
+				JobUID: alone.UID, Fire: "alone", Attempt: 1, Cause: common.CauseManual, NoAfter: true}}
+			r.hand(r.fire("parent"), r.fire("named-before"), r.fire("other"), r.fire("failing"), alone)
 			time.Sleep(time.Second)
 			var got []string
 			r.finisher.mu.Lock()
@@ -55,6 +59,9 @@ func TestFinish_OfAParent_CarriesItsSuccess(t *testing.T) {
 			for _, o := range slices.Concat(r.finisher.batches...) {
 				if o.Success {
 					got = append(got, o.Run.Job)
+				}
+				if o.Run.Fire == "alone" && !o.Run.NoAfter {
+					t.Error("the run does not show that it starts no others")
 				}
 			}
 			if slices.Sort(got); !slices.Equal(got, []string{"named-before", "parent"}) {

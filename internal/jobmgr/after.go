@@ -199,14 +199,31 @@ func needSuccesses(t *etcdkit.Txn, actor common.Actor, child string, parent ance
 		t.If(etcdkit.Unchanged(common.JobKey(name), parent.kv.ModRevision)) // it exists
 		return
 	}
+	actor.Note = fmt.Sprintf("job %s runs after it", child)
+	addNeed(t, actor, parent, common.FeatureSuccesses)
+}
+
+// needNoAfter adds to a job the need for workers that know after: false, unless it has it. Only these claim its fires
+// then, from the transaction on that puts the first such trigger.
+func needNoAfter(t *etcdkit.Txn, actor common.Actor, was values) {
+	stored, err := common.Decode[common.StoredJob](was.job.Value)
+	if err != nil || slices.Contains(stored.Needs, common.FeatureNoAfter) {
+		return // it was decoded before
+	}
+	actor.Note = "a run of it was requested with after: false"
+	addNeed(t, actor, ancestor{was.job, stored}, common.FeatureNoAfter)
+}
+
+// addNeed adds a need to a job, as a version of it.
+func addNeed(t *etcdkit.Txn, actor common.Actor, job ancestor, need string) {
+	stored := job.stored
 	if stored.Number == 0 {
-		stored.Number = parent.kv.Version
+		stored.Number = job.kv.Version
 	}
 	stored.Number++
-	stored.Needs = append(stored.Needs, common.FeatureSuccesses)
-	actor.Note = fmt.Sprintf("job %s runs after it", child)
-	t.Audit(actor, "replace", "job", name, json.RawMessage(parent.kv.Value),
-		etcdkit.Swap(t, common.JobKey(name), parent.kv, &stored))
+	stored.Needs = append(stored.Needs, need)
+	t.Audit(actor, "replace", "job", stored.Name, json.RawMessage(job.kv.Value),
+		etcdkit.Swap(t, common.JobKey(stored.Name), job.kv, &stored))
 }
 
 // leaveChildren adds the compares and deletions of the deletion of a job that others may name in after. Unless they may

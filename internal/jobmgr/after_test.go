@@ -249,6 +249,52 @@ func TestAfter_ParentsNeedWorkersThatWriteSuccesses(t *testing.T) {
 	}
 }
 
+// Older workers would write the success of a run that is to start no others: the first such request stores with the
+// job that it needs workers which do not, and later saves keep that.
+func TestAfter_RunWithoutIt_NeedsWorkersThatKnowIt(t *testing.T) {
+	t.Parallel()
+	s := newStory(t)
+	before := s.put(minutely("p"))
+	s.put(following("c", "p"))
+	request := func(no bool) common.Trigger {
+		t.Helper()
+		trigger, err := s.store.Trigger(t.Context(), actor, common.TriggerRequest{Job: "p", NoAfter: no})
+		if err != nil || trigger.NoAfter != no {
+			t.Fatalf("%+v, %v", trigger, err)
+		}
+		kvs := s.under(common.TriggerKey("p", trigger.ID))
+		if stored, err := common.Decode[common.Trigger](kvs[0].Value); err != nil || stored.NoAfter != no {
+			t.Fatalf("stored %+v, %v", stored, err)
+		}
+		return trigger
+	}
+	get := func() common.JobState {
+		t.Helper()
+		state, err := s.store.Get(t.Context(), "p")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return state
+	}
+	if request(false); slices.Contains(get().Needs, common.FeatureNoAfter) {
+		t.Error("another run added the need")
+	}
+	request(true)
+	named := get()
+	if !slices.Contains(named.Needs, common.FeatureNoAfter) || !slices.Contains(named.Needs, common.FeatureSuccesses) ||
+		named.UID != before.UID || !named.Cursor.Equal(before.Cursor) {
+		t.Errorf("the job is %+v", named)
+	}
+	if request(true); get().Version != named.Version {
+		t.Error("the job was written again")
+	}
+	edited := minutely("p")
+	edited.Title = "edited"
+	if state := s.put(edited); !slices.Contains(state.Needs, common.FeatureNoAfter) {
+		t.Errorf("after a save it needs %v", state.Needs)
+	}
+}
+
 // A job that others name is deleted only by force. They then wait for a job of the name, whose successes count.
 func TestAfter_DeleteOfAParent_NeedsForce(t *testing.T) {
 	t.Parallel()

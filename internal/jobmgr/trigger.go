@@ -47,6 +47,9 @@ func (s *Store) Trigger(ctx context.Context, actor common.Actor, r common.Trigge
 		t.If(etcdkit.Unchanged(common.JobKey(r.Job), was.job.ModRevision), etcdkit.Absent(key),
 			etcdkit.NoneNewer(common.TriggersOf(r.Job), was.revision))
 		t.Put(key, trigger)
+		if r.NoAfter {
+			needNoAfter(t, actor, was)
+		}
 		t.Audit(actor, "run", "job", r.Job, nil, audited(&r, &trigger))
 		small := trigger
 		small.Keep = nil // up to 384 KiB
@@ -99,6 +102,7 @@ func (s *Store) newTrigger(actor common.Actor, r *common.TriggerRequest, was val
 		By:        actor.Name,
 		Note:      r.Note,
 		NotBefore: now,
+		NoAfter:   r.NoAfter,
 		Params:    r.Params,
 		Worker:    r.Worker,
 

@@ -724,17 +724,19 @@ func TestFollowMarks_DeliversChangesSinceItBegan(t *testing.T) {
 }
 
 // The success of a flow that other jobs name in after is written with its completion; that of another flow is not, nor
-// is a failure, nor a completion that did not happen.
+// is a failure, nor a completion that did not happen, nor one of a flow run that was requested with after: false.
 func TestComplete_OfAParent_WritesItsSuccess(t *testing.T) {
 	for _, c := range []struct {
-		job    string
-		status common.Status
-		want   int
-	}{{"parent", common.StatusSucceeded, 1}, {"parent", common.StatusFailed, 0}, {"etl", common.StatusSucceeded, 0}} {
+		job     string
+		status  common.Status
+		noAfter bool
+		want    int
+	}{{"parent", common.StatusSucceeded, false, 1}, {"parent", common.StatusFailed, false, 0},
+		{"etl", common.StatusSucceeded, false, 0}, {"parent", common.StatusSucceeded, true, 0}} {
 		r := newRig(t)
-		run := r.begin(func(h *common.Head) { h.Job = c.job })
-		outcome := common.Run{ID: run.Run, Job: run.Job, Fire: run.Fire, Attempt: 1, Status: c.status,
-			PlannedAt: run.PlannedAt, Nodes: &common.NodeCounts{Total: 1}}
+		run := r.begin(func(h *common.Head) { h.Job, h.NoAfter = c.job, c.noAfter })
+		outcome := run.AsRun(c.status)
+		outcome.Nodes.Total = 1
 		stale := *run
 		stale.Revision--
 		if done, err := r.Complete(t.Context(), &stale, &outcome, nil); done || err != nil {
@@ -744,7 +746,7 @@ func TestComplete_OfAParent_WritesItsSuccess(t *testing.T) {
 			t.Fatal(done, err)
 		}
 		if n := len(r.keys(common.SucceededPrefix)); n != c.want {
-			t.Errorf("%s, %s: %d successes", c.job, c.status, n)
+			t.Errorf("%s, %s, after: %t: %d successes", c.job, c.status, !c.noAfter, n)
 		}
 		if _, err := r.client.Delete(t.Context(), common.SucceededPrefix, clientv3.WithPrefix()); err != nil {
 			t.Fatal(err)

@@ -125,12 +125,15 @@ func TestRun_OnAWorker_WithParameters(t *testing.T) {
 	h.Want(http.StatusAccepted, run(`{"params":{"DAY":"x"},"worker":"north","note":"n"}`, "Idempotency-Key",
 		"a key: 1~", "traceparent", "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"))
 	if got := fmt.Sprintf("%+v", h.Triggers); got != "[{Job:a Note:n Params:map[DAY:x] Worker:north "+
-		"JobUID: Key:a key: 1~ Pre:{Version:0 Absent:false} "+
+		"NoAfter:false JobUID: Key:a key: 1~ Pre:{Version:0 Absent:false} "+
 		"Traceparent:00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01 "+
 		"Again:<nil>}]" {
 		t.Error(got)
 	}
-	h.Want(http.StatusAccepted, run(`{"worker":"w1"}`, "traceparent", "00-garbage"))
+	h.Want(http.StatusAccepted, run(`{"worker":"w1","after":false}`, "traceparent", "00-garbage"))
+	if !h.Triggers[1].NoAfter {
+		t.Error("after: false was ignored")
+	}
 	if got := h.Triggers[1].Traceparent; got != "" {
 		t.Errorf("an invalid context is kept: %q", got)
 	}

@@ -22,6 +22,7 @@ type RunRerunRequest struct {
 	Nested     string            `json:"nested,omitempty" enum:"continue,restart" doc:"Of a flow run with failed steps that ran flows: continue (default): what failed in their flow runs runs again, and the rest of them is kept, with the current definitions of these flows. restart: they begin anew. They also begin anew with scope all, if a step before them runs again, with other parameters, or if their flow run is not known any more."`
 	Params     map[string]string `json:"params,omitempty" doc:"Parameters with other values than in the run before; the others keep theirs. Of a flow run only with the scopes all and from; with from, steps that are kept had the earlier values."`
 	Note       string            `json:"note,omitempty" maxLength:"500" doc:"Reason; shown with the run, and with the nodes that are accepted."`
+	After      *bool             `json:"after,omitempty" doc:"false: the success of the new attempt, or of a retry of it, starts no jobs that name the job in after. Default: true, whatever applied to the earlier run. Not for a node of a flow run that has not ended."`
 	DryRun     bool              `json:"dryRun,omitempty" doc:"Of a flow run: return which nodes would run, and run none."`
 }
 
@@ -189,7 +190,8 @@ func (s *Resource) nextAttempt(ctx context.Context, last *common.Run, asked *Run
 			of.Run).WithReason("node_run").With("flowRun", of.Run, "step", last.Step()).
 			WithHint("re-run the flow run, with scope only or from")
 	}
-	r := &attempt{TriggerRequest: common.TriggerRequest{Job: last.Job, Params: last.Params, Note: asked.Note}}
+	r := &attempt{TriggerRequest: common.TriggerRequest{Job: last.Job, Params: last.Params, Note: asked.Note,
+		NoAfter: isFalse(asked.After)}}
 	if asked.Params != nil {
 		r.Params = map[string]string{}
 		maps.Copy(r.Params, last.Params)
@@ -276,6 +278,10 @@ func (s *Resource) retryNode(ctx context.Context, in *runRerunInput, run *common
 		return nil, common.Errorf(common.CodeConflict, "flow run %q has not ended", run.ID).WithReason("flow_live").
 			WithHint("wait until it has ended, or kill it first; meanwhile one failed node can be run again, " +
 				"with scope only, or accepted")
+	}
+	if asked.After != nil {
+		return nil, common.Invalid("the run cannot be re-run like this", common.Fault{Location: "body.after",
+			Code: "exclusive", Message: "has no meaning for a node of a flow run that has not ended"})
 	}
 	plan := &RerunPlan{Run: asked.Only, RunTotal: 1, Kept: []string{}, Digest: run.Digest, Live: true}
 	node := ""

@@ -110,6 +110,14 @@ func TestRerunFlow_RequestsTheNextAttempt(t *testing.T) {
 			t.Errorf("%+v", r.Again.Flow)
 		}
 	}
+	rerunFlow(t, h, http.StatusAccepted, "u.f1.1", `{"after":false}`)
+	postFires(t, h, "rerun", `{"fires":["u.f1"],"after":false}`)
+	postFires(t, h, "rerun", `{"fires":["u.f1"],"after":true}`)
+	for i, r := range h.Triggers {
+		if want := i == 3 || i == 4; r.NoAfter != want {
+			t.Errorf("request %d: after: %t, want %t", i, !r.NoAfter, !want)
+		}
+	}
 	h.Plan.Run = []string{}
 	refuses(t, h, "nothing_to_run", "u.f1.1", `{}`)
 	if got := rerunFlow(t, h, http.StatusOK, "u.f1.1", `{"dryRun":true}`); got.Plan.RunTotal != 0 {
@@ -132,6 +140,7 @@ func TestRerunFlow_Faults(t *testing.T) {
 		{"u.f1.1", `{"scope":"only","only":["load"],"params":{"DAY":"6"}}`, "body.params"},
 		{"u.f1.1", `{"accept":["load"],"params":{"DAY":"6"}}`, "body.params"},
 		{"u.f1.1", `{"accept":["load "]}`, "body.accept[0]"},
+		{"u.f2.1", `{"scope":"only","only":["load"],"after":false}`, "body.after"},
 	} {
 		p := h.Problem(http.StatusUnprocessableEntity, "invalid", "", apitest.As("operator", http.MethodPost,
 			"/api/v1/runs/"+c.run+"/rerun", c.body))

@@ -37,6 +37,7 @@ type AckRequest struct {
 type RerunRequest struct {
 	Fires []view.FireID `json:"fires" nullable:"false" minItems:"1" maxItems:"500" doc:"Ids of fires, or of their runs."`
 	Note  string        `json:"note,omitempty" maxLength:"500" doc:"Reason; shown with the runs."`
+	After *bool         `json:"after,omitempty" doc:"false: the successes of the new attempts, or of their retries, start no jobs that name these jobs in after. Default: true."`
 }
 
 // FireResult is the result for one fire.
@@ -114,7 +115,7 @@ func (s *Resource) rerun(ctx context.Context, in *rerunInput) (*core.Body[FireRe
 		return nil, err
 	}
 	return s.each(ctx, in.Body.Fires, func(ctx context.Context, f *failedFire, item *FireResult) error {
-		request, err := s.nextAttempt(ctx, &f.last, &RunRerunRequest{Note: in.Body.Note})
+		request, err := s.nextAttempt(ctx, &f.last, &RunRerunRequest{Note: in.Body.Note, After: in.Body.After})
 		if err != nil {
 			return err
 		}

@@ -15,6 +15,7 @@ type RunRequest struct {
 	Params map[string]string `json:"params,omitempty" doc:"Parameters of the run; only those that the job declares."`
 	Worker string            `json:"worker,omitempty" pattern:"^[a-z0-9]([a-z0-9._-]{0,126}[a-z0-9])?$" doc:"Name or id of the only worker that may run it."`
 	Note   string            `json:"note,omitempty" maxLength:"500" doc:"Reason; shown with the run."`
+	After  *bool             `json:"after,omitempty" doc:"false: its success, or that of a retry of it, starts no jobs that name the job in after. Default: true."`
 }
 
 // Accepted identifies the fire and run of a trigger.
@@ -54,6 +55,7 @@ func (s *Resource) run(ctx context.Context, in *jobRunInput) (*acceptedOutput, e
 	}
 	if in.Body != nil {
 		request.Note, request.Params, request.Worker = in.Body.Note, in.Body.Params, in.Body.Worker
+		request.NoAfter = isFalse(in.Body.After)
 	}
 	if request.Worker != "" {
 		if err := s.known(ctx, request.Worker); err != nil {
@@ -80,6 +82,8 @@ func (s *Resource) run(ctx context.Context, in *jobRunInput) (*acceptedOutput, e
 	}
 	return out, nil
 }
+
+func isFalse(given *bool) bool { return given != nil && !*given }
 
 // known returns an error for a worker that is not alive: a run for it might wait for ever.
 func (s *Resource) known(ctx context.Context, worker string) error {

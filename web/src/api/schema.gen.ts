@@ -5681,6 +5681,8 @@ export interface components {
             warnings?: components["schemas"]["Reason"][];
         };
         RerunRequest: {
+            /** @description false: the successes of the new attempts, or of their retries, start no jobs that name these jobs in after. Default: true. */
+            after?: boolean;
             /** @description Ids of fires, or of their runs. */
             fires: string[];
             /** @description Reason; shown with the runs. */
@@ -5825,6 +5827,8 @@ export interface components {
             leftover?: number;
             /** Format: int64 */
             maxRssBytes?: number;
+            /** @description Its success starts no jobs that name the job in after: it was requested with after: false, as an attempt before it may have been. */
+            noAfter?: boolean;
             /** @description Of a flow run: the numbers of its nodes, by how they ended. */
             nodes?: components["schemas"]["NodeCounts"];
             note?: string;
@@ -5906,6 +5910,8 @@ export interface components {
             workers: "all" | number;
         };
         RunRequest: {
+            /** @description false: its success, or that of a retry of it, starts no jobs that name the job in after. Default: true. */
+            after?: boolean;
             /** @description Reason; shown with the run. */
             note?: string;
             /** @description Parameters of the run; only those that the job declares. */
@@ -5918,6 +5924,8 @@ export interface components {
         RunRerunRequest: {
             /** @description Of a flow run: failed steps that count as successes from here on. Their status stays; what depends on them runs, also without a scope. In a flow run that has not ended: one failed node, on which no step depends that has started; it may be an item of a map. */
             accept?: string[];
+            /** @description false: the success of the new attempt, or of a retry of it, starts no jobs that name the job in after. Default: true, whatever applied to the earlier run. Not for a node of a flow run that has not ended. */
+            after?: boolean;
             /**
              * @description Of a flow run: with which definition of its steps it runs. current (default): the one that is saved now; refused if a step that would be kept no longer exists or has other outputs. same: that of the earlier flow run.
              * @enum {string}

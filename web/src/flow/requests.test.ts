@@ -6,6 +6,7 @@ describe('a re-run', () => {
   it('names steps only where its scope does', () => {
     expect(rerunOf({ ...form, scope: 'failed' })).toEqual({ scope: 'failed', definition: 'current' });
     expect(rerunOf({ ...form, scope: 'from', note: ' fixed ' })).toEqual({ scope: 'from', from: ['load'], definition: 'current', note: 'fixed' });
+    expect(rerunOf({ ...form, scope: 'all', alone: true })).toEqual({ scope: 'all', definition: 'current', after: false });
     expect(rerunOf({ ...form, scope: 'only', definition: 'same' })).toEqual({ scope: 'only', only: ['load'], definition: 'same' });
   });
   it('of a node in a live flow run names it, without a definition', () => expect(retryOf('load@00003', ' once more ')).toEqual({ scope: 'only', only: ['load@00003'], note: 'once more' }));

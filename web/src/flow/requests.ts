@@ -11,6 +11,8 @@ export interface RerunRequest {
   /** With which definition: as it is now, or as it was in the earlier run. Undefined for a node of a live flow run. */
   definition?: 'current' | 'same';
   note?: string;
+  /** Its success starts no jobs that run after the flow. */
+  after?: false;
 }
 
 export interface RerunPreview {
@@ -33,13 +35,14 @@ export interface RerunForm {
   steps: readonly string[];
   definition: 'current' | 'same';
   note: string;
+  alone?: boolean;
 }
 
 /** Returns the request of a form; undefined while it needs the names of steps. */
-export function rerunOf({ scope, steps, definition, note }: RerunForm): RerunRequest | undefined {
+export function rerunOf({ scope, steps, definition, note, alone = false }: RerunForm): RerunRequest | undefined {
   const named = scope === 'from' || scope === 'only';
   if (named && steps.length === 0) return undefined;
-  return { scope, ...(named && { [scope]: [...steps] }), definition, ...(note.trim() !== '' && { note: note.trim() }) };
+  return { scope, ...(named && { [scope]: [...steps] }), definition, ...(note.trim() !== '' && { note: note.trim() }), ...(alone && { after: false }) };
 }
 
 /** Returns the request to start a failed node of a live flow run again. */

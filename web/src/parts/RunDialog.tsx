@@ -1,12 +1,12 @@
-import { Button, Group, Modal, NativeSelect, Stack, Textarea } from '@mantine/core';
+import { Button, Checkbox, Group, Modal, NativeSelect, Stack, Textarea } from '@mantine/core';
 import { useRef, useState, type FormEvent } from 'react';
 import { useTranslation } from 'react-i18next';
-import { useRunJob } from '../api/jobs.ts';
+import { useJob, useRunJob } from '../api/jobs.ts';
 import { Problem } from '../api/problem.ts';
 import { useWorkers } from '../api/workers.ts';
 import type { Worker } from '../api/types.ts';
 import { titled } from '../lib/jobTitle.ts';
-import { sentences } from '../lib/lists.ts';
+import { listed, sentences } from '../lib/lists.ts';
 import { visible } from '../lib/visible.ts';
 import { ParamInput } from './ParamInput.tsx';
 import { ProblemNotice } from './ProblemNotice.tsx';
@@ -26,6 +26,7 @@ export function RunDialog({ job, given, onClose }: Props) {
   const { t, i18n } = useTranslation();
   const runJob = useRunJob();
   const workers = useWorkers();
+  const followers = useJob(job.name).data?.job.meta.children ?? [];
   const [form, setForm] = useState(() => runForm(job.params, given));
   const sent = useRef<{ text: string; key: string } | undefined>(undefined);
   const names = Object.keys(job.params ?? {});
@@ -69,6 +70,7 @@ export function RunDialog({ job, given, onClose }: Props) {
             onChange={(e) => change({ worker: e.currentTarget.value })}
           />
           <Textarea label={t('runDialog.note')} description={t('runDialog.noteHelp')} autosize minRows={1} maxRows={4} maxLength={500} value={form.note} error={errorAt('note')} onChange={(e) => change({ note: e.currentTarget.value })} />
+          {followers.length > 0 && <Checkbox label={t('runDialog.alone')} description={t('runDialog.aloneHelp', { jobs: visible(listed(followers, i18n.language)) })} checked={form.alone ?? false} onChange={(e) => change({ alone: e.currentTarget.checked })} />}
           {runJob.error && (faults.length === 0 || elsewhere.length > 0) && <ProblemNotice error={runJob.error} faults={elsewhere} />}
           <Group justify="flex-end" className="stays">
             <Button variant="default" onClick={onClose}>{t('common.cancel')}</Button>

@@ -4,14 +4,14 @@ import { newKey, requestOf, runForm } from './runRequest.ts';
 const params = { DAY: { default: 'today' }, MODE: {} };
 
 it('starts with the defaults, or with earlier values', () => {
-  expect(runForm(params, {})).toEqual({ params: { DAY: 'today', MODE: '' }, worker: '', note: '' });
+  expect(runForm(params, {})).toEqual({ params: { DAY: 'today', MODE: '' }, worker: '', note: '', alone: false });
   expect(runForm(params, { DAY: 'monday', GONE: 'x' }).params).toEqual({ DAY: 'monday', MODE: '' });
   expect(runForm(undefined, { GONE: 'x' }).params).toEqual({});
 });
 
 it('sends values other than defaults', () => {
-  expect(requestOf({ params: { DAY: 'today', MODE: '' }, worker: '', note: ' ' }, params)).toEqual({});
-  expect(requestOf({ params: { DAY: '', MODE: 'fast' }, worker: 'w1', note: ' because ' }, params)).toEqual({ params: { DAY: '', MODE: 'fast' }, worker: 'w1', note: 'because' });
+  expect(requestOf({ params: { DAY: 'today', MODE: '' }, worker: '', note: ' ', alone: false }, params)).toEqual({});
+  expect(requestOf({ params: { DAY: '', MODE: 'fast' }, worker: 'w1', note: ' because ', alone: true }, params)).toEqual({ params: { DAY: '', MODE: 'fast' }, worker: 'w1', note: 'because', after: false });
 });
 
 it('creates unique keys', () => {

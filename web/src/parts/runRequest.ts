@@ -6,11 +6,13 @@ export interface RunForm {
   params: Record<string, string>;
   worker: string;
   note: string;
+  /** Its success starts no jobs that run after this one. */
+  alone?: boolean;
 }
 
 /** Returns the initial form: the defaults, or the values of an earlier run. */
 export function runForm(params: Record<string, Param> | undefined, given: Record<string, string>): RunForm {
-  return { params: Object.fromEntries(Object.entries(params ?? {}).map(([name, p]) => [name, given[name] ?? p.default ?? ''])), worker: '', note: '' };
+  return { params: Object.fromEntries(Object.entries(params ?? {}).map(([name, p]) => [name, given[name] ?? p.default ?? ''])), worker: '', note: '', alone: false };
 }
 
 /**
@@ -22,6 +24,7 @@ export function requestOf(form: RunForm, params: Record<string, Param> | undefin
     ...(set.length > 0 && { params: Object.fromEntries(set) }),
     ...(form.worker !== '' && { worker: form.worker }),
     ...(form.note.trim() !== '' && { note: form.note.trim() }),
+    ...(form.alone && { after: false }),
   };
 }
 

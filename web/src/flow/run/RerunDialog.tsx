@@ -1,8 +1,9 @@
-import { Button, Group, Modal, NativeSelect, Stack, Textarea } from '@mantine/core';
+import { Button, Checkbox, Group, Modal, NativeSelect, Stack, Textarea } from '@mantine/core';
 import type { TFunction } from 'i18next';
 import { useState, type FormEvent, type ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
 import { nodeOf } from '../../lib/jobPlace.ts';
+import { listed } from '../../lib/lists.ts';
 import { visible } from '../../lib/visible.ts';
 import { NamesField } from '../../parts/NamesField.tsx';
 import { ProblemNotice } from '../../parts/ProblemNotice.tsx';
@@ -33,6 +34,8 @@ interface Props {
   picked?: readonly string[] | undefined;
   /** A failed node of a flow run that has not ended, to be started again in it. */
   node?: string | undefined;
+  /** Jobs that run after its success. */
+  followers?: readonly string[] | undefined;
   busy: boolean;
   error: Error | null;
   /** Returns what a request would run and keep. */
@@ -42,13 +45,13 @@ interface Props {
 }
 
 /** Asks which nodes of a flow run to run again, and shows them before it can be confirmed. */
-export function RerunDialog({ flow, steps, ofWorkers = false, scope = 'failed', picked = [], node, busy, error, preview, onSubmit, onClose }: Props) {
-  const { t } = useTranslation();
+export function RerunDialog({ flow, steps, ofWorkers = false, scope = 'failed', picked = [], node, followers = [], busy, error, preview, onSubmit, onClose }: Props) {
+  const { t, i18n } = useTranslation();
   const [form, setForm] = useState<RerunForm>({ scope, steps: picked, definition: 'current', note: '' });
   const requestOf = (of: RerunForm) => (node === undefined ? rerunOf(of) : retryOf(node, of.note));
   const request = requestOf(form);
-  // The note does not change what would run.
-  const { ready, error: refused, loading } = usePreview(requestOf({ ...form, note: '' }), preview);
+  // The note, and what runs after it, do not change what would run.
+  const { ready, error: refused, loading } = usePreview(requestOf({ ...form, note: '', alone: false }), preview);
   const nothing = ready?.runTotal === 0;
   const submit = (event: FormEvent) => {
     event.preventDefault();
@@ -60,6 +63,7 @@ export function RerunDialog({ flow, steps, ofWorkers = false, scope = 'failed', 
         <Stack gap="md">
           {node === undefined ? <Choice form={form} steps={steps} ofWorkers={ofWorkers} onChange={(part) => setForm({ ...form, ...part })} /> : <div>{t('rerun.retryText')}</div>}
           <Textarea label={t('runDialog.note')} description={t('runDialog.noteHelp')} data-autofocus={node !== undefined || undefined} autosize minRows={1} maxRows={4} maxLength={500} value={form.note} onChange={(event) => setForm({ ...form, note: event.currentTarget.value })} />
+          {node === undefined && followers.length > 0 && <Checkbox label={t('runDialog.alone')} description={t('runDialog.aloneHelp', { jobs: visible(listed(followers, i18n.language)) })} checked={form.alone ?? false} onChange={(event) => setForm({ ...form, alone: event.currentTarget.checked })} />}
           <PreviewPart title={t('rerun.preview')} loading={loading} error={refused} hint={t('rerun.pickSteps')}>{ready && (ofWorkers ? <PlannedWorkers plan={ready} scope={form.scope} /> : <Planned plan={ready} kept={node === undefined} />)}</PreviewPart>
           {error && <ProblemNotice error={error} />}
           <Group justify="flex-end" className="stays">

@@ -58,7 +58,7 @@ it('a re-run can be confirmed only once its preview is loaded', async () => {
   const sent: unknown[] = [];
   await show(
     <RerunDialog
-      flow="etl" steps={['extract', 'load']} busy={false} error={null} onClose={() => undefined} onSubmit={(request) => sent.push(request)}
+      flow="etl" steps={['extract', 'load']} followers={['report']} busy={false} error={null} onClose={() => undefined} onSubmit={(request) => sent.push(request)}
       preview={(request) => {
         asked.push(request);
         return new Promise((resolve) => (answer = resolve));
@@ -80,23 +80,26 @@ it('a re-run can be confirmed only once its preview is loaded', async () => {
   await vi.waitFor(() => expect(asked).toHaveLength(2));
   await act(async () => answer({ run: ['extract', 'load', 'report'], runTotal: 3, kept: [], keptTotal: 0, cleanUps: ['report'], skipped: ['tidy'], new: ['load'], newTotal: 1 }));
   await vi.waitFor(() => expect(button('Re-run 3 nodes')).toBeDefined());
+  expect(text()).toContain('Otherwise, after its success: report.');
   expect(text()).toContain('report (clean-up)');
   expect(text()).toContain('1 step is new:');
   expect(text()).toContain('1 clean-up step is skipped:');
+  await act(async () => document.querySelector<HTMLInputElement>('input[type=checkbox]')?.click());
+  expect(asked, 'the preview stays').toHaveLength(2);
   await act(async () => button('Re-run 3 nodes')?.click());
-  expect(sent).toEqual([{ scope: 'all', definition: 'current' }]);
+  expect(sent).toEqual([{ scope: 'all', definition: 'current', after: false }]);
 });
 
 it('a failed node of a live flow run is started again, and nothing else is asked', async () => {
   const sent: unknown[] = [];
   await show(
     <RerunDialog
-      flow="etl" steps={['load']} node="load" busy={false} error={null} onClose={() => undefined} onSubmit={(request) => sent.push(request)}
+      flow="etl" steps={['load']} node="load" followers={['report']} busy={false} error={null} onClose={() => undefined} onSubmit={(request) => sent.push(request)}
       preview={async ({ only = [] }) => ({ run: only, runTotal: 1, kept: [], keptTotal: 0 })}
     />,
   );
   await vi.waitFor(() => expect(button('Start again')?.disabled).toBe(false));
-  expect(document.querySelector('select')).toBeNull();
+  expect(document.querySelector('select, input[type=checkbox]')).toBeNull();
   await act(async () => button('Start again')?.click());
   expect(sent).toEqual([{ scope: 'only', only: ['load'] }]);
 });

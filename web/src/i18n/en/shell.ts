@@ -147,7 +147,7 @@ export const shell = {
     said: 'The job {{name}} is paused.', resumeTitle: 'Resume {{name}}?', resumeText: 'It fires on schedule again. Fires that passed are recorded as skipped.', resumed: 'The job {{name}} is resumed.',
   },
   runDialog: {
-    title: 'Run {{name}} now', confirmTitle: 'Run {{name}} now?', confirmText: 'It runs once, now. Its schedule does not change.', worker: 'Worker', draining: 'Draining', note: 'Note', workerHelp: 'Run it on this worker only.', anyWorker: 'By the job’s placement', noteHelp: 'The reason; shown with the run.',
+    title: 'Run {{name}} now', confirmTitle: 'Run {{name}} now?', confirmText: 'It runs once, now. Its schedule does not change.', worker: 'Worker', draining: 'Draining', note: 'Note', workerHelp: 'Run it on this worker only.', anyWorker: 'By the job’s placement', noteHelp: 'The reason; shown with the run.', alone: 'Start no other jobs', aloneHelp: 'Otherwise, after its success: {{jobs}}.',
     default: 'Default: {{value}}', isDefault: '{{value}} (default)', pattern: 'Must match: {{pattern}}',
   },
 };

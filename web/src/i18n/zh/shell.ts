@@ -148,7 +148,7 @@ export const shell: Texts<typeof english> = {
     said: '任务 {{name}} 已暂停。', resumeTitle: '恢复 {{name}}？', resumeText: '从现在起按计划触发。期间错过的触发会记为已跳过。', resumed: '任务 {{name}} 已恢复。',
   },
   runDialog: {
-    title: '立即运行 {{name}}', confirmTitle: '立即运行 {{name}}？', confirmText: '立即运行一次，计划不变。', worker: '工作节点', draining: '排空中', note: '备注', workerHelp: '只在该节点上运行。', anyWorker: '按任务的节点选择规则', noteHelp: '运行的原因，与运行一起显示。',
+    title: '立即运行 {{name}}', confirmTitle: '立即运行 {{name}}？', confirmText: '立即运行一次，计划不变。', worker: '工作节点', draining: '排空中', note: '备注', workerHelp: '只在该节点上运行。', anyWorker: '按任务的节点选择规则', noteHelp: '运行的原因，与运行一起显示。', alone: '不触发其他任务', aloneHelp: '否则成功后会触发：{{jobs}}。',
     default: '默认值：{{value}}', isDefault: '{{value}}（默认）', pattern: '须匹配：{{pattern}}',
   },
 };

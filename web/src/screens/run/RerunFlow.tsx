@@ -55,7 +55,7 @@ export function RerunFlow({ run, asked, onClose }: { run: Run; asked: RerunAsked
   });
   return (
     <RerunDialog
-      flow={run.jobTitle ?? run.job} steps={(asked.job.steps ?? []).map(({ name }) => name)} ofWorkers={run.spread !== undefined} scope={asked.scope} picked={asked.steps} node={asked.node} busy={again.isPending} error={again.error}
+      flow={run.jobTitle ?? run.job} steps={(asked.job.steps ?? []).map(({ name }) => name)} ofWorkers={run.spread !== undefined} scope={asked.scope} picked={asked.steps} node={asked.node} followers={asked.job.meta.children} busy={again.isPending} error={again.error}
       preview={async (order) => onWorkers(run, (await previewRerun(run.id, order)) ?? nothing)} onSubmit={submit} onClose={onClose}
     />
   );

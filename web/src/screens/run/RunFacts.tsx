@@ -45,6 +45,7 @@ export function RunFacts({ run }: { run: Run }) {
           [t('run.triggeredBy'), run.triggeredBy && <PlainText>{run.triggeredBy}</PlainText>],
           [t('run.trace'), run.traceparent && <PlainText>{run.traceparent.split('-')[1] ?? ''}</PlainText>],
           [t('run.note'), run.note && <PlainText>{run.note}</PlainText>],
+          [t('run.followers'), run.noAfter && t('run.noFollowers')],
           [t('run.attempt'), run.attempt > 0 && String(run.attempt)],
           [t('runs.gapFact'), run.gap && t(run.reason?.data?.count === 'at_least' ? 'runs.gapAtLeast' : 'runs.gap', { count: run.gap.count, from: formatTime(run.gap.from, i18n.language) })],
           [t('run.params'), hasParams && <RunParams run={run} />],
