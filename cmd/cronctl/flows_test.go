@@ -314,7 +314,8 @@ func TestRerunFlow(t *testing.T) {
 	}
 	s.run("rerun", flowRunID, "--all", "--no-after").want(t, exitOK)
 	s.runs[flowRunID].NoAfter = true
-	s.run("describe", "run", flowRunID).want(t, exitOK, "its success starts no other jobs")
+	s.runs[flowRunID].Parents = []common.ParentRun{{Job: "import", Run: "p.t1.1", PlannedAt: time.Now()}}
+	s.run("describe", "run", flowRunID).want(t, exitOK, "After import:   run p.t1.1, planned for ", "its success starts no other jobs")
 	if len(s.asked) != 2 || s.asked[1].Again.Flow.Scope != "all" || !s.asked[1].NoAfter {
 		t.Errorf("%+v", s.asked)
 	}

@@ -133,6 +133,9 @@ func (r *describedRun) show(c *cli) error {
 			n.Skipped))
 	}
 	facts.fact("Cause", string(r.Cause)+by(r.TriggeredBy))
+	for _, p := range r.Parents {
+		facts.fact("After "+p.Job, fmt.Sprintf("run %s, planned for %s", p.Run, when(p.PlannedAt)))
+	}
 	if r.NoAfter {
 		facts.fact("Jobs after it", "its success starts no other jobs")
 	}

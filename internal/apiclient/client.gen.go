@@ -6755,6 +6755,13 @@ type Param struct {
 	Pattern *string `json:"pattern,omitempty"`
 }
 
+// ParentRun defines model for ParentRun.
+type ParentRun struct {
+	Job       string    `json:"job"`
+	PlannedAt time.Time `json:"plannedAt"`
+	Run       string    `json:"run"`
+}
+
 // ParentState defines model for ParentState.
 type ParentState struct {
 	// Job Name of the parent.
@@ -7458,8 +7465,11 @@ type Run struct {
 	Outputs *map[string]string `json:"outputs,omitempty"`
 
 	// Params Parameters set by the trigger, or by the schedule that planned the fire.
-	Params    *map[string]string `json:"params,omitempty"`
-	PlannedAt time.Time          `json:"plannedAt"`
+	Params *map[string]string `json:"params,omitempty"`
+
+	// Parents Of a fire with the cause after, and of its further attempts: the runs of its parents whose successes it consumed, by the names of their jobs.
+	Parents   *[]ParentRun `json:"parents,omitempty"`
+	PlannedAt time.Time    `json:"plannedAt"`
 
 	// ReadyAt When the run was allowed to start, if that was not its planned time: after the backoff of a retry, when a re-run was requested, or at the end of a maintenance window. Its delays count from here.
 	ReadyAt *time.Time `json:"readyAt,omitempty"`

@@ -210,6 +210,7 @@ func (k *Keeper) trigger(c *child, f *common.AfterFire) *common.Trigger {
 		Group:     c.Group,
 		Fire:      common.TriggeredFire(c.UID, common.NewID()),
 		PlannedAt: k.table.plannedAt(f),
+		Parents:   k.table.runs(f),
 		Attempt:   1,
 		Cause:     common.CauseAfter,
 		NotBefore: scheduler.Agreed(k.cfg.Cluster, k.cfg.Now()).UTC(),

@@ -227,6 +227,10 @@ func TestKeeper_FiresWhenEachParentHasSucceeded(t *testing.T) {
 			!last.PlannedAt.Equal(noon.Add(5*time.Minute)) || last.Attempt != 1 || last.Fire == s.fired[0].Fire {
 			t.Errorf("fired %+v", last)
 		}
+		if want := []common.ParentRun{{Job: "p", Run: "p", PlannedAt: noon.Add(4 * time.Minute)},
+			{Job: "q", Run: "q", PlannedAt: noon.Add(5 * time.Minute)}}; !slices.Equal(last.Parents, want) {
+			t.Errorf("it consumed %+v", last.Parents)
+		}
 	})
 }
 

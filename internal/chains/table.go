@@ -1,6 +1,8 @@
 package chains
 
 import (
+	"maps"
+	"slices"
 	"sync"
 	"time"
 
@@ -217,6 +219,16 @@ func (t *table) plannedAt(f *common.AfterFire) (latest time.Time) {
 		}
 	}
 	return latest.UTC()
+}
+
+// runs returns the runs of the successes that a fire consumes, by the names of their jobs.
+func (t *table) runs(f *common.AfterFire) []common.ParentRun {
+	runs := make([]common.ParentRun, 0, len(f.Successes))
+	for _, parent := range slices.Sorted(maps.Keys(f.Successes)) {
+		s := t.successes[parent].Value
+		runs = append(runs, common.ParentRun{Job: parent, Run: s.Run, PlannedAt: s.PlannedAt})
+	}
+	return runs
 }
 
 // names counts how many jobs name a job.

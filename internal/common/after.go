@@ -28,6 +28,13 @@ func SuccessOf(r *Run) Success {
 	return s
 }
 
+// ParentRun is a run whose success a fire of a job after others has consumed.
+type ParentRun struct {
+	Job       string    `json:"job"`
+	Run       string    `json:"run"`
+	PlannedAt time.Time `json:"plannedAt"`
+}
+
 // CountsAsSuccess reports whether the run counts for the jobs that name its job in after. Past fires that are run
 // again do, backfills do not, nor does what they start, nor do runs that were requested with after: false.
 func (r *Run) CountsAsSuccess() bool {

@@ -71,6 +71,14 @@ func TestCountsAsSuccess(t *testing.T) {
 			t.Errorf("%s, %s counts: %t", c.status, c.cause, !c.want)
 		}
 	}
+	for _, of := range []FlowNode{{Kind: KindBackfill}, {Kind: KindFlow, Background: true}} {
+		if run := (Run{Status: StatusSucceeded, Cause: CauseFlow, Flow: &of}); run.CountsAsSuccess() {
+			t.Errorf("a run of %+v, by a backfill, counts", of)
+		}
+	}
+	if run := (Run{Status: StatusSucceeded, Cause: CauseFlow, Flow: &FlowNode{Kind: KindFlow}}); !run.CountsAsSuccess() {
+		t.Error("the run of a job as a step does not count")
+	}
 	if run := (Run{Status: StatusSucceeded, Cause: CauseManual, NoAfter: true}); run.CountsAsSuccess() {
 		t.Error("a run that was requested with after: false counts")
 	}

@@ -55,6 +55,7 @@ type Head struct {
 	By          string            `json:"by,omitempty"`
 	Note        string            `json:"note,omitempty"`
 	NoAfter     bool              `json:"noAfter,omitempty"`  // that of the trigger
+	Parents     []ParentRun       `json:"parents,omitempty"`  // those of the trigger
 	Params      map[string]string `json:"params,omitempty"`   // set by the trigger, or by the schedule
 	Schedule    string            `json:"schedule,omitempty"` // label of the schedule that planned the fire
 	Concurrency int               `json:"concurrency,omitempty"`
@@ -108,7 +109,8 @@ func (h *Head) AsRun(s Status) Run {
 		PlannedAt: h.PlannedAt, Cause: h.Cause, Attempt: h.Attempt, After: h.After, Status: s, ClaimedAt: &claimed,
 		StartedAt: &claimed, TriggeredBy: h.By, Note: h.Note, Params: h.Params, Schedule: h.Schedule,
 		ReadyAt: h.ReadyAt, Flow: h.Parent, Nodes: &NodeCounts{}, Digest: h.Digest, Base: h.Base.Bare(),
-		Spread: h.Spread, Traceparent: h.Traceparent, Accepted: h.Accepted, NoAfter: h.NoAfter}
+		Spread: h.Spread, Traceparent: h.Traceparent, Accepted: h.Accepted, NoAfter: h.NoAfter,
+		Parents: h.Parents}
 	if h.Kind == KindFlow { // others have no clean-up
 		run.Forced = h.Kill.Forced()
 	}
@@ -146,6 +148,7 @@ func (h *Head) Next(notBefore time.Time, keep *Base) *Trigger {
 		Note:      h.Note,
 		NotBefore: notBefore.UTC(),
 		NoAfter:   h.NoAfter,
+		Parents:   h.Parents,
 		Params:    h.Params,
 		Schedule:  h.Schedule,
 		Flow:      h.Parent,

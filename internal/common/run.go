@@ -133,6 +133,7 @@ type Run struct {
 	ReadyAt         *time.Time        `json:"readyAt,omitempty" doc:"When the run was allowed to start, if that was not its planned time: after the backoff of a retry, when a re-run was requested, or at the end of a maintenance window. Its delays count from here."`
 	DueAt           *time.Time        `json:"dueAt,omitempty" doc:"Due time of a pending run, if later than planned."`
 	Restarts        int               `json:"restarts,omitempty" doc:"Of a replica of a daemon job: number of its consecutive runs, up to this one, that lasted less than healthyAfter."`
+	Parents         []ParentRun       `json:"parents,omitempty" nullable:"false" doc:"Of a fire with the cause after, and of its further attempts: the runs of its parents whose successes it consumed, by the names of their jobs."`
 	NoAfter         bool              `json:"noAfter,omitempty" doc:"Its success starts no jobs that name the job in after: it was requested with after: false, as an attempt before it may have been."`
 	Ending          *Ending           `json:"ending,omitempty" doc:"Kill request of a run that has not ended yet."`
 	Forced          *Forced           `json:"forced,omitempty" doc:"Of a flow run: the kill request that ended its clean-up steps, or kept them from starting."`
@@ -183,6 +184,7 @@ type Record struct {
 	By         string        `json:"by,omitempty"`
 	Note       string        `json:"note,omitempty"`
 	NoAfter    bool          `json:"noAfter,omitempty"` // that of the trigger
+	Parents    []ParentRun   `json:"parents,omitempty"` // those of the trigger
 	Owner      Life          `json:"owner"`
 	Nonce      string        `json:"nonce"`
 	Policy     Policy        `json:"policy"`
@@ -226,7 +228,7 @@ func (r *Record) AsRun(s Status) Run {
 		PlannedAt: r.PlannedAt, Cause: r.Cause, Attempt: r.Attempt, After: r.After, Status: s, Worker: r.Owner.Worker,
 		WorkerName: r.Owner.Name, ClaimedAt: &claimed, TriggeredBy: r.By, Note: r.Note, Params: r.Params,
 		Schedule: r.Schedule, ReadyAt: r.ReadyAt, Flow: r.Flow, Restarts: r.Restarts, Traceparent: r.Traceparent,
-		NoAfter: r.NoAfter}
+		NoAfter: r.NoAfter, Parents: r.Parents}
 }
 
 // Ready returns the time from which the delays of the run count.

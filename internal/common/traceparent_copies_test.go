@@ -27,24 +27,31 @@ func TestTraceparent_IsKeptByWhatFollows(t *testing.T) {
 	}
 }
 
-// Retries, returned runs and outcomes of a run that starts no other jobs start none as well.
-func TestNoAfter_IsKeptByWhatFollows(t *testing.T) {
+// Retries, returned runs and outcomes of a run that starts no other jobs start none as well, and are after the same
+// runs.
+func TestAfter_IsKeptByWhatFollows(t *testing.T) {
 	now := time.Unix(1_800_000_000, 0)
-	record := Record{Run: "u.1.1", Fire: "u.1", Attempt: 1, NoAfter: true}
+	parents := []ParentRun{{Job: "p", Run: "p.1.1", PlannedAt: now}}
+	record := Record{Run: "u.1.1", Fire: "u.1", Attempt: 1, NoAfter: true, Parents: parents}
 	next, again := record.Next(CauseRetry, StatusFailed, now), record.Again(nil, now, now)
-	head := Head{Run: "u.1.1", Fire: "u.1", Attempt: 1, NoAfter: true}
-	for name, kept := range map[string]bool{
-		"the next attempt":             next.NoAfter,
-		"a returned run":               again.NoAfter,
-		"the outcome":                  record.AsRun(StatusSucceeded).NoAfter,
-		"a waiting run":                next.AsRun().NoAfter,
-		"a flow run":                   head.AsRun(StatusSucceeded).NoAfter,
-		"the next attempt of a flow":   head.Next(now, nil).NoAfter,
-		"an encoded record":            decoded(t, record).NoAfter,
-		"not that of any other record": !(&Record{}).AsRun(StatusSucceeded).NoAfter,
+	head := Head{Run: "u.1.1", Fire: "u.1", Attempt: 1, NoAfter: true, Parents: parents}
+	ofFlow := head.Next(now, nil)
+	outcome, waiting, flowRun, encoded := record.AsRun(StatusSucceeded), next.AsRun(), head.AsRun(StatusSucceeded),
+		decoded(t, record)
+	for name, got := range map[string]struct {
+		noAfter bool
+		parents []ParentRun
+	}{
+		"the next attempt":           {next.NoAfter, next.Parents},
+		"a returned run":             {again.NoAfter, again.Parents},
+		"the outcome":                {outcome.NoAfter, outcome.Parents},
+		"a waiting run":              {waiting.NoAfter, waiting.Parents},
+		"a flow run":                 {flowRun.NoAfter, flowRun.Parents},
+		"the next attempt of a flow": {ofFlow.NoAfter, ofFlow.Parents},
+		"an encoded record":          {encoded.NoAfter, encoded.Parents},
 	} {
-		if !kept {
-			t.Errorf("%s does not keep it", name)
+		if !got.noAfter || len(got.parents) != 1 || got.parents[0].Run != "p.1.1" {
+			t.Errorf("%s has %t, %+v", name, got.noAfter, got.parents)
 		}
 	}
 }

@@ -34,6 +34,8 @@ type Trigger struct {
 	Restarts int `json:"restarts,omitempty"`
 	// RunsAs is StoredJob.RunsAs of the runs that Restarts counts. Once it is another one, the replica is due at once.
 	RunsAs string `json:"runsAs,omitempty"`
+	// Parents are the runs after which the fire is, by the names of their jobs; nil if it is not one after others.
+	Parents []ParentRun `json:"parents,omitempty"`
 	// Flow is the node that the trigger starts. Such a trigger has no JobUID.
 	Flow *FlowNode `json:"flow,omitempty"`
 	// Traceparent is the span that requested the run; empty for none.
@@ -64,7 +66,7 @@ func (t *Trigger) AsRun() Run {
 	run := Run{ID: t.RunID(), Job: t.Job, JobUID: t.UID(), Group: t.Group, Fire: t.Fire, PlannedAt: t.PlannedAt,
 		Cause: t.Cause, Attempt: t.Attempt, After: t.After, Status: StatusWaiting, TriggeredBy: t.By, Note: t.Note,
 		Params: t.Params, Schedule: t.Schedule, Flow: t.Flow, Restarts: t.Restarts, Traceparent: t.Traceparent,
-		NoAfter: t.NoAfter}
+		NoAfter: t.NoAfter, Parents: t.Parents}
 	if t.NotBefore.After(t.PlannedAt) {
 		run.DueAt = &t.NotBefore
 	}
@@ -93,6 +95,7 @@ func (r *Record) Next(cause Cause, after Status, notBefore time.Time) Trigger {
 		Note:      r.Note,
 		NotBefore: notBefore.UTC(),
 		NoAfter:   r.NoAfter,
+		Parents:   r.Parents,
 		Params:    r.Params,
 		Schedule:  r.Schedule,
 		Flow:      r.Flow,
@@ -120,6 +123,7 @@ func (r *Record) Again(asked *Trigger, startBy, notBefore time.Time) Trigger {
 		Note:      r.Note,
 		NotBefore: notBefore.UTC(),
 		NoAfter:   r.NoAfter,
+		Parents:   r.Parents,
 		Params:    r.Params,
 		Schedule:  r.Schedule,
 		Flow:      r.Flow,

@@ -139,7 +139,7 @@ func (d *Dispatcher) newClaim(f *scheduler.Fire, now time.Time) (claim common.Cl
 		claim.Trigger, claim.TriggerRevision = &t.Trigger, t.Revision
 		record.Run, record.Fire, record.PlannedAt, record.Attempt = t.RunID(), t.Fire, t.PlannedAt, t.Attempt
 		record.Base, record.Retry, record.Restarts, record.RunsAs = t.Base, t.Retry, t.Restarts, f.RunsAs
-		record.NoAfter = t.NoAfter
+		record.NoAfter, record.Parents = t.NoAfter, t.Parents
 		if t.Cause == common.CauseRetry || t.Cause == common.CauseRerun || t.Cause == common.CauseAfter ||
 			t.Cause == common.CauseDaemon || t.Flow != nil {
 			record.ReadyAt = new(t.NotBefore.UTC())
@@ -233,6 +233,7 @@ func (d *Dispatcher) headOf(f *scheduler.Fire, r *common.Record) (head *common.H
 		By:         r.By,
 		Note:       r.Note,
 		NoAfter:    r.NoAfter,
+		Parents:    r.Parents,
 		Params:     r.Params,
 		Schedule:   r.Schedule,
 		Parent:     r.Flow,

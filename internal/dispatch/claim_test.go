@@ -309,12 +309,16 @@ func TestClaim_ReRunOfAFlow_KeepsWhatItsTriggerNames(t *testing.T) {
 		whole, part := r.shot("whole", "t"), r.shot("part", "t")
 		whole.Flow, part.Flow = &scheduler.Flow{Digest: "now"}, &scheduler.Flow{Digest: "now"}
 		whole.Flow.Needs, whole.Trigger.NoAfter = []string{common.FeatureFinally}, true
+		whole.Trigger.Parents = []common.ParentRun{{Job: "p", Run: "p.t1.1"}}
 		part.Trigger.Digest, part.Trigger.Keep = "then", &common.Base{Run: "before", Kept: common.Bits{5}}
 		r.hand(whole, part)
 		for _, c := range r.claimer.claims() {
 			digest, keep := "now", (*common.Base)(nil)
 			if c.Job == "part" {
 				digest, keep = "then", part.Trigger.Keep
+			}
+			if c.Job == "whole" && (len(c.Head.Parents) != 1 || len(c.Record.Parents) != 1) {
+				t.Errorf("after %+v, %+v", c.Head.Parents, c.Record.Parents)
 			}
 			// Older workers would let the success of a flow run count that is to start no other jobs.
 			if needs := slices.Contains(c.Head.Needs, common.FeatureNoAfter); needs != c.Head.NoAfter ||

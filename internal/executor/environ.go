@@ -47,6 +47,9 @@ func (x *Executor) environment(t *Task, g granted) (env []string, path string) {
 		ours = append(ours, variable{"CARILLON_INTERVAL_START", utc(t.Interval.Start)},
 			variable{"CARILLON_INTERVAL_END", utc(t.Interval.End)})
 	}
+	if len(t.Record.Parents) > 0 {
+		ours = append(ours, variable{"CARILLON_AFTER", parentRuns(t.Record.Parents)})
+	}
 	if replica := t.Record.Replica(); replica != "" {
 		ours = append(ours, variable{"CARILLON_REPLICA", common.ReplicaLabel(replica)})
 		if count := t.Record.Policy.Daemon.Count; count != common.AllWorkers {
@@ -98,6 +101,15 @@ func (x *Executor) environment(t *Task, g granted) (env []string, path string) {
 	}
 	slices.Sort(env)
 	return env, path
+}
+
+// parentRuns returns the runs of the parents of a job, a line for each: job, run, planned time.
+func parentRuns(parents []common.ParentRun) string {
+	lines := make([]string, len(parents))
+	for i, p := range parents {
+		lines[i] = p.Job + " " + p.Run + " " + utc(p.PlannedAt)
+	}
+	return strings.Join(lines, "\n")
 }
 
 // traceparent returns the span that a command continues: that of the command if spans are exported, otherwise the one

@@ -195,6 +195,22 @@ func TestTraceparent_IsThatOfTheRequest(t *testing.T) {
 	}
 }
 
+// A job after others reads the runs of its parents, one a line.
+func TestAfter_IsInTheEnvironmentOfFiresAfterOthers(t *testing.T) {
+	task := newTask(common.Job{Command: `echo "$CARILLON_AFTER" | while read -r job run planned; do
+		echo "$planned $run $job"; done`})
+	task.Record.Parents = []common.ParentRun{
+		{Job: "p", Run: "u.t1.1", PlannedAt: time.Date(2031, 3, 3, 5, 0, 0, 0, time.UTC)},
+		{Job: "q", Run: "v.t1.2", PlannedAt: time.Date(2031, 3, 4, 5, 0, 0, 0, time.UTC)}}
+	if _, out := run(t, task); out.text() != "2031-03-03T05:00:00Z u.t1.1 p\n2031-03-04T05:00:00Z v.t1.2 q\n" {
+		t.Errorf("got %s", out.text())
+	}
+	task = newTask(common.Job{Command: `env | grep ^CARILLON_AFTER || echo none`})
+	if _, out := run(t, task); out.text() != "none\n" {
+		t.Errorf("another fire has %s", out.text())
+	}
+}
+
 func TestInterval_IsInTheEnvironmentOfPlannedFires(t *testing.T) {
 	task := newTask(common.Job{Command: `env | grep ^CARILLON_INTERVAL_ | sort`})
 	task.Interval = &common.Interval{

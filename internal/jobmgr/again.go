@@ -63,7 +63,7 @@ func (s *Store) again(ctx context.Context, t *etcdkit.Txn, r *common.TriggerRequ
 	if len(reads[0]) > 0 {
 		seen = reads[0][0].ModRevision
 	}
-	trigger.Traceparent = last.Traceparent
+	trigger.Traceparent, trigger.Parents = last.Traceparent, last.Parents
 	trigger.Attempt, trigger.Base, trigger.After = last.Attempt+1, last.Attempt, last.Status
 	trigger.ID = common.RunID(last.Fire, trigger.Attempt)
 	trigger.Fire, trigger.PlannedAt, trigger.Cause = last.Fire, last.PlannedAt, common.CauseRerun

@@ -2,6 +2,7 @@ package jobmgr_test
 
 import (
 	"context"
+	"slices"
 	"testing"
 	"time"
 
@@ -40,6 +41,7 @@ func TestTriggerAgain_IsTheNextAttemptOfTheFire(t *testing.T) {
 	t.Parallel()
 	s := newStory(t)
 	p := s.failedFire("a")
+	p.run.Parents = []common.ParentRun{{Job: "p", Run: "p.t1.1", PlannedAt: noon}}
 	trigger, err := s.store.Trigger(t.Context(), actor, p.request(nil))
 	if err != nil {
 		t.Fatal(err)
@@ -47,7 +49,7 @@ func TestTriggerAgain_IsTheNextAttemptOfTheFire(t *testing.T) {
 	if trigger.ID != common.RunID(p.run.Fire, 3) || trigger.Fire != p.run.Fire || trigger.Attempt != 3 ||
 		trigger.Base != 2 || trigger.After != common.StatusFailed || trigger.Cause != common.CauseRerun ||
 		!trigger.PlannedAt.Equal(p.run.PlannedAt) || !trigger.NotBefore.Equal(noon) || trigger.By != actor.Name ||
-		trigger.Note != "once more" {
+		trigger.Note != "once more" || !slices.Equal(trigger.Parents, p.run.Parents) {
 		t.Errorf("%+v", trigger)
 	}
 	if stored := all[common.Trigger](s, common.TriggersOf("a")); len(stored) != 1 || stored[0].ID != trigger.ID {

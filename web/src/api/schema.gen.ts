@@ -5168,6 +5168,12 @@ export interface components {
              */
             pattern?: string;
         };
+        ParentRun: {
+            job: string;
+            /** Format: date-time */
+            plannedAt: string;
+            run: string;
+        };
         ParentState: {
             /** @description Name of the parent. */
             job: string;
@@ -5849,6 +5855,8 @@ export interface components {
             params?: {
                 [key: string]: string;
             };
+            /** @description Of a fire with the cause after, and of its further attempts: the runs of its parents whose successes it consumed, by the names of their jobs. */
+            parents?: components["schemas"]["ParentRun"][];
             /** Format: date-time */
             plannedAt: string;
             /**

@@ -6,6 +6,7 @@ import { useVersion } from '../../api/versions.ts';
 import { useIsGone } from '../../api/workers.ts';
 import { formatBytes } from '../../lib/bytes.ts';
 import { formatSeconds, secondsBetween } from '../../lib/duration.ts';
+import { listed } from '../../lib/lists.ts';
 import { formatTime } from '../../lib/time.ts';
 import { BackfillDate } from '../../parts/BackfillDate.tsx';
 import { CopyLine } from '../../parts/CopyLine.tsx';
@@ -45,6 +46,7 @@ export function RunFacts({ run }: { run: Run }) {
           [t('run.triggeredBy'), run.triggeredBy && <PlainText>{run.triggeredBy}</PlainText>],
           [t('run.trace'), run.traceparent && <PlainText>{run.traceparent.split('-')[1] ?? ''}</PlainText>],
           [t('run.note'), run.note && <PlainText>{run.note}</PlainText>],
+          [t('run.parents'), run.parents && <RunParents parents={run.parents} />],
           [t('run.followers'), run.noAfter && t('run.noFollowers')],
           [t('run.attempt'), run.attempt > 0 && String(run.attempt)],
           [t('runs.gapFact'), run.gap && t(run.reason?.data?.count === 'at_least' ? 'runs.gapAtLeast' : 'runs.gap', { count: run.gap.count, from: formatTime(run.gap.from, i18n.language) })],
@@ -69,6 +71,16 @@ export function RunFacts({ run }: { run: Run }) {
       </div>
     </Panel>
   );
+}
+
+/** The runs whose successes the fire of the run has consumed. */
+function RunParents({ parents }: { parents: NonNullable<Run['parents']> }) {
+  const { i18n } = useTranslation();
+  return parents.map(({ job, run, plannedAt }) => (
+    <div key={job} data-parent-run={job}>
+      <Link to="/runs/$id" params={{ id: run }}><PlainText>{listed([job, formatTime(plannedAt, i18n.language)], i18n.language)}</PlainText></Link>
+    </div>
+  ));
 }
 
 /** A minute around the run's fire. */
