@@ -400,6 +400,9 @@ func TestCommandsThatFollowEachOther_AreNoticed(t *testing.T) {
 		for _, n := range crontab.Parse("0 1 * * * "+command+"\n", base).Notices {
 			if n.Code == "chain" {
 				got = n.Value
+				if !strings.Contains(n.Text, "steps of a flow") || !strings.Contains(n.Text, "field after") {
+					t.Errorf("the hint names no way: %s", n.Text)
+				}
 			}
 		}
 		if got != want {
