@@ -207,6 +207,32 @@ func TestNodesFollow_PrintsNodesAsTheyChange(t *testing.T) {
 	}
 }
 
+// In a re-run, the nodes that are kept are no news, and have not run: they are printed once, as kept.
+func TestNodesFollow_KeptNodes_ArePrintedOnceAsKept(t *testing.T) {
+	t.Parallel()
+	s := following(t)
+	s.change(func() {
+		s.flows.nodes[0].Status, s.flows.nodes[0].Kept, s.flows.nodes[0].Attempt = common.StatusSucceeded, true, 2
+		s.flows.nodes[0].Duration = "2s"
+	})
+	events := make(chan string)
+	next, wait, _ := s.followed(events, "nodes", flowRunID, "--follow")
+	next("extract  succeeded, kept from an earlier flow run")
+	events <- "ready"
+	s.change(func() { s.flows.nodes[1].Status, s.flows.nodes[1].Worker = common.StatusRunning, "south" })
+	events <- `run {"id":"u.nload.1","job":"etl:load","flowRun":"` + flowRunID + `","node":"load"}`
+	next("load  running, on south")
+	s.change(func() {
+		s.flows.nodes[1].Status = common.StatusSucceeded
+		s.runs[flowRunID].Status = common.StatusSucceeded
+	})
+	events <- `run {"id":"` + flowRunID + `","job":"etl","status":"succeeded"}`
+	next("load  succeeded, on south")
+	if code := wait(); code != exitOK {
+		t.Errorf("exit code %d", code)
+	}
+}
+
 // A flow run of thousands of nodes is read once for all events that arrive together, and not for those of others.
 func TestNodesFollow_ReadsOncePerBurst(t *testing.T) {
 	t.Parallel()

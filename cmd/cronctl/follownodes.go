@@ -187,6 +187,12 @@ func (f *nodesFollower) print(found list) error {
 // line returns the text of a node, unless it is the one that was shown last.
 func (f *nodesFollower) line(n *flowNode) (line string, news bool) {
 	line = n.Status
+	if n.Kept { // it did not run here: its times, its worker and its attempts are those of an earlier flow run
+		line += ", kept from an earlier flow run"
+		news = f.shown[n.Node] != line
+		f.shown[n.Node] = line
+		return line, news
+	}
 	if n.Attempt > 1 {
 		line += fmt.Sprintf(", attempt %d", n.Attempt)
 	}
