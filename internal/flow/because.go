@@ -25,14 +25,21 @@ func (s *State) Because(step string) (source, root string) {
 // source returns the first source, in the order of the definition, that explains why a step does not run; -1 without
 // one.
 func (s *State) source(i int32) int32 {
+	from, _ := s.decidedBy(i)
+	return from
+}
+
+// decidedBy also reports whether all conditions of the step hold, but none of its sources has succeeded, as its rule
+// requires: then no single one of them has decided it.
+func (s *State) decidedBy(i int32) (from int32, fruitless bool) {
 	n, def := &s.nodes[i], s.graph.steps[i].def
 	if n.status != common.StatusSkipped || def.Finally {
-		return -1
+		return -1, false
 	}
 	switch n.reason {
 	case common.ReasonUpstreamFailed, common.ReasonUpstreamSkipped, common.ReasonRuleUnmet:
 	default:
-		return -1
+		return -1, false
 	}
 	for at := range def.After {
 		e := &def.After[at]
@@ -51,13 +58,13 @@ func (s *State) source(i int32) int32 {
 			explains = explains && class == common.ClassSkipped && on == onSuccess
 		}
 		if explains {
-			return from
+			return from, false
 		}
 	}
 	if s.graph.steps[i].one { // all edges hold
-		return s.fruitless(i)
+		return s.fruitless(i), true
 	}
-	return -1
+	return -1, false
 }
 
 // fruitless returns the first source without success of a step that needs one.

@@ -160,12 +160,15 @@ func TestBecause_NamesTheDecidingStepAndTheRoot(t *testing.T) {
 		"i": "its rule can no longer be met after step ok",
 		"j": "step b had to succeed, and did not run, because of step bad",
 		"k": "",
-		"l": "step off had to succeed, and was skipped",
-		"m": "its rule can no longer be met after step bad"} {
+		"l": "none of the steps before it succeeded; the first of them is step off",
+		"m": "none of the steps before it succeeded; the first of them is step bad"} {
 		v, _ := r.state.Node(step)
 		got := ""
 		if v.Reason != "" {
-			got = Why(v.Reason, v.Source, v.Root).Text
+			why := v.Why(&common.Step{})
+			if got = why.Text; why.Data["none"] != "" != v.Fruitless {
+				t.Errorf("%s: %+v", step, why)
+			}
 		}
 		if got != want {
 			t.Errorf("%s: %q, want %q", step, got, want)

@@ -30,6 +30,8 @@ type View struct {
 
 	// Accepted is why a failure counts as a success; nil for others. It must not be modified.
 	Accepted *common.Acceptance
+	// Fruitless reports that the step was skipped because none of the steps that it depends on has succeeded.
+	Fruitless bool
 }
 
 // Stage is how far a node has proceeded.
@@ -133,6 +135,7 @@ func (s *State) view(i int32, item int) View {
 	}
 	if item < 0 {
 		v.Source, v.Root = s.Because(v.Node)
+		_, v.Fruitless = s.decidedBy(i)
 		v.Outputs = s.outputs[i]
 		if n.phase == phaseKept {
 			f := s.facts(i)

@@ -59,7 +59,25 @@ func (s *State) why(i int32, item int, code string) *common.Reason {
 		return WhyNoCleanUp(code)
 	}
 	source, root := s.Because(def.Name)
-	return Why(code, source, root)
+	_, fruitless := s.decidedBy(i)
+	return whyOf(code, source, root, fruitless)
+}
+
+// Why explains why the node of a step did not run.
+func (v *View) Why(def *common.Step) *common.Reason {
+	if def.Finally {
+		return WhyNoCleanUp(v.Reason)
+	}
+	return whyOf(v.Reason, v.Source, v.Root, v.Fruitless)
+}
+
+func whyOf(code, source, root string, fruitless bool) *common.Reason {
+	r := Why(code, source, root)
+	if fruitless && source != "" {
+		r.Text = fmt.Sprintf("none of the steps before it succeeded; the first of them is step %s", source)
+		r.Data["none"] = "true"
+	}
+	return r
 }
 
 // WhyNoCleanUp explains the code of a reason why a clean-up step did not run.

@@ -148,10 +148,7 @@ func (b *builder) node(v *flow.View) Node {
 	case v.Class != "": // decided: the engine knows how it counts
 		n.Status, n.Class = v.Status, v.Class
 		if n.Reason == nil && v.Reason != "" {
-			n.Reason = flow.Why(v.Reason, v.Source, v.Root)
-			if def.Finally {
-				n.Reason = flow.WhyNoCleanUp(v.Reason)
-			}
+			n.Reason = v.Why(def)
 		}
 	case n.Run != "": // its run is at least as new as its mark
 	case v.Stage == flow.StageStarted:

@@ -55,10 +55,7 @@ func (r *run) node(v *flow.View) Node {
 	switch {
 	case v.Class != "":
 		if n.Reason = r.reasons[v.Node]; n.Reason == nil && v.Reason != "" {
-			n.Reason = flow.Why(v.Reason, v.Source, v.Root)
-			if def.Finally {
-				n.Reason = flow.WhyNoCleanUp(v.Reason)
-			}
+			n.Reason = v.Why(def)
 		}
 	case v.Stage == flow.StageStarted && def.Kind() == common.ApprovalStep:
 		n.Status = common.StatusWaiting
