@@ -232,6 +232,18 @@ func describeJob(ctx context.Context, c *cli, api *apiclient.API, name string) (
 	return d, func() error { return d.show(c) }, err
 }
 
+// retryOf describes how a failed run, or flow run, is tried again; empty if it is not.
+func retryOf(r *common.Retry) string {
+	if r == nil || r.Max == 0 {
+		return ""
+	}
+	text := "up to " + common.Count(r.Max, "time", "times")
+	if r.Backoff != "" {
+		text += ", first after " + string(r.Backoff)
+	}
+	return text
+}
+
 // scheduleFact describes one of a job's schedules.
 func scheduleFact(s *common.JobSchedule) string {
 	if s.CronExpr == "" {
@@ -287,6 +299,8 @@ func (d *description) show(c *cli) error {
 		facts.fact("Command", commandOf(&j))
 	}
 	facts.fact("Runs on", runsOn(j.RunOn))
+	facts.fact("Timeout", j.Timeout)
+	facts.fact("Retry", retryOf(j.Retry))
 	terms := j.Terms()
 	facts.fact("Overlap", string(terms.Overlap))
 	facts.fact("Placement", placementOf(&terms))

@@ -141,6 +141,10 @@ func TestDescribeJob(t *testing.T) {
 		!strings.Contains(string(d.Job), `"hello"`) {
 		t.Errorf("%v: %s", err, raw)
 	}
+	s.jobs["etl"] = common.JobState{StoredJob: common.StoredJob{Job: common.Job{Name: "etl", Timezone: "UTC",
+		Timeout: "2h", Retry: &common.Retry{Max: 2, Backoff: "1m"}, Steps: []common.Step{{Name: "a", Command: "true"}}},
+		UID: "u"}, Version: 1}
+	s.run("describe", "job", "etl").want(t, exitOK, "Timeout:    2h", "Retry:      up to 2 times, first after 1m")
 	s.run("describe", "job", "none").want(t, exitNotFound)
 	s.run("describe").want(t, exitUsage)
 }
