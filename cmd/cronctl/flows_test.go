@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"strings"
 	"testing"
@@ -205,6 +206,34 @@ func TestNodesFollow_PrintsNodesAsTheyChange(t *testing.T) {
 	if code := wait(); code != exitJobFailed {
 		t.Errorf("exit code %d", code)
 	}
+}
+
+// The attempts of a flow run have one planned time, and the ids of the runs of a step do not show their order.
+func TestRunsOfAStep_AreOrderedByTheirStarts(t *testing.T) {
+	t.Parallel()
+	s := newStage(t)
+	planned := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	for i, id := range []string{"u.nb.1", "u.nc.1", "u.na.1"} { // in the order of their starts
+		started := planned.Add(time.Duration(i) * time.Minute)
+		s.runs[id] = &common.Run{ID: id, Fire: id[:4], Job: "etl:load", Attempt: 1, Status: common.StatusFailed,
+			PlannedAt: planned, ClaimedAt: &started, StartedAt: &started, EndedAt: &started}
+		s.output[id] = id + "\n"
+	}
+	for _, c := range []struct{ order, want string }{{"newest", "u.na.1 u.nc.1 u.nb.1"}, {"oldest", "u.nb.1 u.nc.1 u.na.1"}} {
+		var listed struct{ Items []common.Run }
+		out := s.run("get", "runs", "--job", "etl:load", "--order", c.order, "-o", "json").want(t, exitOK).out
+		if err := json.Unmarshal([]byte(out), &listed); err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, run := range listed.Items {
+			got = append(got, run.ID)
+		}
+		if strings.Join(got, " ") != c.want {
+			t.Errorf("%s first: %q, want %s", c.order, got, c.want)
+		}
+	}
+	s.run("logs", "--job", "etl:load").want(t, exitOK, "run u.na.1, planned ", "u.na.1\n")
 }
 
 // In a re-run, the nodes that are kept are no news, and have not run: they are printed once, as kept.

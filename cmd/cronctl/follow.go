@@ -156,19 +156,48 @@ func (p *printed) poll(ctx context.Context, w io.Writer) error {
 	}
 }
 
+// nextAttempt returns the next attempt of the fire of a run that has not succeeded; nil if there is none.
+func nextAttempt(ctx context.Context, api *apiclient.API, run *common.Run) *common.Run {
+	if run.Status == common.StatusSucceeded || !run.Status.Terminal() || run.Attempt == 0 {
+		return nil
+	}
+	size := int64(100)
+	page, err := apiclient.Decode[struct {
+		Items []common.Run `json:"items"`
+	}](api.ListRuns(ctx, &apiclient.ListRunsParams{Fire: &run.Fire, Limit: &size}))
+	if err != nil {
+		return nil // it is a remark
+	}
+	for i := range page.Items {
+		if page.Items[i].Attempt == run.Attempt+1 {
+			return &page.Items[i]
+		}
+	}
+	return nil
+}
+
 // latest returns the newest run of a job that has output.
 func latest(ctx context.Context, api *apiclient.API, job string) (common.Run, error) {
 	size := int64(20)
+	if ofStep(job) { // all attempts of its last flow run, which have one planned time
+		size = 100
+	}
 	page, err := apiclient.Decode[struct {
 		Items []common.Run `json:"items"`
 	}](api.ListRuns(ctx, &apiclient.ListRunsParams{Job: &job, Limit: &size}))
 	if err != nil {
 		return common.Run{}, err
 	}
-	for _, run := range page.Items {
-		if run.Attempt > 0 {
-			return run, nil
+	for i, run := range page.Items {
+		if run.Attempt == 0 {
+			continue
 		}
+		for _, other := range page.Items[i+1:] {
+			if ofStep(job) && other.Attempt > 0 && other.PlannedAt.Equal(run.PlannedAt) && byStart(&run, &other) < 0 {
+				run = other
+			}
+		}
+		return run, nil
 	}
 	if _, err := apiclient.Read(api.GetJob(ctx, job)); err != nil {
 		return common.Run{}, err

@@ -61,7 +61,7 @@ func (c *cli) reattach(ctx context.Context, api *apiclient.API, id string) error
 	if run, err = await(ctx, api, id); err != nil {
 		return c.leave(ctx, id, true, err)
 	}
-	return c.ended(&run, false)
+	return c.endedWith(ctx, api, &run, false)
 }
 
 // nodesFollower prints the nodes of a flow run as they change.

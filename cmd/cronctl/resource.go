@@ -30,8 +30,9 @@ type resource struct {
 	owner     func(item json.RawMessage) string // for the filter --user, if the server has none
 	events    events                            // that report a change; none: a watched list is polled
 	unwatched bool
-	whole     bool // an object that is not listed any more is gone
-	newest    bool // newest first
+	whole     bool                                            // an object that is not listed any more is gone
+	newest    bool                                            // newest first
+	arrange   func(items []json.RawMessage, query url.Values) // changes the order of a list; nil: that of the server
 
 	parts    func(ctx context.Context, c *cli, api *apiclient.API, id string) (v any, show func() error, err error)
 	offer    func(o *offered) (word, about string) // completion; nil: ids are not completed
@@ -75,6 +76,9 @@ func (r *resource) fetch(ctx context.Context, api *apiclient.API, query url.Valu
 	all, err := r.list.pages(ctx, api, "", query, most)
 	if r.owner != nil && owner != "" {
 		all.Items = slices.DeleteFunc(all.Items, func(item json.RawMessage) bool { return r.owner(item) != owner })
+	}
+	if r.arrange != nil {
+		r.arrange(all.Items, query)
 	}
 	return all, err
 }

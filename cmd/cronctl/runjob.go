@@ -97,7 +97,7 @@ and --worker need a single job.`,
 			if err != nil {
 				return c.leave(ctx, accepted.Run, nodes, err)
 			}
-			return c.ended(&run, jobsCode)
+			return c.endedWith(ctx, api, &run, jobsCode)
 		}),
 	}
 	cmd.Flags().BoolVar(&wait, "wait", false, "wait for the run's end")
@@ -124,6 +124,35 @@ func (c *cli) leave(ctx context.Context, run string, nodes bool, err error) erro
 		return exitError(exitInterrupted)
 	}
 	return err
+}
+
+// endedWith also names the attempt that follows, if there is one.
+func (c *cli) endedWith(ctx context.Context, api *apiclient.API, run *common.Run, jobsCode bool) error {
+	err := c.ended(run, jobsCode)
+	c.noteNext(ctx, api, run)
+	return err
+}
+
+// noteNext names the attempt that follows a run, such as a retry: it is a run of its own, and is not followed.
+func (c *cli) noteNext(ctx context.Context, api *apiclient.API, run *common.Run) {
+	next := nextAttempt(ctx, api, run)
+	if next == nil {
+		return
+	}
+	command := "logs -f " + next.ID
+	if run.Nodes != nil {
+		command = "nodes " + next.ID + " --follow"
+	}
+	fmt.Fprintln(c.stderr, oneLine(fmt.Sprintf("attempt %d follows, %s; follow it with: cronctl %s", next.Attempt,
+		dueOf(next), command)))
+}
+
+// dueOf returns when a run is due, or its status if it does not wait.
+func dueOf(run *common.Run) string {
+	if run.Status == common.StatusWaiting && run.DueAt != nil {
+		return "due at " + when(*run.DueAt)
+	}
+	return string(run.Status)
 }
 
 // ended reports how a run ended, in words and as the exit code.

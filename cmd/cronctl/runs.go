@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"net/url"
 	"slices"
 	"strings"
 	"time"
@@ -32,10 +33,56 @@ func runResource() *resource {
 		}...),
 		limit:  &limit{50, "maximum number of runs; 0 for all"},
 		events: events{apiclient.FollowEventsParamsTypesRun},
-		newest: true,
-		parts:  describeRun,
-		offer:  func(o *offered) (string, string) { return o.ID, o.Job + ", " + o.Status },
+		newest: true, arrange: byAttemptsOfFlow,
+		parts: describeRun,
+		offer: func(o *offered) (string, string) { return o.ID, o.Job + ", " + o.Status },
 	}
+}
+
+// ofStep reports whether runs of a job are those of an inline step of a flow.
+func ofStep(job string) bool { return strings.Contains(job, ":") }
+
+// byAttemptsOfFlow orders the runs of a step whose planned times are equal by their starts: those of the attempts of one
+// flow run, whose own ids do not show the order.
+func byAttemptsOfFlow(items []json.RawMessage, query url.Values) {
+	if !ofStep(query.Get("job")) {
+		return
+	}
+	runs := make([]common.Run, len(items))
+	places := make([]int, len(items))
+	for i, item := range items {
+		run, err := decode[common.Run](item)
+		if err != nil {
+			return
+		}
+		runs[i], places[i] = run, i
+	}
+	newest := query.Get("order") != "oldest"
+	slices.SortStableFunc(places, func(a, b int) int {
+		c := cmp.Or(runs[a].PlannedAt.Compare(runs[b].PlannedAt), byStart(&runs[a], &runs[b]))
+		if newest {
+			return -c
+		}
+		return c
+	})
+	arranged := make([]json.RawMessage, len(items))
+	for i, place := range places {
+		arranged[i] = items[place]
+	}
+	copy(items, arranged)
+}
+
+// byStart compares two runs by when they were claimed; one that waits follows.
+func byStart(a, b *common.Run) int {
+	switch {
+	case a.ClaimedAt != nil && b.ClaimedAt != nil:
+		return a.ClaimedAt.Compare(*b.ClaimedAt)
+	case a.ClaimedAt != nil:
+		return -1
+	case b.ClaimedAt != nil:
+		return 1
+	}
+	return 0
 }
 
 // ofRuns are the filters of runs by what is known when they start and end.
@@ -90,6 +137,7 @@ func describeRun(ctx context.Context, c *cli, api *apiclient.API, id string) (an
 		if err != nil {
 			return err
 		}
+		r.next = nextAttempt(ctx, api, &r.Run)
 		return r.show(c)
 	}, err
 }
@@ -100,6 +148,8 @@ type describedRun struct {
 	ExpectedEndAt *time.Time `json:"expectedEndAt"`
 	Late          bool       `json:"late"`
 	Slow          bool       `json:"slow"`
+
+	next *common.Run // the next attempt of its fire
 }
 
 func (r *describedRun) show(c *cli) error {
@@ -142,6 +192,9 @@ func (r *describedRun) show(c *cli) error {
 	facts.fact("Schedule", r.Schedule)
 	if r.Attempt > 0 {
 		facts.fact("Attempt", r.Attempt)
+	}
+	if r.next != nil {
+		facts.fact("Next attempt", r.next.ID+", "+dueOf(r.next))
 	}
 	facts.fact("Note", r.Note)
 	facts.fact("Worker", cmp.Or(r.WorkerName, r.Worker))

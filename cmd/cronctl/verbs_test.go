@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"carillon/internal/common"
 )
@@ -153,6 +154,29 @@ func TestRunFollowsToTheEnd(t *testing.T) {
 			}
 		})
 	}
+}
+
+// A retry is a run of its own, which --wait and --follow do not wait for: they name it, as the description of the run
+// does.
+func TestRun_RetryFollows_IsNamed(t *testing.T) {
+	t.Parallel()
+	s := newStage(t)
+	s.jobs["hello"] = common.JobState{StoredJob: common.StoredJob{Job: common.Job{Name: "hello", Command: "x"}},
+		Version: 1}
+	due := time.Now().Add(time.Minute)
+	s.onAsk = func(f *fakes, id string) {
+		if run := f.runs[id]; !run.Status.Terminal() {
+			next := *run
+			next.ID, next.Attempt, next.DueAt = common.RunID(run.Fire, 2), 2, &due
+			f.runs[next.ID] = &next
+			f.end(id, common.StatusFailed, 7)
+		}
+	}
+	got := s.run("run", "hello", "--wait").want(t, exitJobFailed, "attempt 2 follows, due at ",
+		"; follow it with: cronctl logs -f ")
+	id, _, _ := strings.Cut(strings.TrimPrefix(got.err, "run "), "\n")
+	s.onAsk = nil
+	s.run("describe", "run", id).want(t, exitOK, "Next attempt: ", ".2, due at ")
 }
 
 func TestRunFollow_OutputWithoutNewline_StatusHasItsOwnLine(t *testing.T) {
