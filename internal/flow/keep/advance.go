@@ -296,6 +296,7 @@ func (k *Keeper) complete(ctx context.Context, r *kept, c *flow.Completion) {
 	next, err := r.state.NextAttempt(outcome.Status, now)
 	if err != nil {
 		k.cfg.Log.Warn("flow_run_not_retried", "run", run.Run, "job", run.Job, "error", err)
+		notRetried(&outcome)
 	}
 	k.request(r, func() func() {
 		done, err := k.cfg.Store.Complete(ctx, &run, &outcome, next)

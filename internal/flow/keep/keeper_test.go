@@ -3,6 +3,7 @@ package keep
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -45,6 +46,47 @@ func TestKeeper_Chain_RunsStepAfterStep(t *testing.T) {
 		if got := w.outcome(run); got.Status != common.StatusSucceeded || got.Nodes.Succeeded != 3 ||
 			got.EndedAt == nil {
 			t.Errorf("outcome: %+v", got)
+		}
+	})
+}
+
+// A retry that cannot follow, since the outputs to keep are too large, is explained by the reason of the flow run.
+func TestKeeper_OutputsToKeepAreTooLarge_FlowRunSaysThatNoRetryFollows(t *testing.T) {
+	virtualtime.Test(t, func(t *testing.T) {
+		job := &common.Job{Retry: &common.Retry{Max: 2}}
+		last := common.Step{Name: "z", Command: "true", Env: map[string]string{}}
+		for i := range 100 {
+			name := fmt.Sprintf("s%d", i)
+			job.Steps = append(job.Steps, common.Step{Name: name, Command: "true",
+				Outputs: map[string]common.Output{"v": {}}})
+			last.After = append(last.After, common.Edge{Step: name})
+			last.Env[fmt.Sprintf("V%d", i)] = "${{ steps." + name + ".outputs.v }}"
+		}
+		job.Steps = append(job.Steps, last)
+		for size, want := range map[int]string{
+			1:       "step z failed",
+			4 << 10: "step z failed; it is not tried again, since the outputs to keep are too large: re-run it",
+		} {
+			w := newWorld(t, job)
+			w.outputs = map[string]string{"v": strings.Repeat("x", size)}
+			w.run = func(node string) (common.Status, time.Duration) {
+				if node == "z" {
+					return common.StatusFailed, time.Second
+				}
+				return common.StatusSucceeded, time.Second
+			}
+			w.keep("w1")
+			run := w.begin(nil)
+			for w.outcome(run) == nil {
+				time.Sleep(10 * time.Millisecond)
+			}
+			got := w.outcome(run)
+			w.mu.Lock()
+			follows := w.nexts[0] != nil
+			w.mu.Unlock()
+			if got.Reason.Text != want || follows != (size == 1) || (got.Reason.Data["notRetried"] != "") == follows {
+				t.Errorf("outputs of %d bytes: %+v, a retry follows: %t", size, got.Reason, follows)
+			}
 		}
 	})
 }

@@ -2,6 +2,7 @@ package keep
 
 import (
 	"fmt"
+	"maps"
 	"strconv"
 	"strings"
 	"time"
@@ -50,6 +51,18 @@ func outcomeOf(run *common.FlowRun, state *flow.State, c *flow.Completion, now t
 		outcome.Reason.Data, outcome.Reason.Text = failedSteps(state)
 	}
 	return outcome
+}
+
+// notRetried adds to the reason of a flow run that its retry does not follow: flow.State.NextAttempt fails only if what
+// it would keep is too large.
+func notRetried(outcome *common.Run) {
+	reason := common.Reason{Code: outcome.Reason.Code, Data: maps.Clone(outcome.Reason.Data), Text: outcome.Reason.Text}
+	if reason.Data == nil {
+		reason.Data = map[string]string{}
+	}
+	reason.Data["notRetried"] = "true"
+	reason.Text += "; it is not tried again, since the outputs to keep are too large: re-run it"
+	outcome.Reason = &reason
 }
 
 // failedFires counts the fires of class failure: also those that were skipped, since their job was deleted.

@@ -41,6 +41,7 @@ type world struct {
 	away     map[string]bool // workers whose transactions are not answered
 	alive    map[string]int  // rounds that a keeper has reported
 
+	outputs map[string]string // of each node
 	// run ends a started node, unless it is nil.
 	run func(node string) (status common.Status, after time.Duration)
 }
@@ -212,6 +213,7 @@ func (w *world) end(run, node string, status common.Status, reason string) {
 	if was.State != common.NodeStarted {
 		return
 	}
+	was.Outputs = w.outputs
 	was.State, was.Status, was.Reason, was.Class = common.NodeEnded, status, reason, common.ClassOf(status, reason)
 	w.mark(run, node, was)
 }

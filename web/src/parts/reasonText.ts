@@ -24,7 +24,7 @@ export function reasonText(t: TFunction, language: string, reason: Reason, of: '
   const counted = Object.entries(localised).map(([code, n]) => (reason.code === 'no_worker' ? serverText(t, `groups.${code}`, { n }) : undefined));
   const needs = data.requires === undefined ? undefined : serverText(t, `${of}.no_worker_requires`, localised);
   const place = data.position === undefined ? undefined : serverText(t, `${of}.${reason.code}_position`, localised);
-  const more = [place ?? '', counted.filter((part) => part !== undefined).concat(needs ?? []).join('，'), localised.note ?? '', data.atOnceBy === undefined ? '' : (serverText(t, `${of}.at_once`, localised) ?? '')].filter((part) => part !== '');
+  const more = [place ?? '', counted.filter((part) => part !== undefined).concat(needs ?? []).join('，'), localised.note ?? '', data.notRetried === undefined ? '' : (serverText(t, `${of}.not_retried`, localised) ?? ''), data.atOnceBy === undefined ? '' : (serverText(t, `${of}.at_once`, localised) ?? '')].filter((part) => part !== '');
   return [text, ...more].join('：');
 }
 
