@@ -24,7 +24,7 @@ func (b *builder) dependencies(i int) {
 		source, known := g.index[e.Step]
 		switch {
 		case !known:
-			b.add(edgeAt(i, n), "unknown", e.Step, "is not a step of the flow").Hint = b.hintAfter(e.Step)
+			b.add(edgeAt(i, n), "unknown", e.Step, "is not a step of the flow").Hint = b.hintAfter(e)
 			continue
 		case seen[source]:
 			b.add(edgeAt(i, n), "twice", e.Step, "is named twice")

@@ -3,6 +3,7 @@ package flow
 import (
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 
 	"carillon/internal/common"
@@ -34,12 +35,27 @@ func (b *builder) steps() []string {
 	return b.known
 }
 
-// hintAfter returns how a dependency on a step that does not exist is written.
-func (b *builder) hintAfter(name string) string {
-	if near := b.meantStep(name); near != "" {
-		return "did you mean " + near + "? Write after: [" + near + "]"
+// hintAfter returns how a dependency on a step that does not exist is written, with its condition.
+func (b *builder) hintAfter(e *common.Edge) string {
+	if near := b.meantStep(e.Step); near != "" {
+		return "did you mean " + near + "? Write after: [" + writtenEdge(near, e) + "]"
 	}
 	return "name a step of this flow, such as after: [" + shortList(b.steps()) + "]"
+}
+
+// writtenEdge returns a dependency on a step with the condition of another one.
+func writtenEdge(step string, e *common.Edge) string {
+	switch {
+	case len(e.ExitCodes) > 0:
+		codes := make([]string, len(e.ExitCodes))
+		for i, code := range e.ExitCodes {
+			codes[i] = strconv.Itoa(code)
+		}
+		return "{step: " + step + ", exitCodes: [" + strings.Join(codes, ", ") + "]}"
+	case slices.Contains(common.Conditions[:], e.On):
+		return "{step: " + step + ", on: " + string(e.On) + "}"
+	}
+	return step
 }
 
 // hintStep returns how a value of a step that does not exist is written.

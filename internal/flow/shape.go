@@ -18,7 +18,8 @@ func (b *builder) kind(i int) {
 	command := def.Command != "" || len(def.Args) > 0 || def.IsTyped()
 	switch {
 	case !command && def.Job == "" && def.Approval == nil && !def.Join:
-		b.add(at(i, "command"), "required", nil, "is required, unless args, job, approval or join is given")
+		b.add(at(i, "command"), "required", nil, "is required, unless args, job, approval or join is given").
+			Hint = "a step that runs nothing has join: true"
 	case def.Join && (command || def.Job != "" || def.Approval != nil):
 		b.add(at(i, "join"), "exclusive", nil, "cannot stand beside command, args, job and approval").
 			With("beside", "command").Hint = hintJoin
@@ -33,6 +34,10 @@ func (b *builder) kind(i int) {
 		for _, field := range fields {
 			if f := value.FieldByName(field); !f.IsZero() {
 				name := strings.ToLower(field[:1]) + field[1:]
+				if def.Join {
+					b.besideJoin(i, name)
+					continue
+				}
 				b.add(at(i, name), "exclusive", nil, "has no meaning without %s", without).With("without", without)
 			}
 		}
@@ -65,9 +70,13 @@ func (b *builder) joinFields(i int) {
 		given bool
 	}{{"allowFailure", def.AllowFailure}, {"forEach", def.ForEach != nil}, {"finally", def.Finally}} {
 		if f.given {
-			b.add(at(i, f.name), "exclusive", nil, "cannot stand beside join").With("beside", "join").Hint = hintJoin
+			b.besideJoin(i, f.name)
 		}
 	}
+}
+
+func (b *builder) besideJoin(i int, field string) {
+	b.add(at(i, field), "exclusive", nil, "cannot stand beside join").With("beside", "join").Hint = hintJoin
 }
 
 // cleanUp checks a clean-up step.
@@ -130,16 +139,23 @@ func (b *builder) rule(i int) {
 	}
 }
 
-func (b *builder) enum(location, value, allowed string) {
-	b.add(location, "enum", value, "must be one of %s", allowed).With("allowed", allowed)
+func (b *builder) enum(location, value string, known []string) {
+	allowed := strings.Join(known, ", ")
+	f := b.add(location, "enum", value, "must be one of %s", allowed).With("allowed", allowed)
+	if b.meant++; b.meant > mostMeant {
+		return
+	}
+	if near := common.Nearest(value, known); near != "" {
+		f.Hint = "did you mean " + near + "?"
+	}
 }
 
-func texts[T ~string](values []T) string {
+func texts[T ~string](values []T) []string {
 	all := make([]string, len(values))
 	for i, v := range values {
 		all[i] = string(v)
 	}
-	return strings.Join(all, ", ")
+	return all
 }
 
 // forEach checks the list of a map.

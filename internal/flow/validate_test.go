@@ -156,6 +156,15 @@ func TestValidate_UnknownNames_HintAtTheNearest(t *testing.T) {
 		want string
 	}{
 		{inline("b", "load_data"), "did you mean load-data? Write after: [load-data]"},
+		{with(inline("b"), func(s *common.Step) { s.After = []common.Edge{{Step: "load_data", On: common.OnDone}} }),
+			"did you mean load-data? Write after: [{step: load-data, on: done}]"},
+		{with(inline("b"), func(s *common.Step) { s.After = []common.Edge{{Step: "load_data", ExitCodes: []int{7, 28}}} }),
+			"did you mean load-data? Write after: [{step: load-data, exitCodes: [7, 28]}]"},
+		{with(inline("b", "load-data"), func(s *common.Step) { s.Rule = "all_don" }), "did you mean all_done?"},
+		{with(inline("b"), func(s *common.Step) { s.After = []common.Edge{{Step: "load-data", On: "succes"}} }),
+			"did you mean success?"},
+		{common.Step{Name: "b", Join: true, Timeout: "1s"}, hintJoin},
+		{common.Step{Name: "b"}, "a step that runs nothing has join: true"},
 		{inline("b", "lod-data"), "did you mean load-data? Write after: [load-data]"},
 		{inline("b", "extract"), "name a step of this flow, such as after: [load-data, b]"},
 		{inline("x", "y"), "name a step of this flow, such as after: [load-data, x]"},
