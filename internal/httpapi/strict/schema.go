@@ -31,6 +31,8 @@ type Checker struct {
 	// Patch accepts null for all optional fields, and requires none.
 	Patch  bool
 	Faults []common.Fault
+
+	searched int // similar names
 }
 
 // Add adds a fault, up to the maximum number.
@@ -151,9 +153,23 @@ func (c *Checker) object(s *huma.Schema, at string, v any) {
 		case values != nil:
 			c.Check(values, in, m[name])
 		case s.AdditionalProperties != true && s.Type != "":
-			c.Add(in, "unknown", nil, "is not a known field")
+			c.Add(in, "unknown", nil, "is not a known field").Hint = c.meant(name, slices.Sorted(maps.Keys(s.Properties)))
 		}
 	}
+}
+
+// mostMeant bounds the similar names that are searched for in one document.
+const mostMeant = 20
+
+// meant returns a hint with the known name that was probably meant; empty if there is none.
+func (c *Checker) meant(name string, known []string) string {
+	if c.searched++; c.searched > mostMeant {
+		return ""
+	}
+	if near := common.Nearest(name, known); near != "" {
+		return "did you mean " + near + "?"
+	}
+	return ""
 }
 
 func (c *Checker) number(s *huma.Schema, at string, v any) {
@@ -186,7 +202,7 @@ func (c *Checker) text(s *huma.Schema, at, text string) {
 			names[i] = fmt.Sprint(e)
 		}
 		c.Add(at, "enum", text, "must be one of %s", strings.Join(names, ", ")).With("allowed",
-			strings.Join(names, ", "))
+			strings.Join(names, ", ")).Hint = c.meant(text, names)
 		return
 	}
 	if s.MaxLength != nil && utf8.RuneCountInString(text) > *s.MaxLength {
