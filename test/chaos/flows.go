@@ -58,7 +58,26 @@ func flowSet(helper, dir string, from, until time.Time) []planned {
 			finally("remove", "create", "work"), finally("unmade", "end")),
 		flowOf(flowHeld, 7, from, until, command, usual("create"), usual("work", "create"), usual("more", "work"),
 			finally("remove", "create", "work")),
+		plainOf("after-a", 4, from, until, command), plainOf("after-b", 6, from, until, command),
+		plainOf("after-both", 0, from, until, command, "after-a", "after-b"),
+		plainOf("after-chain", 0, from, until, command, "after-both"),
 	})
+}
+
+// plainOf returns a plain job that fires each few seconds, or with 0 only after others.
+func plainOf(name string, every int, from, until time.Time, command func(int, int, ...string) []string,
+	after ...string) planned {
+	p := planned{Flow: &check.Flow{}, Job: check.Job{After: after}, Body: map[string]any{"name": name,
+		"args": command(50, 500, "-fail", "20")}}
+	p.Job.Spells = []check.Spell{{Anchor: from.Add(time.Second), Every: time.Duration(every) * time.Second, From: from,
+		Until: until}}
+	if every > 0 {
+		p.Body["cronExpr"] = fmt.Sprintf("@every %ds", every)
+		p.Body["startAt"], p.Body["endAt"] = from.Add(time.Second), until
+	} else {
+		p.Body["after"] = after
+	}
+	return p
 }
 
 // Flows that an operator acts on.

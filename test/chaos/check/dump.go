@@ -25,6 +25,13 @@ type Run struct {
 	Gap             *Gap       `json:"gap"`
 	Orphaned        *LateEnd   `json:"orphaned"`
 	Flow            *NodeRef   `json:"flow"`
+	Parents         []Parent   `json:"parents"`
+}
+
+// Parent is a run whose success a fire after other jobs has consumed.
+type Parent struct {
+	Job string `json:"job"`
+	Run string `json:"run"`
 }
 
 // Fire is an item of GET /api/v1/fires.

@@ -69,6 +69,7 @@ const (
 	Survivor Rule = "survivor" // a command outlived its worker
 	Listing  Rule = "listing"  // the API's lists contradict each other
 	Flows    Rule = "flow"     // a step of a flow did not end, or start, as its definition says
+	Chained  Rule = "after"    // a job after others did not fire once for each set of their successes
 	Held     Rule = "held"     // a command was started in a restored etcd that no operator had accepted
 	Absent   Rule = "absent"   // a wanted replica of a daemon job did not run
 	Handover Rule = "handover" // two replicas of a daemon job were handed over at a time

@@ -82,6 +82,7 @@ func Check(h History) Report {
 	j.outputs()
 	j.restores()
 	j.flows()
+	j.chains()
 	j.daemons()
 	j.measure(fires)
 	r := &j.report

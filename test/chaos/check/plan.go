@@ -33,8 +33,9 @@ type Job struct {
 	Timeout bool `json:"timeout,omitempty"` // it has one
 	Deleted bool `json:"deleted,omitempty"` // by the script: what should follow a run may be absent
 
-	Spells []Spell `json:"spells"`
-	Daemon *Daemon `json:"daemon,omitempty"` // its replicas, in place of fires
+	After  []string `json:"after,omitempty"` // its parents, sorted
+	Spells []Spell  `json:"spells"`
+	Daemon *Daemon  `json:"daemon,omitempty"` // its replicas, in place of fires
 }
 
 // Exclusive reports whether no two commands of the job may ever be alive together.
