@@ -35,11 +35,15 @@ func approvalResource() *resource {
 
 // flowNode is a node of a flow run.
 type flowNode struct {
-	Node      string
-	Step      string
-	Value     string // of an item
-	Status    string
-	Kept      bool
+	Node     string
+	Step     string
+	Value    string // of an item
+	Status   string
+	Kept     bool
+	Accepted *struct {
+		By, Note string
+		At       time.Time
+	}
 	Attempt   int
 	Run       string
 	Worker    string
@@ -66,6 +70,9 @@ func nodeCells(n *flowNode, wide bool) []any {
 	if n.Kept {
 		reason = "kept from an earlier flow run"
 	}
+	if n.Accepted != nil {
+		reason = n.accepted() + "; " + reason
+	}
 	if n.Value != "" {
 		reason = strings.TrimSuffix("item "+n.Value+"; "+reason, "; ")
 	}
@@ -89,6 +96,19 @@ func (n *flowNode) why() string {
 		reason += ": " + note
 	}
 	return reason
+}
+
+// accepted returns who accepted the failure of a node, and why.
+func (n *flowNode) accepted() string {
+	text := "accepted"
+	if n.Accepted.By != "" {
+		text += " by " + n.Accepted.By
+	}
+	text += " at " + when(n.Accepted.At)
+	if n.Accepted.Note != "" {
+		text += ": " + n.Accepted.Note
+	}
+	return text
 }
 
 func (n *flowNode) items() string {

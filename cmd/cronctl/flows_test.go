@@ -376,6 +376,56 @@ func TestRerunFlow(t *testing.T) {
 	}
 }
 
+func TestRerunFlow_Accept(t *testing.T) {
+	s := newStage(t)
+	s.jobs["etl"] = common.JobState{StoredJob: common.StoredJob{Job: common.Job{Name: "etl"}, UID: "u",
+		Flow: &common.FlowRef{Digest: "d"}}}
+	s.runs[flowRunID] = &common.Run{ID: flowRunID, Fire: "u.t1", Job: "etl", JobUID: "u", Attempt: 1, Digest: "d",
+		Status: common.StatusFailed, Params: map[string]string{"DAY": "1", "MODE": "full"}}
+	s.flows.plan = flow.Plan{Run: []string{"report"}, Kept: []string{"load"}, Warnings: []common.Reason{
+		{Code: flow.WarnRunsAgain, Text: "report succeeded before, and runs again"}}}
+	s.run("rerun", flowRunID, "--accept", "load", "--dry-run").want(t, exitOK, "would request u.t1.2",
+		"accepts 1 node: load\n", "note: report succeeded before, and runs again\n")
+	s.run("rerun", flowRunID, "--accept", "load,extract", "--failed", "--note", "by hand").want(t, exitOK,
+		"requested u.t1.2")
+	delete(s.runs, "u.t1.2")
+	s.run("rerun", flowRunID, "--all", "--param", "DAY=2").want(t, exitOK, "requested u.t1.2")
+	s.run("rerun", flowRunID, "--param", "DAY=2").want(t, exitUsage, "scope all or from")
+	s.run("rerun", flowRunID, "--all", "--param", "DAY").want(t, exitUsage, "NAME=VALUE")
+	if f := s.asked[0].Again.Flow; f.Scope != "failed" || strings.Join(f.Accept, " ") != "load extract" ||
+		s.asked[0].Note != "by hand" {
+		t.Errorf("%+v", f)
+	}
+	if p := s.asked[1].Params; p["DAY"] != "2" || p["MODE"] != "full" {
+		t.Errorf("%v", p)
+	}
+}
+
+// The exit code is that of the new run.
+func TestRerun_Wait(t *testing.T) {
+	for status, code := range map[common.Status]int{common.StatusSucceeded: exitOK, common.StatusFailed: exitJobFailed} {
+		s := newStage(t)
+		s.jobs["etl"] = common.JobState{StoredJob: common.StoredJob{Job: common.Job{Name: "etl"}, UID: "u",
+			Flow: &common.FlowRef{Digest: "d"}}}
+		s.runs[flowRunID] = &common.Run{ID: flowRunID, Fire: "u.t1", Job: "etl", JobUID: "u", Attempt: 1, Digest: "d",
+			Status: common.StatusFailed}
+		s.flows.plan = flow.Plan{Run: []string{"report"}}
+		s.onAsk = func(f *fakes, id string) {
+			if run := f.runs["u.t1.2"]; id == "u.t1.2" && run != nil {
+				run.Status = status
+			}
+		}
+		s.run("rerun", flowRunID, "--failed", "--wait").want(t, code, "run u.t1.2", string(status))
+	}
+}
+
+func TestNodes_ShowWhoAcceptedAFailure(t *testing.T) {
+	s := withFlowRun(t)
+	s.flows.nodes = []nodes.Node{{Node: "load", Step: "load", Status: common.StatusFailed, Kept: true,
+		Accepted: &nodes.NodeAcceptance{By: "ann", Note: "by hand", At: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)}}}
+	s.run("nodes", flowRunID, "-o", "wide").want(t, exitOK, "accepted by ann at 2026-03-01", ": by hand")
+}
+
 func TestGraph_OfAFlowRunThatHasNotStarted_SaysSo(t *testing.T) {
 	s := following(t)
 	s.runs[flowRunID].Digest, s.runs[flowRunID].Status = "", common.StatusWaiting

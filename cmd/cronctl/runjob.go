@@ -74,30 +74,7 @@ and --worker need a single job.`,
 				return err
 			}
 			fmt.Fprintf(c.stderr, "run %s\n", accepted.Run)
-			jobs, err := nodeJobs(ctx, api, args[0])
-			nodes := len(jobs) > 0
-			if err != nil && follow {
-				return c.leave(ctx, accepted.Run, nodes, err)
-			}
-			switch {
-			case follow && nodes:
-				if err := c.followNodes(ctx, api, accepted.Run, jobs); err != nil {
-					return c.leave(ctx, accepted.Run, nodes, err)
-				}
-			case follow:
-				p := &printed{api: api, run: accepted.Run}
-				if err := p.follow(ctx, c.stdout); err != nil {
-					return c.leave(ctx, accepted.Run, nodes, err)
-				}
-				if p.inLine {
-					fmt.Fprintln(c.stderr) // the status has a line of its own
-				}
-			}
-			run, err := await(ctx, api, accepted.Run)
-			if err != nil {
-				return c.leave(ctx, accepted.Run, nodes, err)
-			}
-			return c.endedWith(ctx, api, &run, jobsCode)
+			return c.attend(ctx, api, args[0], accepted.Run, follow, jobsCode)
 		}),
 	}
 	cmd.Flags().BoolVar(&wait, "wait", false, "wait for the run's end")
@@ -111,6 +88,34 @@ and --worker need a single job.`,
 	cmd.Flags().StringVar(&key, "idempotency-key", "", "requests with the same key within a day start one run")
 	f.declare(cmd)
 	return cmd
+}
+
+// attend waits for the end of a run of a job, which it reports; with follow it prints its output, or its nodes.
+func (c *cli) attend(ctx context.Context, api *apiclient.API, job, id string, follow, jobsCode bool) error {
+	jobs, err := nodeJobs(ctx, api, job)
+	nodes := len(jobs) > 0
+	if err != nil && follow {
+		return c.leave(ctx, id, nodes, err)
+	}
+	switch {
+	case follow && nodes:
+		if err := c.followNodes(ctx, api, id, jobs); err != nil {
+			return c.leave(ctx, id, nodes, err)
+		}
+	case follow:
+		p := &printed{api: api, run: id}
+		if err := p.follow(ctx, c.stdout); err != nil {
+			return c.leave(ctx, id, nodes, err)
+		}
+		if p.inLine {
+			fmt.Fprintln(c.stderr) // the status has a line of its own
+		}
+	}
+	run, err := await(ctx, api, id)
+	if err != nil {
+		return c.leave(ctx, id, nodes, err)
+	}
+	return c.endedWith(ctx, api, &run, jobsCode)
 }
 
 // leave prints how to return to a run that continues; one with nodes has no output.
