@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { backfillOf, faultsOf, rerunOf, retryOf, type BackfillForm } from './requests.ts';
+import { acceptOf, backfillOf, faultsOf, rerunOf, retryOf, type BackfillForm } from './requests.ts';
 
 describe('a re-run', () => {
   const form = { steps: ['load'], definition: 'current' as const, note: ' ' };
@@ -10,6 +10,21 @@ describe('a re-run', () => {
     expect(rerunOf({ ...form, scope: 'only', definition: 'same' })).toEqual({ scope: 'only', only: ['load'], definition: 'same' });
   });
   it('of a node in a live flow run names it, without a definition', () => expect(retryOf('load@00003', ' once more ')).toEqual({ scope: 'only', only: ['load@00003'], note: 'once more' }));
+  it('accepts failures, alone or beside a scope that keeps them', () => {
+    expect(rerunOf({ ...form, scope: 'accepted', accept: ['x'] })).toEqual({ accept: ['x'], definition: 'current' });
+    expect(rerunOf({ ...form, scope: 'failed', accept: ['x'] })).toEqual({ scope: 'failed', accept: ['x'], definition: 'current' });
+    expect(rerunOf({ ...form, scope: 'all', accept: ['x'] })).toEqual({ scope: 'all', definition: 'current' });
+    expect(rerunOf({ ...form, scope: 'accepted' })).toBeUndefined();
+    expect(acceptOf('load', ' by hand ')).toEqual({ accept: ['load'], note: 'by hand' });
+  });
+  it('has the parameters that differ from the earlier ones, where it may', () => {
+    const params = { DAY: '2', MODE: 'full' };
+    const before = { DAY: '1', MODE: 'full' };
+    expect(rerunOf({ ...form, scope: 'all', params }, before)).toEqual({ scope: 'all', params: { DAY: '2' }, definition: 'current' });
+    expect(rerunOf({ ...form, scope: 'from', params }, before)?.params).toEqual({ DAY: '2' });
+    expect(rerunOf({ ...form, scope: 'failed', params }, before)?.params).toBeUndefined();
+    expect(rerunOf({ ...form, scope: 'all', params: before }, before)?.params).toBeUndefined();
+  });
   it('needs steps there', () => expect(rerunOf({ ...form, steps: [], scope: 'only' })).toBeUndefined());
 });
 

@@ -1,13 +1,20 @@
 // What the dialogs of flows ask for.
 
-export const rerunScopes = ['failed', 'from', 'only', 'all'] as const;
+import type { Reason } from '../api/types.ts';
+
+/** What to run again. The scope accepted is what comes after the accepted steps: no scope in the request. */
+export const rerunScopes = ['failed', 'accepted', 'from', 'only', 'all'] as const;
 export type RerunScope = (typeof rerunScopes)[number];
 
 export interface RerunRequest {
-  scope: RerunScope;
+  scope?: Exclude<RerunScope, 'accepted'>;
   /** The steps of the scopes from and only. */
   from?: string[];
   only?: string[];
+  /** Failed steps that count as successes from here on. */
+  accept?: string[];
+  /** Parameters with other values than in the run before. */
+  params?: Record<string, string>;
   /** With which definition: as it is now, or as it was in the earlier run. Undefined for a node of a live flow run. */
   definition?: 'current' | 'same';
   note?: string;
@@ -28,6 +35,9 @@ export interface RerunPreview {
   /** Steps that the earlier run did not have. */
   new?: readonly string[];
   newTotal?: number;
+  /** The steps whose failures count as successes, and what may surprise. */
+  accepted?: readonly string[];
+  warnings?: readonly Reason[];
 }
 
 export interface RerunForm {
@@ -36,17 +46,30 @@ export interface RerunForm {
   definition: 'current' | 'same';
   note: string;
   alone?: boolean;
+  accept?: readonly string[];
+  params?: Record<string, string>;
 }
 
-/** Returns the request of a form; undefined while it needs the names of steps. */
-export function rerunOf({ scope, steps, definition, note, alone = false }: RerunForm): RerunRequest | undefined {
+/** Reports whether the parameters of a re-run may have other values. */
+export const takesParams = (scope: RerunScope) => scope === 'all' || scope === 'from';
+
+/** Returns the request of a form; undefined while it needs the names of steps. The parameters are those that differ from the earlier ones. */
+export function rerunOf({ scope, steps, definition, note, accept = [], params = {}, alone = false }: RerunForm, before: Record<string, string> = {}): RerunRequest | undefined {
   const named = scope === 'from' || scope === 'only';
-  if (named && steps.length === 0) return undefined;
-  return { scope, ...(named && { [scope]: [...steps] }), definition, ...(note.trim() !== '' && { note: note.trim() }), ...(alone && { after: false }) };
+  const accepts = scope !== 'all' && accept.length > 0;
+  if ((named && steps.length === 0) || (scope === 'accepted' && !accepts)) return undefined;
+  const changed = takesParams(scope) ? Object.entries(params).filter(([name, value]) => value !== before[name]) : [];
+  return {
+    ...(scope !== 'accepted' && { scope }), ...(named && { [scope]: [...steps] }), ...(accepts && { accept: [...accept] }),
+    ...(changed.length > 0 && { params: Object.fromEntries(changed) }), definition, ...(note.trim() !== '' && { note: note.trim() }), ...(alone && { after: false }),
+  };
 }
 
 /** Returns the request to start a failed node of a live flow run again. */
 export const retryOf = (node: string, note: string): RerunRequest => ({ scope: 'only', only: [node], ...(note.trim() !== '' && { note: note.trim() }) });
+
+/** Returns the request to accept the failure of a node of a live flow run. */
+export const acceptOf = (node: string, note: string): RerunRequest => ({ accept: [node], ...(note.trim() !== '' && { note: note.trim() }) });
 
 export const reprocesses = ['none', 'failed', 'all'] as const;
 export type Reprocess = (typeof reprocesses)[number];

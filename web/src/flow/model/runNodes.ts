@@ -11,10 +11,14 @@ export interface RunNode {
   /** The item itself. */
   value?: string | undefined;
   status: NodeStatus;
+  /** What the step runs. */
+  kind?: string | undefined;
   reason?: Reason | undefined;
   kept?: boolean | undefined;
   /** Of a kept one: the flow run in which it ran. */
   keptFrom?: string | undefined;
+  /** Its failure was accepted: it counts as a success. */
+  accepted?: { by?: string | undefined; note?: string | undefined; at: string } | undefined;
   run?: string | undefined;
   attempt?: number | undefined;
   /** Ids of the attempts, the first one first. */

@@ -40,6 +40,8 @@ export interface NodeDrawerProps {
   command?: string | undefined;
   /** Of a kept node: the flow run in which it ran. */
   from?: string | undefined;
+  /** Who accepted its failure, and why. */
+  accepted?: { by?: string | undefined; note?: string | undefined; at: string } | undefined;
   /** Of a step that did not run because of others: the first one of them, and its address. */
   root?: { step: string; href: string } | undefined;
   /** Output values by name. */
@@ -52,6 +54,7 @@ export interface NodeDrawerProps {
   runOf?: ((item: number) => string | undefined) | undefined;
   /** Undefined where the user may not, or there is nothing to do. */
   onRerun?: (() => void) | undefined;
+  onAccept?: (() => void) | undefined;
   /** Returns what starts an item of a map again; undefined where that is not possible. */
   onRetryItem?: ((item: number) => (() => void) | undefined) | undefined;
   onApprove?: (() => void) | undefined;
@@ -60,7 +63,7 @@ export interface NodeDrawerProps {
 
 /** One node of a flow: how far it is and why, its attempts, outputs and log. It lies beside the graph. */
 export function NodeDrawer(props: NodeDrawerProps) {
-  const { graph, step: name, states, question, until, command, from, root, attempts = [], outputs = {}, values, runOf, log, onClose, onRerun, onRetryItem, onApprove, onReject } = props;
+  const { graph, step: name, states, question, until, command, from, accepted, root, attempts = [], outputs = {}, values, runOf, log, onClose, onRerun, onAccept, onRetryItem, onApprove, onReject } = props;
   const { t, i18n } = useTranslation();
   const title = useId();
   const head = useRef<HTMLHeadingElement>(null);
@@ -79,11 +82,17 @@ export function NodeDrawer(props: NodeDrawerProps) {
       </div>
       {state && <p className={classes.status}><NodeBadge status={state.status} />{state.kept && <span className="small"><Filled text={t('nodeDrawer.kept', { run: slot })}>{from === undefined ? t('nodeDrawer.earlierRun') : <PlainLink href={`/runs/${encodeURIComponent(from)}?step=${encodeURIComponent(name)}`}>{t('nodeDrawer.earlierRun')}</PlainLink>}</Filled></span>}</p>}
       {state && <Why graph={graph} step={name} state={state} states={states} root={root} />}
-      {(onApprove ?? onReject ?? onRerun) && (
+      {accepted && (
+        <p className="break small" data-accepted="">
+          <Filled text={t('nodeDrawer.accepted', { who: visible(accepted.by ?? '–'), at: slot })}><RelativeTime at={accepted.at} /></Filled>{accepted.note && <> {visible(accepted.note)}</>}
+        </p>
+      )}
+      {(onApprove ?? onReject ?? onRerun ?? onAccept) && (
         <div className={classes.acts}>
           {onApprove && <Button size="sm" onClick={onApprove}>{t('approvals.approve')}</Button>}
           {onReject && <Button size="sm" variant="default" onClick={onReject}>{t('approvals.reject')}</Button>}
           {onRerun && <Button size="sm" variant="default" onClick={onRerun}>{t('rerun.open')}</Button>}
+          {onAccept && <Button size="sm" variant="default" onClick={onAccept}>{t('rerun.acceptOpen')}</Button>}
         </div>
       )}
       <Facts

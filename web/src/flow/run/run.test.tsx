@@ -104,6 +104,43 @@ it('a failed node of a live flow run is started again, and nothing else is asked
   expect(sent).toEqual([{ scope: 'only', only: ['load'] }]);
 });
 
+it('the failure of a node of a live flow run is accepted, with a note', async () => {
+  const sent: unknown[] = [];
+  await show(
+    <RerunDialog
+      flow="etl" steps={['load']} node="load" accepts busy={false} error={null} onClose={() => undefined} onSubmit={(request) => sent.push(request)}
+      preview={async ({ accept = [] }) => ({ run: [], runTotal: 0, kept: [], keptTotal: 0, accepted: accept })}
+    />,
+  );
+  await vi.waitFor(() => expect(button('Accept')?.disabled).toBe(false));
+  expect(text()).toContain('Accept the failure of load?');
+  expect(text()).not.toContain('Nothing would run.');
+  expect(text()).toContain('1 failure is accepted:');
+  await act(async () => button('Accept')?.click());
+  expect(sent).toEqual([{ accept: ['load'] }]);
+});
+
+it('a re-run offers to accept failures and shows what may surprise', async () => {
+  await show(
+    <RerunDialog
+      flow="etl" steps={['extract', 'load']} failed={['load']} params={{ DAY: { default: '1' } }} given={{ DAY: '2' }} scope="all" busy={false} error={null} onClose={() => undefined} onSubmit={() => undefined}
+      preview={async () => ({ run: ['report'], runTotal: 1, kept: [], keptTotal: 0, warnings: [{ code: 'runs_again', text: 'report succeeded before, and runs again' }] })}
+    />,
+  );
+  await vi.waitFor(() => expect(document.querySelector('[data-warning]')?.textContent).toBe('report succeeded before, and runs again'));
+  expect([...document.querySelectorAll('input')].map(({ value }) => value)).toContain('2');
+  const scope = document.querySelector('select') as HTMLSelectElement;
+  expect([...scope.options].map(({ value }) => value)).toContain('accepted');
+});
+
+it('an accepted failure shows who accepted it and why, and one that can be accepted offers it', async () => {
+  const accept = vi.fn();
+  await show(<NodeDrawer graph={graph} step="a" accepted={{ by: 'ann', note: 'by hand', at: '2026-01-01T00:00:00Z' }} states={new Map<string, NodeState>([['a', { status: 'failed' }]])} onClose={() => undefined} onAccept={accept} />);
+  expect(document.querySelector('[data-accepted]')?.textContent).toMatch(/^Accepted by ann .* by hand$/);
+  await act(async () => button('Accept…')?.click());
+  expect(accept).toHaveBeenCalledOnce();
+});
+
 const graph = graphOf(stepsOf([{ name: 'a' }, { name: 'b', after: ['a', { step: 'c', on: 'done' }], rule: 'all_success', when: 'params.X == 1' }, { name: 'c' }, { name: 'd', approval: { text: 'Go?' } }]));
 const states = new Map<string, NodeState>([['a', { status: 'succeeded' }], ['b', { status: 'pending' }], ['c', { status: 'running' }], ['d', { status: 'waiting', items: ['failed', 'succeeded'] }]]);
 

@@ -2,7 +2,7 @@ export const flowRuns = {
   flowGrid: { title: 'Last runs', help: 'Rows: steps. Columns: the last runs, the newest at the right. A cell opens the step in its run. A cell with a frame was kept from an earlier run.', step: 'Step', empty: 'No runs yet.', none: 'Not in this run', gone: 'This step is no longer in the definition.' },
   flowTimeline: { empty: 'No step has started yet.', began: 'started after {{after}}' },
   nodeDrawer: {
-    root: 'Open step {{step}}', question: 'Question', job: 'Job', after: 'After', rule: 'Rule', cleanUp: 'Clean-up', kind: 'Kind', when: 'Condition', kept: 'Kept from {{run}}', earlierRun: 'an earlier run', lastRun: 'Show in the last run', timesOut: 'Times out', waitsFor: 'It waits for:', filter: 'Filter by status', items: 'Items', item: 'Item {{item}}', itemValue: 'Item {{item}}: {{value}}', keptShort: 'Kept',
+    root: 'Open step {{step}}', question: 'Question', job: 'Job', after: 'After', rule: 'Rule', cleanUp: 'Clean-up', kind: 'Kind', when: 'Condition', kept: 'Kept from {{run}}', earlierRun: 'an earlier run', lastRun: 'Show in the last run', timesOut: 'Times out', waitsFor: 'It waits for:', filter: 'Filter by status', items: 'Items', item: 'Item {{item}}', itemValue: 'Item {{item}}: {{value}}', keptShort: 'Kept', accepted: 'Accepted by {{who}} {{at}}.',
     more_one: 'and {{count}} more', more_other: 'and {{count}} more',
   },
   nodeTable: { step: 'Step', worker: 'Worker', status: 'Status', why: 'Reason', took: 'Duration' },
@@ -10,9 +10,9 @@ export const flowRuns = {
     listed: 'Only runs of the steps of {{run}}', oneRun: 'one flow run', pause: 'Pause', resume: 'Resume', paused: 'This flow run is paused: it starts no further steps. Steps that run continue.', statisticsOf: 'Statistics of', wholeFlow: 'The whole flow', nested: 'This step runs a flow.', openNested: 'Open its flow run', openRun: 'Open its run', otherDefinition: 'The definition of this run is not available: its steps are shown without their graph.' },
   rerun: {
     open: 'Re-run…', verb: 'Re-run', title: 'Re-run {{name}}', scope: 'What to run again', steps: 'Steps', noStep: 'No such step', definition: 'Definition', preview: 'Preview', loading: 'Loading the preview…', pickSteps: 'Choose at least one step.',
-    scopes: { failed: 'Failed steps and all after them', from: 'Some steps and all after them', only: 'Only some steps', all: 'All steps' },
+    scopes: { failed: 'Failed steps and all after them', accepted: 'Only what follows accepted steps', from: 'Some steps and all after them', only: 'Only some steps', all: 'All steps' },
     scopeHelp: {
-      failed: 'Of a map only the failed items run again. Everything else is kept.', from: 'The chosen steps, and every step that comes after one of them.', only: 'Later steps keep their results, even if these change.', all: 'Nothing is kept.',
+      failed: 'Of a map only the failed items run again. Everything else is kept.', accepted: 'Other failures are kept.', from: 'The chosen steps, and every step that comes after one of them.', only: 'Later steps keep their results, even if these change.', all: 'Nothing is kept.',
     },
     definitions: { current: 'As it is now', same: 'As in the earlier run' }, definitionHelp: { current: 'A fix takes effect.', same: 'Changes since then are ignored.' },
     runs_one: '{{count}} node would run:', runs_other: '{{count}} nodes would run:', keeps_one: '{{count}} step is kept:', keeps_other: '{{count}} steps are kept:', keepsNone: 'No step is kept.', cleanUp: '{{step}} (clean-up)', adds_one: '{{count}} step is new:', adds_other: '{{count}} steps are new:', skips_one: '{{count}} clean-up step is skipped:', skips_other: '{{count}} clean-up steps are skipped:', started: 'The re-run was requested.',
@@ -20,6 +20,7 @@ export const flowRuns = {
       failed: 'Failed workers', all: 'All workers', help: { failed: 'The others keep their results.', all: 'It runs on the workers that are eligible then.' },
       runs_one: '{{count}} worker would run it again:', runs_other: '{{count}} workers would run it again:', confirm_one: 'Re-run on {{count}} worker', confirm_other: 'Re-run on {{count}} workers',
     },
+    accepts: 'Accept failures of', acceptsHelp: 'These steps keep their status, count as successes from here on, and what depends on them runs.', accepted_one: '{{count}} failure is accepted:', accepted_other: '{{count}} failures are accepted:', accept: 'Accept', acceptOpen: 'Accept…', acceptTitle: 'Accept the failure of {{step}}?', acceptText: 'The step keeps its status and counts as a success from here on: the steps after it run. This is possible until one of them has started.', acceptNote: 'Why it counts as a success, such as: done by hand. Shown with the step and in the audit.', acceptDone: 'The failure was accepted.',
     retry: 'Start again', retryItem: 'Start again: item {{item}}', retryTitle: 'Start {{step}} again?', retryText: 'The step is started again in this flow run. This is possible until a step after it has started.', nothing: 'Nothing would run.', item: '{{step}}, item {{item}}', confirm_one: 'Re-run {{count}} node', confirm_other: 'Re-run {{count}} nodes',
   },
   backfill: {

@@ -5,7 +5,7 @@ export const flowRuns: Texts<typeof english> = {
   flowGrid: { title: '最近的运行', help: '行是步骤，列是最近的运行，最新的在右侧。单元格打开该次运行中的步骤。带边框的单元格保留自之前的运行。', step: '步骤', empty: '还没有运行。', none: '不在此次运行中', gone: '定义中已没有此步骤。' },
   flowTimeline: { empty: '还没有步骤开始。', began: '{{after}} 后开始' },
   nodeDrawer: {
-    root: '打开步骤 {{step}}', question: '问题', job: '任务', after: '前置步骤', rule: '规则', cleanUp: '清理', kind: '类型', when: '条件', kept: '保留自{{run}}', earlierRun: '之前的运行', lastRun: '在最近的运行中显示', timesOut: '超时于', waitsFor: '正在等待：', filter: '按状态筛选', items: '各项', item: '第 {{item}} 项', itemValue: '第 {{item}} 项：{{value}}', keptShort: '保留',
+    root: '打开步骤 {{step}}', question: '问题', job: '任务', after: '前置步骤', rule: '规则', cleanUp: '清理', kind: '类型', when: '条件', kept: '保留自{{run}}', earlierRun: '之前的运行', lastRun: '在最近的运行中显示', timesOut: '超时于', waitsFor: '正在等待：', filter: '按状态筛选', items: '各项', item: '第 {{item}} 项', itemValue: '第 {{item}} 项：{{value}}', keptShort: '保留', accepted: '由 {{who}} 接受，{{at}}。',
     more_one: '另有 {{count}} 个', more_other: '另有 {{count}} 个',
   },
   nodeTable: { step: '步骤', worker: '工作节点', status: '状态', why: '原因', took: '时长' },
@@ -13,9 +13,9 @@ export const flowRuns: Texts<typeof english> = {
     listed: '仅显示{{run}}中步骤的运行', oneRun: '一次流程运行', pause: '暂停', resume: '恢复', paused: '此流程运行已暂停：不再开始新的步骤。正在运行的步骤会继续。', statisticsOf: '统计对象', wholeFlow: '整个流程', nested: '此步骤运行一个流程。', openNested: '打开其流程运行', openRun: '打开其运行', otherDefinition: '此次运行的定义不可用：步骤不带流程图显示。' },
   rerun: {
     open: '重跑…', verb: '重跑', title: '重跑 {{name}}', scope: '重跑哪些', steps: '步骤', noStep: '没有此步骤', definition: '定义', preview: '预览', loading: '正在加载预览…', pickSteps: '请至少选择一个步骤。',
-    scopes: { failed: '失败的步骤及其后的所有步骤', from: '所选步骤及其后的所有步骤', only: '仅所选步骤', all: '所有步骤' },
+    scopes: { failed: '失败的步骤及其后的所有步骤', accepted: '只运行已接受步骤之后的步骤', from: '所选步骤及其后的所有步骤', only: '仅所选步骤', all: '所有步骤' },
     scopeHelp: {
-      failed: '对按列表展开的步骤，只重跑失败的项。其余全部保留。', from: '所选的步骤，以及在其之后的每个步骤。', only: '后面的步骤保留其结果，即使所选步骤的结果有变。', all: '什么都不保留。',
+      failed: '对按列表展开的步骤，只重跑失败的项。其余全部保留。', accepted: '其他失败保持不变。', from: '所选的步骤，以及在其之后的每个步骤。', only: '后面的步骤保留其结果，即使所选步骤的结果有变。', all: '什么都不保留。',
     },
     definitions: { current: '现在的定义', same: '之前运行时的定义' }, definitionHelp: { current: '修正会生效。', same: '忽略此后的更改。' },
     runs_one: '将运行 {{count}} 个节点：', runs_other: '将运行 {{count}} 个节点：', keeps_one: '保留 {{count}} 个步骤：', keeps_other: '保留 {{count}} 个步骤：', keepsNone: '不保留任何步骤。', cleanUp: '{{step}}（清理）', adds_one: '新增 {{count}} 个步骤：', adds_other: '新增 {{count}} 个步骤：', skips_one: '跳过 {{count}} 个清理步骤：', skips_other: '跳过 {{count}} 个清理步骤：', started: '已请求重跑。',
@@ -23,6 +23,7 @@ export const flowRuns: Texts<typeof english> = {
       failed: '失败的工作节点', all: '所有工作节点', help: { failed: '其余工作节点保留其结果。', all: '在届时符合条件的工作节点上运行。' },
       runs_one: '将在 {{count}} 个工作节点上重跑：', runs_other: '将在 {{count}} 个工作节点上重跑：', confirm_one: '在 {{count}} 个工作节点上重跑', confirm_other: '在 {{count}} 个工作节点上重跑',
     },
+    accepts: '接受失败', acceptsHelp: '这些步骤保持其状态，从此视为成功，依赖它们的步骤会运行。', accepted_one: '接受 {{count}} 个失败：', accepted_other: '接受 {{count}} 个失败：', accept: '接受', acceptOpen: '接受…', acceptTitle: '接受 {{step}} 的失败？', acceptText: '此步骤保持其状态，从此视为成功：其后的步骤会运行。在它们中的任何一个开始之前可以这样做。', acceptNote: '为何视为成功，例如：已手工完成。显示在步骤和审计中。', acceptDone: '已接受该失败。',
     retry: '重新开始', retryItem: '重新开始：第 {{item}} 项', retryTitle: '重新开始 {{step}}？', retryText: '此步骤在此次流程运行中重新开始。在其后的步骤开始之前可以这样做。', nothing: '没有要运行的。', item: '{{step}} 的第 {{item}} 项', confirm_one: '重跑 {{count}} 个节点', confirm_other: '重跑 {{count}} 个节点',
   },
   backfill: {

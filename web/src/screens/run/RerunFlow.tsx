@@ -2,7 +2,7 @@ import { Button } from '@mantine/core';
 import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { previewRerun, useRerunFlow } from '../../api/flowRuns.ts';
+import { previewRerun, useRerunFlow, useRunNodes } from '../../api/flowRuns.ts';
 import { useJob } from '../../api/jobs.ts';
 import { isTerminal, useAttempts } from '../../api/runs.ts';
 import type { Job, Run } from '../../api/types.ts';
@@ -22,6 +22,8 @@ export interface RerunAsked {
   scope?: RerunScope;
   steps?: readonly string[];
   node?: string;
+  /** The failure of the node is to be accepted. */
+  accepts?: boolean;
 }
 
 /** Returns the flow of a flow run that can be re-run: it still exists, and no later attempt does. */
@@ -43,19 +45,22 @@ export function RerunFlow({ run, asked, onClose }: { run: Run; asked: RerunAsked
   const { t } = useTranslation();
   const navigate = useNavigate();
   const again = useRerunFlow(run.id);
+  const nodes = useRunNodes(run.id, false, asked.node === undefined && !run.spread).data?.items ?? [];
+  const cleanUps = new Set((asked.job.steps ?? []).filter((step) => step.finally).map(({ name }) => name));
+  const failed = nodes.filter((node) => node.item === undefined && node.class === 'failure' && node.status !== 'skipped' && node.kind !== 'approval' && !cleanUps.has(node.step)).map(({ step }) => step);
   // After an error the same request is repeated.
   const [key, setKey] = useState(newKey);
   const submit = (order: RerunRequest) => again.mutate({ order, key }, {
     onSuccess: (accepted) => {
       setKey(newKey());
       onClose();
-      showNotice(t, t('rerun.started'));
+      showNotice(t, t(asked.accepts ? 'rerun.acceptDone' : 'rerun.started'));
       if (asked.node === undefined && accepted.run !== undefined) void navigate({ to: '/runs/$id', params: { id: accepted.run }, search: {} });
     },
   });
   return (
     <RerunDialog
-      flow={run.jobTitle ?? run.job} steps={(asked.job.steps ?? []).map(({ name }) => name)} ofWorkers={run.spread !== undefined} scope={asked.scope} picked={asked.steps} node={asked.node} followers={asked.job.meta.children} busy={again.isPending} error={again.error}
+      flow={run.jobTitle ?? run.job} steps={(asked.job.steps ?? []).map(({ name }) => name)} ofWorkers={run.spread !== undefined} scope={asked.scope} picked={asked.steps} node={asked.node} accepts={asked.accepts} failed={failed} params={asked.job.params} given={run.params} followers={asked.job.meta.children} busy={again.isPending} error={again.error}
       preview={async (order) => onWorkers(run, (await previewRerun(run.id, order)) ?? nothing)} onSubmit={submit} onClose={onClose}
     />
   );
