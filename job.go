@@ -129,8 +129,18 @@ type ForEach struct {
 
 // Approval makes a step wait for an operator.
 type Approval struct {
-	Text    string `json:"text"`
-	Timeout string `json:"timeout,omitempty"`
+	Text       string           `json:"text"`
+	Timeout    string           `json:"timeout,omitempty"`
+	OnTimeout  string           `json:"onTimeout,omitempty"`
+	Approvers  *Approvers       `json:"approvers,omitempty"`
+	NotStarter bool             `json:"notStarter,omitempty"`
+	Params     map[string]Param `json:"params,omitempty"`
+}
+
+// Approvers are those who may answer an approval.
+type Approvers struct {
+	Role  string `json:"role,omitempty"`
+	Group string `json:"group,omitempty"`
 }
 
 // Output is an output of a run.

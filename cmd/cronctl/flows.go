@@ -4,7 +4,9 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -22,9 +24,10 @@ func approvalResource() *resource {
 			short:   "List steps of flows that wait for an approval",
 			example: "  cronctl get approvals --job nightly-etl",
 		},
-		columns: columnsOf("FLOW,STEP,RUN,SINCE,DEADLINE,TEXT,+GROUP", func(a *apiclient.PendingApproval,
-			_ bool) []any {
-			return []any{a.Flow, a.Step, a.Run, a.Since, a.Deadline, a.Text, a.Group}
+		columns: columnsOf("FLOW,STEP,RUN,SINCE,DEADLINE,ANSWER,TEXT,+GROUP,+APPROVERS,+PARAMS", func(
+			a *apiclient.PendingApproval, _ bool) []any {
+			return []any{a.Flow, a.Step, a.Run, a.Since, a.Deadline, answers(a), a.Text, a.Group, asked(a),
+				paramNames(a)}
 		}),
 		list: some((*client).ListApprovals),
 		filters: filters{{name: "job", help: "only approvals of this flow"}, {name: "group",
@@ -165,24 +168,30 @@ ended, and exits with 0 if the run succeeded and 1 if not. An interrupt does not
 }
 
 func (c *cli) approve() *cobra.Command {
-	return c.answerStep("approve", "Approve a step of a flow run", "approved",
+	cmd, params := c.answerStep("approve", "Approve a step of a flow run", "approved",
 		func(api *client, ctx context.Context, run string, r apiclient.AnswerRequest, e ...edit) (*http.Response,
 			error) {
 			return api.ApproveStep(ctx, run, r, e...)
 		})
+	cmd.Flags().StringArrayVar(params, "param", nil,
+		"value of a parameter of the approval, NAME=VALUE; may be repeated")
+	cmd.Example += "\n  cronctl approve RUN publish --param TICKET=FIN-7"
+	return cmd
 }
 
 func (c *cli) reject() *cobra.Command {
-	return c.answerStep("reject", "Reject a step of a flow run: it fails", "rejected",
+	cmd, _ := c.answerStep("reject", "Reject a step of a flow run: it fails", "rejected",
 		func(api *client, ctx context.Context, run string, r apiclient.AnswerRequest, e ...edit) (*http.Response,
 			error) {
 			return api.RejectStep(ctx, run, r, e...)
 		})
+	return cmd
 }
 
 func (c *cli) answerStep(use, short, done string, send func(*client, context.Context, string, apiclient.AnswerRequest,
-	...edit) (*http.Response, error)) *cobra.Command {
+	...edit) (*http.Response, error)) (*cobra.Command, *[]string) {
 	var note string
+	var given []string
 	cmd := &cobra.Command{
 		Use:     use + " RUN STEP",
 		Short:   short,
@@ -190,8 +199,15 @@ func (c *cli) answerStep(use, short, done string, send func(*client, context.Con
 		Example: "  cronctl get approvals\n  cronctl " + use + " RUN publish --note 'checked by hand'",
 		Args:    cobra.ExactArgs(2),
 		RunE: c.online(func(ctx context.Context, api *apiclient.API, args []string) error {
-			if _, err := apiclient.Read(send(api.Client, ctx, args[0],
-				apiclient.AnswerRequest{Step: args[1], Note: set(note)})); err != nil {
+			request := apiclient.AnswerRequest{Step: args[1], Note: set(note)}
+			if len(given) > 0 {
+				params, err := pairs("param", given)
+				if err != nil {
+					return err
+				}
+				request.Params = &params
+			}
+			if _, err := apiclient.Read(send(api.Client, ctx, args[0], request)); err != nil {
 				return err
 			}
 			fmt.Fprintf(c.stdout, "%s %s of %s\n", done, args[1], args[0])
@@ -199,7 +215,44 @@ func (c *cli) answerStep(use, short, done string, send func(*client, context.Con
 		}),
 	}
 	cmd.Flags().StringVar(&note, "note", "", "reason; shown with the step")
-	return cmd
+	return cmd, &given
+}
+
+// asked describes who may answer an approval, and what who approves fills in.
+func asked(a *apiclient.PendingApproval) string {
+	var all []string
+	if by := a.Approvers; by != nil && by.Group != nil {
+		all = append(all, "group "+*by.Group)
+	}
+	if by := a.Approvers; by != nil && by.Role != nil {
+		all = append(all, "role "+string(*by.Role))
+	}
+	if a.NotStarter != nil && *a.NotStarter {
+		all = append(all, "not the starter")
+	}
+	if len(all) == 0 {
+		return "operators"
+	}
+	return strings.Join(all, ", ")
+}
+
+// answers describes how the caller may answer an approval.
+func answers(a *apiclient.PendingApproval) string {
+	switch {
+	case a.MayAnswer == nil || !*a.MayAnswer:
+		return "no"
+	case a.Barred != nil && *a.Barred:
+		return "reject only"
+	}
+	return "yes"
+}
+
+// paramNames returns the parameters of an approval, sorted.
+func paramNames(a *apiclient.PendingApproval) string {
+	if a.Params == nil {
+		return ""
+	}
+	return strings.Join(slices.Sorted(maps.Keys(*a.Params)), ", ")
 }
 
 // flowRunsOf returns the ids of arguments of the form run/ID; ok is false if there are none.

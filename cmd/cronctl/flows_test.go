@@ -36,14 +36,18 @@ func (f *fakes) PauseRun(_ context.Context, _ common.Actor, run string, paused b
 	return nil
 }
 
-func (f *fakes) Answer(_ context.Context, _ common.Actor, run, step string, approve bool, note string) error {
+func (f *fakes) Answer(_ context.Context, _ common.Actor, run string, a common.Answer,
+	_ func(*common.FlowWait) error) error {
 	verdict := "rejected"
-	if approve {
+	if a.Approve {
 		verdict = "approved"
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.flows.answers = append(f.flows.answers, strings.Join([]string{run, step, verdict, note}, " "))
+	f.flows.answers = append(f.flows.answers, strings.Join([]string{run, a.Step, verdict, a.Note}, " "))
+	for name, value := range a.Params {
+		f.flows.answers = append(f.flows.answers, name+" is "+value)
+	}
 	return nil
 }
 
@@ -129,16 +133,28 @@ func TestApprovals(t *testing.T) {
 	s := withFlowRun(t)
 	s.flows.waits = []common.FlowWait{{Flow: common.FlowNode{Job: "etl", Run: flowRunID, Node: "publish"}, Fire: "u.n2",
 		Text: "Publish?", Since: time.Now()}}
-	if out := s.run("get", "approvals").want(t, 0).out; !strings.Contains(out, "publish") || !strings.Contains(out,
-		"Publish?") {
-		t.Error(out)
-	}
+	s.run("get", "approvals").want(t, 0, "publish", "Publish?", "yes")
+	wait := &s.flows.waits[0]
+	wait.NotStarter, wait.StartedBy, wait.Params = true, "tester", common.Params{"TO": {}}
+	wait.Starters = []string{"token/operator"}
+	wait.Approvers = &common.Approvers{Role: "operator"}
+	s.run("get", "approvals", "-o", "wide").want(t, 0, "ANSWER", "role operator, not the starter", "TO")
+	wait.Approvers = &common.Approvers{Group: "finance"}
+	s.run("get", "approvals", "-o", "wide").want(t, 0, "no ", "group finance, not the starter")
+	*wait = common.FlowWait{Flow: wait.Flow, Fire: wait.Fire}
 	s.run("approve", flowRunID, "publish", "--note", "checked").want(t, 0)
 	s.run("reject", flowRunID, "publish").want(t, 0)
 	if got := strings.Join(s.flows.answers, "; "); got != flowRunID+" publish approved checked; "+flowRunID+
 		" publish rejected " {
 		t.Error(got)
 	}
+	s.flows.answers = nil
+	s.run("approve", flowRunID, "publish", "--param", "TO=a b=c").want(t, 0)
+	if got := strings.Join(s.flows.answers, "; "); got != flowRunID+" publish approved ; TO is a b=c" {
+		t.Error(got)
+	}
+	s.run("approve", flowRunID, "publish", "--param", "TO").want(t, exitUsage, "NAME=VALUE")
+	s.run("reject", flowRunID, "publish", "--param", "TO=x").want(t, exitUsage)
 }
 
 func TestNodes_ShowWhoAnsweredAnApproval(t *testing.T) {

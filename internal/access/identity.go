@@ -18,6 +18,18 @@ type Identity struct {
 	Grants    map[string]Role
 	Session   bool      // authenticated by a session, not by the token itself
 	ExpiresAt time.Time // of the session or token; zero if it does not expire
+
+	// granted holds the grants without what follows from the role everywhere; nil if the two are the same.
+	granted map[string]Role
+}
+
+// Member returns the highest role that was granted for a group by its name, which makes the identity a member of the
+// group; "" for none. A role everywhere does not.
+func (i *Identity) Member(group string) Role {
+	if i.granted != nil {
+		return i.granted[group]
+	}
+	return i.Grants[group]
 }
 
 // In returns the highest role for the jobs of a group. Jobs without a group ("") have no grants of
@@ -51,9 +63,12 @@ func (i *Identity) Somewhere(need Role) bool {
 // to these groups.
 func (i Identity) Within(role Role, groups []string) Identity {
 	all := i
-	i.Role, i.Grants = "", map[string]Role{}
+	i.Role, i.Grants, i.granted = "", map[string]Role{}, map[string]Role{}
 	if len(groups) > 0 {
 		for _, group := range groups {
+			if least := lower(role, all.Member(group)); group != "" && least != "" {
+				i.granted[group] = least
+			}
 			if least := lower(role, all.In(group)); group != "" && least != "" {
 				i.Grants[group] = least
 			}
@@ -62,6 +77,9 @@ func (i Identity) Within(role Role, groups []string) Identity {
 	}
 	i.Role = lower(role, all.Role)
 	for group := range all.Grants {
+		if least := lower(role, all.Member(group)); group != "" && least != "" {
+			i.granted[group] = least
+		}
 		if least := lower(role, all.In(group)); group != "" && least != "" && least != i.Role {
 			i.Grants[group] = least
 		}

@@ -139,3 +139,42 @@ func TestToken_HasAtMostTheRightsOfItsOwner(t *testing.T) {
 		t.Errorf("identity of a token without owner: %+v, %v", who, ok)
 	}
 }
+
+// A member of a group is who was granted a role in it: a role everywhere makes no one a member, however a token is
+// limited.
+func TestIdentity_Member(t *testing.T) {
+	ann := access.UserRecord{ID: "1", Name: "ann", Role: access.Operator,
+		Groups: map[string]access.Role{"finance": access.Editor, "reports": access.Viewer}}
+	of := func(owner *access.UserRecord, role access.Role, groups ...string) access.Identity {
+		record := access.TokenRecord{ID: "t", Name: "t", Role: role, Groups: groups}
+		if owner != nil {
+			record.User, record.UserID = owner.Name, owner.ID
+		}
+		who, ok := record.Identity(owner)
+		if !ok {
+			t.Fatal("the token is not valid")
+		}
+		return who
+	}
+	for name, c := range map[string]struct {
+		who   access.Identity
+		group string
+		want  access.Role
+	}{
+		"granted":                          {ann.Identity(), "finance", access.Editor},
+		"a lower one than everywhere":      {ann.Identity(), "reports", access.Viewer},
+		"everywhere":                       {ann.Identity(), "other", ""},
+		"her token":                        {of(&ann, access.Operator), "finance", access.Operator},
+		"her token, everywhere":            {of(&ann, access.Operator), "other", ""},
+		"her token of a group":             {of(&ann, access.Editor, "finance"), "finance", access.Editor},
+		"her token, of another":            {of(&ann, access.Editor, "finance"), "reports", ""},
+		"her token of a group, everywhere": {of(&ann, access.Operator, "other"), "other", ""},
+		"her token, a lower one":           {of(&ann, access.Operator, "reports"), "reports", access.Viewer},
+		"a token of no user":               {of(nil, access.Admin), "finance", ""},
+		"a token of no user, of a group":   {of(nil, access.Operator, "finance"), "finance", access.Operator},
+	} {
+		if got := c.who.Member(c.group); got != c.want {
+			t.Errorf("%s: %q, want %q", name, got, c.want)
+		}
+	}
+}

@@ -137,6 +137,9 @@ func (r *TokenRecord) Identity(owner *UserRecord) (who Identity, ok bool) {
 		who = owner.Identity()
 	}
 	who = who.Within(r.Role, r.Groups)
+	if r.UserID == "" { // its groups were granted to the token itself
+		who.granted = nil
+	}
 	who.Token, who.ExpiresAt = r.ID, r.ExpiresAt
 	return who, true
 }

@@ -68,6 +68,45 @@ func (e AppliedResult) Valid() bool {
 	}
 }
 
+// Defines values for ApprovalOnTimeout.
+const (
+	ApprovalOnTimeoutFail ApprovalOnTimeout = "fail"
+	ApprovalOnTimeoutSkip ApprovalOnTimeout = "skip"
+)
+
+// Valid indicates whether the value is a known member of the ApprovalOnTimeout enum.
+func (e ApprovalOnTimeout) Valid() bool {
+	switch e {
+	case ApprovalOnTimeoutFail:
+		return true
+	case ApprovalOnTimeoutSkip:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for ApproversRole.
+const (
+	ApproversRoleAdmin    ApproversRole = "admin"
+	ApproversRoleEditor   ApproversRole = "editor"
+	ApproversRoleOperator ApproversRole = "operator"
+)
+
+// Valid indicates whether the value is a known member of the ApproversRole enum.
+func (e ApproversRole) Valid() bool {
+	switch e {
+	case ApproversRoleAdmin:
+		return true
+	case ApproversRoleEditor:
+		return true
+	case ApproversRoleOperator:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for AuditFaultCode.
 const (
 	AuditFaultCodeAltered AuditFaultCode = "altered"
@@ -2060,6 +2099,24 @@ func (e OverviewLogStore) Valid() bool {
 	}
 }
 
+// Defines values for PendingApprovalOnTimeout.
+const (
+	PendingApprovalOnTimeoutFail PendingApprovalOnTimeout = "fail"
+	PendingApprovalOnTimeoutSkip PendingApprovalOnTimeout = "skip"
+)
+
+// Valid indicates whether the value is a known member of the PendingApprovalOnTimeout enum.
+func (e PendingApprovalOnTimeout) Valid() bool {
+	switch e {
+	case PendingApprovalOnTimeoutFail:
+		return true
+	case PendingApprovalOnTimeoutSkip:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for PlacementStrategy.
 const (
 	Any    PlacementStrategy = "any"
@@ -3577,6 +3634,9 @@ type AnswerRequest struct {
 	// Note Reason; shown with the step.
 	Note *string `json:"note,omitempty"`
 
+	// Params Values of the approval's parameters, if it is approved.
+	Params *map[string]string `json:"params,omitempty"`
+
 	// Step Name of the step.
 	Step string `json:"step"`
 }
@@ -3635,14 +3695,42 @@ type ApplyRequest struct {
 
 // Approval defines model for Approval.
 type Approval struct {
-	// Text The question to the operator.
+	Approvers *Approvers `json:"approvers,omitempty"`
+
+	// NotStarter Who started the flow run, or one that it is nested in, may not approve the step; rejecting it is allowed.
+	NotStarter *bool `json:"notStarter,omitempty"`
+
+	// OnTimeout What becomes of the step then: it fails as timed_out, or is skipped. Default: fail.
+	OnTimeout *ApprovalOnTimeout `json:"onTimeout,omitempty"`
+
+	// Params Values that the person who approves fills in, by name: outputs of the step.
+	Params *map[string]Param `json:"params,omitempty"`
+
+	// Text The question. It may contain ${{ steps.NAME.outputs.KEY }}.
 	Text string `json:"text"`
 
-	// Timeout The step times out after this time. Default: none.
+	// Timeout The step times out after this time. Default: 24h.
 	//
 	// Example: 8h
 	Timeout *string `json:"timeout,omitempty"`
 }
+
+// ApprovalOnTimeout What becomes of the step then: it fails as timed_out, or is skipped. Default: fail.
+type ApprovalOnTimeout string
+
+// Approvers defines model for Approvers.
+type Approvers struct {
+	// Group Members of this group only: users who were granted the role in it. A role everywhere is none. Default: who has the role in the group of the flow, or everywhere.
+	//
+	// Example: finance
+	Group *string `json:"group,omitempty"`
+
+	// Role The least role. Default: operator.
+	Role *ApproversRole `json:"role,omitempty"`
+}
+
+// ApproversRole The least role. Default: operator.
+type ApproversRole string
 
 // AuditActor defines model for AuditActor.
 type AuditActor struct {
@@ -6810,6 +6898,11 @@ type Peak struct {
 
 // PendingApproval defines model for PendingApproval.
 type PendingApproval struct {
+	Approvers *Approvers `json:"approvers,omitempty"`
+
+	// Barred You may not approve it, because you have started the flow run, or one that it is nested in.
+	Barred *bool `json:"barred,omitempty"`
+
 	// Deadline When it times out; absent if it does not.
 	Deadline *time.Time `json:"deadline,omitempty"`
 
@@ -6818,8 +6911,17 @@ type PendingApproval struct {
 	FlowTitle *string `json:"flowTitle,omitempty"`
 	Group     *string `json:"group,omitempty"`
 
-	// MayAnswer You have the role to approve or reject it.
+	// MayAnswer You are one of those who may answer it: you may reject it, and approve it unless barred is set.
 	MayAnswer *bool `json:"mayAnswer,omitempty"`
+
+	// NotStarter Who started the flow run may not approve it.
+	NotStarter *bool `json:"notStarter,omitempty"`
+
+	// OnTimeout What becomes of the step if it times out. Default: fail.
+	OnTimeout *PendingApprovalOnTimeout `json:"onTimeout,omitempty"`
+
+	// Params Values that an approval needs, by name.
+	Params *map[string]Param `json:"params,omitempty"`
 
 	// PlannedAt Planned time of the flow run.
 	PlannedAt time.Time `json:"plannedAt"`
@@ -6834,6 +6936,9 @@ type PendingApproval struct {
 	// Text The question; empty without a role in the flow's group.
 	Text string `json:"text"`
 }
+
+// PendingApprovalOnTimeout What becomes of the step if it times out. Default: fail.
+type PendingApprovalOnTimeout string
 
 // PileUp defines model for PileUp.
 type PileUp struct {

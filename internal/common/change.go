@@ -2,6 +2,7 @@ package common
 
 import (
 	"encoding/json"
+	"slices"
 	"time"
 )
 
@@ -12,6 +13,27 @@ type Actor struct {
 	User   string `json:"user,omitempty" doc:"The user, if any."`
 	Token  string `json:"token,omitempty" doc:"Id of the token used, if any."`
 	Note   string `json:"note,omitempty" doc:"Reason given."`
+}
+
+// Starters returns the persons who started something that others have started so far.
+func (a *Actor) Starters(others []string) []string {
+	who := a.Person()
+	if who == "" || slices.Contains(others, who) {
+		return others
+	}
+	return append(slices.Clone(others), who)
+}
+
+// Person identifies who an actor is: a user with all of their tokens and sessions, or a token that belongs to no user.
+// It is empty for a process.
+func (a *Actor) Person() string {
+	switch {
+	case a.User != "":
+		return a.User
+	case a.Token != "":
+		return "token/" + a.Token
+	}
+	return ""
 }
 
 // Change is the value of /cron/changes/<id>, an audit entry: who changed what, with the object before and after.

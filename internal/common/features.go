@@ -68,12 +68,16 @@ const FeatureAccept = "accept"
 // Trigger.NoAfter. Masters store it with the job of such a request.
 const FeatureNoAfter = "noafter"
 
+// FeatureApprovals: the worker keeps who may answer an approval, its parameters, the values in its text, and what
+// becomes of it without an answer, which is its end after a day unless it has a timeout; see Approval.
+const FeatureApprovals = "approvals"
+
 // Features returns the features of the workers of this version. A worker that lacks one that a job needs would not run
 // it as defined.
 var Features = [...]string{FeatureDetach, FeatureSecrets, FeatureMemoryMax, FeatureTasksMax, FeatureOutputs,
 	FeatureFlows, FeatureAfter, FeatureSuccesses, FeatureTypes, FeatureSpread, FeatureDaemon, FeatureSchedules,
 	FeaturePools, FeatureValues, FeatureFinally, FeatureJoins, FeatureFlowRetry, FeatureNested, FeatureAccept,
-	FeatureNoAfter}
+	FeatureNoAfter, FeatureApprovals}
 
 // Adding returns features with a further one.
 func Adding(features []string, further string) []string {

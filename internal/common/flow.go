@@ -139,9 +139,3 @@ type ForEach struct {
 
 // Variable returns the name of the variable that holds the item.
 func (f *ForEach) Variable() string { return or(f.As, DefaultItemName) }
-
-// Approval makes a step wait until an operator approves or rejects it.
-type Approval struct {
-	Text    string   `json:"text" maxLength:"500" doc:"The question to the operator."`
-	Timeout Duration `json:"timeout,omitempty" doc:"The step times out after this time. Default: none." example:"8h"`
-}

@@ -53,6 +53,7 @@ type Head struct {
 	Cause       Cause             `json:"cause"`
 	Origin      Cause             `json:"origin,omitempty"` // of a retry: the cause of the attempt before its retries
 	By          string            `json:"by,omitempty"`
+	Starters    []string          `json:"starters,omitempty"` // persons who started it, and those around it
 	Note        string            `json:"note,omitempty"`
 	NoAfter     bool              `json:"noAfter,omitempty"`  // that of the trigger
 	Parents     []ParentRun       `json:"parents,omitempty"`  // those of the trigger
@@ -151,6 +152,7 @@ func (h *Head) Next(notBefore time.Time, keep *Base) *Trigger {
 		Parents:   h.Parents,
 		Params:    h.Params,
 		Schedule:  h.Schedule,
+		Starters:  h.Starters,
 		Flow:      h.Parent,
 		Digest:    h.Digest,
 		Needs:     h.Needs,

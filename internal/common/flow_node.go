@@ -118,7 +118,8 @@ func ClassOf(status Status, reason string) Class {
 	case status == StatusSucceeded:
 		return ClassSuccess
 	case status == StatusSkipped && (reason == ReasonWhenFalse || reason == ReasonUpstreamSkipped ||
-		reason == ReasonRuleUnmet || reason == ReasonMapStopped || reason == ReasonFunctionSkipped):
+		reason == ReasonRuleUnmet || reason == ReasonMapStopped || reason == ReasonFunctionSkipped ||
+		reason == ReasonNotAnswered):
 		return ClassSkipped
 	default:
 		return ClassFailure

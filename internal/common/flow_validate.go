@@ -1,6 +1,9 @@
 package common
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // FlowFaults returns all faults of the job's own fields, where it is a flow and has steps in place of a command.
 // Locations are the names of the JSON fields.
@@ -75,5 +78,44 @@ func (a *Approval) ApprovalFaults() Faults {
 	}
 	c.line("approval.text", a.Text, MaxPauseNote)
 	c.duration("approval.timeout", a.Timeout, time.Second, MaxTimeout)
+	if a.OnTimeout != "" && !slices.Contains(OnTimeouts[:], a.OnTimeout) {
+		c.add("approval.onTimeout", "enum", string(a.OnTimeout), "must be one of fail, skip").
+			With("allowed", "fail, skip")
+	}
+	if by := a.Approvers; by != nil {
+		if by.Role != "" && !slices.Contains(ApproverRoles[:], by.Role) {
+			c.add("approval.approvers.role", "enum", by.Role, "must be one of operator, editor, admin").
+				With("allowed", "operator, editor, admin")
+		}
+		if by.Group != "" && !ValidName(by.Group) {
+			c.add("approval.approvers.group", "name", by.Group, "%s", NameRule)
+		}
+		if *by == (Approvers{}) {
+			c.add("approval.approvers", "required", nil, "must have a role or a group")
+		}
+	}
+	a.paramFaults(c)
 	return c.faults
+}
+
+// paramFaults checks the parameters, which are outputs of the step as well.
+func (a *Approval) paramFaults(c *checker) {
+	declared := &Job{Params: make(Params, len(a.Params))}
+	for name, p := range a.Params {
+		if p.Default == "" && p.Asked() { // it has to be filled in
+			if _, err := p.pattern(); err == nil {
+				p.Pattern = ""
+			}
+		}
+		declared.Params[name] = p
+		if envPattern.MatchString(name) && !ValidOutput(name) {
+			c.add("approval.params", "env_name", name, "names must have at most 63 characters")
+		}
+	}
+	own := &checker{}
+	declared.paramFaults(own)
+	for _, f := range own.faults {
+		f.Location = "approval." + f.Location
+		c.faults = append(c.faults, f)
+	}
 }

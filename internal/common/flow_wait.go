@@ -1,6 +1,9 @@
 package common
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // FlowWait is the value of /cron/flowwaits/<flow>/<run>.<step>: an approval that waits for an operator.
 type FlowWait struct {
@@ -9,21 +12,50 @@ type FlowWait struct {
 	Fire      string     `json:"fire"`
 	Attempt   int        `json:"attempt,omitempty"` // 0: the first
 	PlannedAt time.Time  `json:"plannedAt"`
-	Text      string     `json:"text"`
+	Text      string     `json:"text"` // with the values of its references
 	Since     time.Time  `json:"since"`
 	Deadline  *time.Time `json:"deadline,omitempty"` // nil: it waits without a limit
 	Notified  []string   `json:"notified,omitempty"` // channels that were notified of it
+
+	OnTimeout  OnTimeout  `json:"onTimeout,omitempty"`
+	Approvers  *Approvers `json:"approvers,omitempty"`
+	NotStarter bool       `json:"notStarter,omitempty"`
+	Params     Params     `json:"params,omitempty"`
+	// Starters are the persons who started the flow run and those that it is nested in; see Actor.Person. StartedBy is
+	// the name of the one who started the flow run, for those that a worker of an earlier version began.
+	Starters  []string `json:"starters,omitempty"`
+	StartedBy string   `json:"startedBy,omitempty"`
 }
 
-// NewFlowWait returns the pending approval of a step.
-func NewFlowWait(run *FlowRun, of *FlowNode, a *Approval, now time.Time) FlowWait {
-	wait := FlowWait{Flow: *of, Group: run.Group, Fire: NodeFire(run.UID, run.Run, of.Node), PlannedAt: run.PlannedAt,
-		Text: a.Text, Since: now}
-	if limit := a.Timeout.Or(0); limit > 0 {
-		deadline := now.Add(limit)
-		wait.Deadline = &deadline
+// NewFlowWait returns the pending approval of a step with a text.
+func NewFlowWait(run *FlowRun, of *FlowNode, a *Approval, text string, now time.Time) FlowWait {
+	deadline := now.Add(a.Limit())
+	return FlowWait{Flow: *of, Group: run.Group, Fire: NodeFire(run.UID, run.Run, of.Node), PlannedAt: run.PlannedAt,
+		Text: text, Since: now, Deadline: &deadline, OnTimeout: a.OnTimeout, Approvers: a.Approvers,
+		NotStarter: a.NotStarter, Params: a.Params, Starters: run.Starters, StartedBy: run.By}
+}
+
+// Bars reports whether an actor may not approve the step, having started the flow run.
+func (w *FlowWait) Bars(a Actor) bool {
+	if !w.NotStarter {
+		return false
 	}
-	return wait
+	if len(w.Starters) > 0 {
+		return slices.Contains(w.Starters, a.Person())
+	}
+	return w.StartedBy != "" && w.StartedBy == a.Name
+}
+
+// Expired returns the outcome of the approval after its time.
+func (w *FlowWait) Expired(now time.Time) Run {
+	run := w.AsRun()
+	since := w.Since
+	run.StartedAt, run.EndedAt, run.Status = &since, &now, StatusTimedOut
+	run.Reason = &Reason{Code: ReasonTimeout, Text: "it was not answered in time"}
+	if w.OnTimeout == TimeoutSkips {
+		run.Status, run.Reason.Code = StatusSkipped, ReasonNotAnswered
+	}
+	return run
 }
 
 // AsRun returns the approval as a run that waits.
@@ -35,4 +67,12 @@ func (w *FlowWait) AsRun() Run {
 	return Run{ID: RunID(w.Fire, attempt), Job: StepJob(w.Flow.Job, w.Flow.Node), JobUID: w.Flow.UID, Group: w.Group,
 		Fire: w.Fire, PlannedAt: w.PlannedAt, ReadyAt: &since, Cause: cause, Attempt: attempt, Status: StatusWaiting,
 		Reason: &Reason{Code: ReasonApproval, Data: map[string]string{"text": w.Text}, Text: w.Text}, Flow: &w.Flow}
+}
+
+// Answer approves or rejects a step that waits for it.
+type Answer struct {
+	Step    string
+	Approve bool
+	Note    string
+	Params  map[string]string // of an approval: values of its parameters
 }

@@ -69,6 +69,7 @@ const (
 	ReasonApproved          = "approved"           // an operator approved it
 	ReasonBackfillFailed    = "backfill_failed"    // fires of the backfill have failed
 	ReasonRejected          = "rejected"           // an operator rejected the approval
+	ReasonNotAnswered       = "not_answered"       // the approval was not answered in time, and is then skipped
 	ReasonWaitsForSteps     = "waits_for_steps"    // it waits for steps before it
 	ReasonWaitsForMain      = "waits_for_main"     // a clean-up step waits for the end of all other steps
 	ReasonNodeLimit         = "node_limit"         // as many nodes run as may

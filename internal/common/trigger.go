@@ -13,10 +13,12 @@ type Trigger struct {
 	Attempt   int       `json:"attempt"`
 	After     Status    `json:"after,omitempty"` // outcome of the previous attempt
 	// Base is the number of attempts before a re-run that a user requested: retries count from there.
-	Base      int       `json:"base,omitempty"`
-	Cause     Cause     `json:"cause"`
-	By        string    `json:"by,omitempty"`
-	Note      string    `json:"note,omitempty"`
+	Base  int    `json:"base,omitempty"`
+	Cause Cause  `json:"cause"`
+	By    string `json:"by,omitempty"`
+	Note  string `json:"note,omitempty"`
+	// Starters are the persons who requested the run, and the flow runs that it is nested in; see Actor.Person.
+	Starters  []string  `json:"starters,omitempty"`
 	NotBefore time.Time `json:"notBefore"`
 	// NoAfter reports that its success starts no jobs that name its job in after.
 	NoAfter bool `json:"noAfter,omitempty"`

@@ -250,8 +250,11 @@ func (d *Dispatcher) headOf(f *scheduler.Fire, r *common.Record) (head *common.H
 		head.Digest, head.Base, head.Origin = t.Digest, t.Keep, t.Origin
 		head.Needs = f.FlowNeeds()
 	}
+	if t := f.Trigger; t != nil {
+		head.Starters = t.Starters
+	}
 	if head.NoAfter && !slices.Contains(head.Needs, common.FeatureNoAfter) {
-		head.Needs = append(slices.Clone(head.Needs), common.FeatureNoAfter)
+		head.Needs = common.Adding(head.Needs, common.FeatureNoAfter)
 	}
 	if f.Flow.Timeout > 0 {
 		head.Deadline = r.ClaimedAt.Add(f.Flow.Timeout)

@@ -311,8 +311,12 @@ func TestClaim_ReRunOfAFlow_KeepsWhatItsTriggerNames(t *testing.T) {
 		whole.Flow.Needs, whole.Trigger.NoAfter = []string{common.FeatureFinally}, true
 		whole.Trigger.Parents = []common.ParentRun{{Job: "p", Run: "p.t1.1"}}
 		part.Trigger.Digest, part.Trigger.Keep = "then", &common.Base{Run: "before", Kept: common.Bits{5}}
+		part.Trigger.Starters = []string{"ada"}
 		r.hand(whole, part)
 		for _, c := range r.claimer.claims() {
+			if len(c.Head.Starters) > 0 != (c.Job == "part") {
+				t.Errorf("%s was started by %q", c.Job, c.Head.Starters)
+			}
 			digest, keep := "now", (*common.Base)(nil)
 			if c.Job == "part" {
 				digest, keep = "then", part.Trigger.Keep

@@ -89,7 +89,12 @@ func (b *builder) reference(location string, ref reference, list bool) int32 {
 		case isMap:
 			fault = "is not available: later steps can read items and failed of a step with forEach"
 		case kind == common.ApprovalStep:
-			fault = "is not available: an approval has no outputs"
+			outputs := def.Approval.Outputs()
+			if _, known := outputs[ref.key]; !known {
+				fault, hint = "is not a parameter of the approval", hintOutput(location, ref, outputs)
+			} else if list {
+				fault = "is not a list"
+			}
 		case kind == common.JoinStep:
 			fault = "is not available: a step with join has no outputs"
 		case kind == common.JobStep:

@@ -77,9 +77,9 @@ func (p *planner) fact(base *common.Base, ref reference) {
 // before as well.
 func (p *planner) needs(ref reference) {
 	at, i := p.before.graph.index[ref.step], p.now.index[ref.step]
-	_, declared := p.before.graph.steps[at].def.Outputs[ref.key]
+	_, declared := outputsOf(p.before.graph.steps[at].def)[ref.key]
 	switch {
-	case p.now.steps[i].def.Outputs[ref.key].Default != nil:
+	case outputsOf(p.now.steps[i].def)[ref.key].Default != nil:
 		return
 	case p.accepted[i]:
 		if len(p.missing) < mostWarned && !slices.Contains(p.missing, ref) {

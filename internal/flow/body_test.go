@@ -217,6 +217,49 @@ func TestRefer_JoinsNeedTheirFeature(t *testing.T) {
 	}
 }
 
+// Workers that would let anyone answer an approval, or for ever, must not keep its flow runs.
+func TestRefer_NeedsTheFeatureOfApprovals(t *testing.T) {
+	for name, c := range map[string]struct {
+		change func(*common.Approval)
+		needs  bool
+	}{
+		"a text and a timeout": {func(*common.Approval) {}, false},
+		"the default timeout":  {func(a *common.Approval) { a.Timeout = "" }, true},
+		"a value in the text":  {func(a *common.Approval) { a.Text = "${{ run.id }}?" }, true},
+		"approvers":            {func(a *common.Approval) { a.Approvers = &common.Approvers{Group: "x"} }, true},
+	} {
+		a := &common.Approval{Text: "?", Timeout: "1h"}
+		c.change(a)
+		job := common.Job{Name: "f", Steps: []common.Step{{Name: "ok", Approval: a}}}
+		if faults := Validate(&job); len(faults) > 0 {
+			t.Errorf("%s: %v", name, faults)
+		}
+		_, ref, err := Refer(&job)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := slices.Contains(ref.Needs, common.FeatureApprovals); got != c.needs {
+			t.Errorf("%s: needs are %v", name, ref.Needs)
+		}
+	}
+}
+
+// The dates of a text are those of the flow's time zone, which its body then contains.
+func TestRefer_DateInTheTextOfAnApproval_NeedsTheTimeZone(t *testing.T) {
+	digests := map[string]bool{}
+	for _, zone := range []string{"UTC", "Europe/Berlin"} {
+		_, ref, err := Refer(&common.Job{Name: "f", Timezone: zone, Steps: []common.Step{{Name: "ok",
+			Approval: &common.Approval{Text: "${{ run.plannedDate }}?", Timeout: "1h"}}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		digests[ref.Digest] = true
+	}
+	if len(digests) != 2 {
+		t.Errorf("digests: %v", digests)
+	}
+}
+
 // Workers that would decide a flow run by other rules must not keep it.
 func TestRefer_NeedsTheFeaturesOfWhatItReads(t *testing.T) {
 	byDefault := ""

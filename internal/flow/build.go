@@ -132,6 +132,8 @@ func (b *builder) step(i int) {
 		s.texts = b.texts(at(i, "env"), def.Env)
 	case common.JobStep:
 		s.texts = b.texts(at(i, "params"), def.Params)
+	case common.ApprovalStep:
+		s.texts = b.texts(at(i, "approval"), map[string]string{question: def.Approval.Text})
 	}
 }
 
@@ -197,8 +199,11 @@ func (s *step) references(i int, visit func(location string, ref reference)) {
 		visit(at(i, "forEach.list"), *s.list)
 	}
 	field := "env."
-	if s.def.Kind() == common.JobStep {
+	switch s.def.Kind() {
+	case common.JobStep:
 		field = "params."
+	case common.ApprovalStep:
+		field = "approval."
 	}
 	for t := range s.texts {
 		for _, ref := range s.texts[t].refs {

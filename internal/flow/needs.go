@@ -11,6 +11,7 @@ type reads struct {
 	finals bool // there are clean-up steps: common.FeatureFinally
 	joins  bool // there are steps, or a rule, that need common.FeatureJoins
 	tries  bool // the flow, or steps that run a job, have a retry: common.FeatureFlowRetry
+	asks   bool // there are approvals that need common.FeatureApprovals
 }
 
 // readsOf returns what a flow reads. Texts that cannot be parsed are left out: they are faults.
@@ -48,6 +49,10 @@ func readsOf(job *common.Job) (r reads) {
 		r.joins = r.joins || s.Join || s.Rule == common.RuleNoneFailedOneSuccess
 		render(s.Env)
 		render(s.Params)
+		if a := s.Approval; a != nil {
+			r.asks = r.asks || !a.Plain() || isTemplate(a.Text)
+			render(map[string]string{question: a.Text})
+		}
 		outputs(s.Outputs)
 		if s.When == "" {
 			continue
@@ -73,6 +78,9 @@ func (r reads) needs() (features []string) {
 	}
 	if r.tries {
 		features = append(features, common.FeatureFlowRetry)
+	}
+	if r.asks {
+		features = append(features, common.FeatureApprovals)
 	}
 	return features
 }

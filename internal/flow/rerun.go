@@ -211,6 +211,14 @@ func sameKind(a, b *common.Step) bool {
 	return a.Kind() == b.Kind() && (a.ForEach == nil) == (b.ForEach == nil)
 }
 
+// outputsOf returns what a step declares that later steps can read.
+func outputsOf(def *common.Step) map[string]common.Output {
+	if def.Kind() == common.ApprovalStep {
+		return def.Approval.Outputs()
+	}
+	return def.Outputs
+}
+
 // place adds a step to the plan.
 func (p *planner) place(plan *Plan, i int) {
 	def := p.now.steps[i].def

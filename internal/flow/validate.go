@@ -162,7 +162,9 @@ func (b *builder) plainFields(i int) {
 		b.plain(at(i, f.name), f.value)
 	}
 	if def.Approval != nil {
-		b.plain(at(i, "approval.text"), def.Approval.Text)
+		for _, name := range def.Approval.Params.Names() {
+			b.plain(at(i, "approval.params."+common.Excerpt(name)+".default"), def.Approval.Params[name].Default)
+		}
 	}
 	if def.ForEach != nil {
 		for n, item := range def.ForEach.Items {
@@ -175,7 +177,8 @@ func (b *builder) plain(location, value string) {
 	if !isTemplate(value) || len(b.faults) >= maxFaults {
 		return
 	}
-	f := common.NewFault(location, "misplaced", nil, "must not contain ${{, which is allowed in params and env only").
+	f := common.NewFault(location, "misplaced", nil, "must not contain ${{, which is allowed in params, env and the "+
+		"text of an approval only").
 		WithHint("set a variable: env: {DAY: '${{ steps.extract.outputs.day }}'}, and use \"$DAY\" in the command")
 	b.faults = append(b.faults, f)
 }

@@ -246,6 +246,63 @@ func TestValidate_ApprovalsTimeout_IsShorterThanTheFlows(t *testing.T) {
 	}
 }
 
+// The default timeout is no reason to reject a flow with a shorter one: that one ends the flow run first.
+func TestValidate_DefaultTimeoutOfAnApproval_MayBeLongerThanTheFlows(t *testing.T) {
+	job := steps(common.Step{Name: "a", Approval: &common.Approval{Text: "?", OnTimeout: common.TimeoutSkips}})
+	job.Timeout = "2h"
+	if faults := Validate(&job); len(faults) > 0 {
+		t.Error(faults)
+	}
+}
+
+func TestValidate_ValuesOfAnApproval(t *testing.T) {
+	ask := func(text string) []common.Step {
+		return []common.Step{
+			with(inline("a"), func(s *common.Step) {
+				s.Outputs = map[string]common.Output{"day": {}, "files": {List: true}}
+			}),
+			{Name: "ok", After: []common.Edge{{Step: "a"}}, Approval: &common.Approval{Text: text,
+				Params: common.Params{"TO": {}}}},
+			inline("far"),
+		}
+	}
+	read := func(change func(*common.Step)) []common.Step {
+		return append(ask("?"), with(inline("b", "ok"), change))
+	}
+	env := func(value string) func(*common.Step) {
+		return func(s *common.Step) { s.Env = map[string]string{"X": value} }
+	}
+	for name, c := range map[string]struct {
+		steps []common.Step
+		want  string
+	}{
+		"values in the text": {ask("${{ steps.a.outputs.day }} of ${{ run.id }}?"), ""},
+		"an unclosed value":  {ask("${{ run.id?"), "steps[1].approval.text template"},
+		"a value of no ancestor": {ask("${{ steps.far.exitCode }}?"),
+			"steps[1].approval.text reference"},
+		"an output that is not declared": {ask("${{ steps.a.outputs.dey }}?"), "steps[1].approval.text reference"},
+		"a list in the text":             {ask("${{ steps.a.outputs.files }}?"), "steps[1].approval.text reference"},
+		"its own parameter":              {ask("${{ steps.ok.outputs.TO }}?"), "steps[1].approval.text reference"},
+		"a parameter read":               {read(env("${{ steps.ok.outputs.TO }}")), ""},
+		"a parameter that there is not": {read(env("${{ steps.ok.outputs.T }}")),
+			"steps[3].env.X reference"},
+		"a parameter as a list": {read(func(s *common.Step) {
+			s.ForEach = &common.ForEach{List: "steps.ok.outputs.TO"}
+		}), "steps[3].forEach.list reference"},
+		"a parameter in a condition": {read(func(s *common.Step) { s.When = "steps.ok.outputs.TO == 'x'" }), ""},
+	} {
+		job := steps(c.steps...)
+		if got := places(Validate(&job)); got != c.want {
+			t.Errorf("%s: %q, want %q", name, got, c.want)
+		}
+	}
+	job := steps(common.Step{Name: "ok", Approval: &common.Approval{Text: "?",
+		Params: common.Params{"A": {Default: "${{ run.id }}"}}}})
+	if got := places(Validate(&job)); got != "steps[0].approval.params.A.default misplaced" {
+		t.Errorf("a value in a default: %q", got)
+	}
+}
+
 func TestValidate_Defaults(t *testing.T) {
 	text, long := "x", strings.Repeat("x", common.MaxOutputValue+1)
 	for name, c := range map[string]struct {

@@ -166,9 +166,26 @@ func (s *State) text(ref reference) (string, error) {
 	return f.text, err
 }
 
+// line is text, on one line and without characters that show a text as another one: a person reads it.
+func (s *State) line(ref reference) (string, error) {
+	value, err := s.text(ref)
+	return strings.Map(func(r rune) rune {
+		if common.Misleads(r) {
+			return ' '
+		}
+		return r
+	}, value), err
+}
+
+// question is the parameter of an approval that holds its text.
+const question = "text"
+
+// Question returns the text of an approval from the parameters of its start.
+func Question(params map[string]string) string { return params[question] }
+
 // params returns the parameters of the trigger of a node: those of the flow and the computed ones for an inline step,
-// those of the step for a job. The values are data: they are checked for size only. It fails for a value that does not
-// exist.
+// those of the step for a job, the text of an approval. The values are data: they are checked for size only. It fails
+// for a value that does not exist.
 func (s *State) params(i int32, item int) (map[string]string, error) {
 	st := &s.graph.steps[i]
 	values := map[string]string{}
@@ -177,8 +194,17 @@ func (s *State) params(i int32, item int) (map[string]string, error) {
 		return err
 	}
 	switch st.def.Kind() {
-	case common.ApprovalStep, common.JoinStep:
+	case common.JoinStep:
 		return nil, nil
+	case common.ApprovalStep:
+		values[question] = st.def.Approval.Text
+		if len(st.texts) > 0 {
+			var err error
+			if values[question], err = st.texts[0].render(s.line); err != nil {
+				return nil, err
+			}
+		}
+		return values, checkValues(values)
 	case common.InlineStep:
 		for name, value := range s.head.Params {
 			if _, own := st.def.Env[name]; !own {

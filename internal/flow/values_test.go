@@ -252,3 +252,35 @@ func TestStarted_NamesRunsAndItemsOfMapsThatAreNotExpanded(t *testing.T) {
 		t.Errorf("started are %v", got)
 	}
 }
+
+// A value is put into the text of an approval on one line, without characters that show the text as another one.
+func TestStart_TextOfAnApproval_IsOneLine(t *testing.T) {
+	g := compiled(t, steps(
+		with(inline("a"), func(s *common.Step) { s.Outputs = map[string]common.Output{"day": {}} }),
+		common.Step{Name: "ok", After: []common.Edge{{Step: "a"}}, Approval: &common.Approval{
+			Text: "Publish ${{ steps.a.outputs.day }} of ${{ params.DAY }}?"}},
+		common.Step{Name: "plain", Approval: &common.Approval{Text: "Go?"}},
+	))
+	for value, want := range map[string]string{
+		"monday":                   "Publish monday of today?",
+		"a\nb\x1b[31m\u202e":       "Publish a b [31m  of today?",
+		"<b>${{ params.DAY }}":     "Publish <b>${{ params.DAY }} of today?",
+		strings.Repeat("x", 4<<10): "",
+	} {
+		r := newRig(t, g, func(node string) common.Node {
+			mark := ended("succeeded")
+			mark.Outputs = map[string]string{"day": value}
+			return mark
+		})
+		r.run()
+		if got := Question(r.params["ok"]); got != want {
+			t.Errorf("of %.20q: %q, want %q", value, got, want)
+		}
+		if v, _ := r.state.Node("ok"); want == "" && v.Reason != common.ReasonParamsInvalid {
+			t.Errorf("a text that is too long: %+v", v)
+		}
+		if got := Question(r.params["plain"]); got != "Go?" {
+			t.Errorf("without values: %q", got)
+		}
+	}
+}

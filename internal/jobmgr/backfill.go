@@ -70,6 +70,7 @@ func (s *Store) Backfill(ctx context.Context, actor common.Actor, job string, r 
 			ClaimedAt:   s.cfg.Now().UTC(),
 			Cause:       common.CauseBackfill,
 			By:          actor.Name,
+			Starters:    actor.Starters(nil),
 			Note:        r.Note,
 			Params:      r.Params,
 			Concurrency: plan.Concurrency,

@@ -143,19 +143,22 @@ func (s *Store) killHeads(ctx context.Context, prefix string, kill common.FlowKi
 	return revision, nil // the caller compares that nothing has changed since
 }
 
-// Answer approves or rejects the step of a flow run that waits for it.
-func (s *Store) Answer(ctx context.Context, actor common.Actor, id, step string, approve bool, note string) error {
+// Answer approves or rejects the step of a flow run that waits for it. may reports whether the actor is one of those
+// who may answer; it is called with nil if nothing waits.
+func (s *Store) Answer(ctx context.Context, actor common.Actor, id string, answer common.Answer,
+	may func(*common.FlowWait) error) error {
 	verb := "reject"
-	if approve {
+	if answer.Approve {
 		verb = "approve"
 	}
+	step := answer.Step
 	_, err := s.etcd.Update(ctx, subjectRun(id), func(t *etcdkit.Txn) error {
 		found, err := s.find(ctx, id)
 		switch {
 		case err != nil:
 			return err
 		case found.State == live.Ended:
-			return ended(id)
+			return cmp.Or(may(nil), ended(id))
 		}
 		key := common.FlowWaitKey(found.Job, id, step)
 		kv, err := etcdkit.Get(ctx, s.cfg.Client, key)
@@ -163,35 +166,75 @@ func (s *Store) Answer(ctx context.Context, actor common.Actor, id, step string,
 			return err
 		}
 		if kv == nil {
-			return common.Errorf(common.CodeConflict, "step %q of run %q does not wait for an approval",
-				common.Shorten(step), id).WithReason("no_approval").WithHint("list the pending approvals")
+			return cmp.Or(may(nil), error(common.Errorf(common.CodeConflict,
+				"step %q of run %q does not wait for an approval", common.Shorten(step), id).
+				WithReason("no_approval").WithHint("list the pending approvals")))
 		}
 		wait, err := common.Decode[common.FlowWait](kv.Value)
 		if err != nil {
 			return common.Errorf(common.CodeInternal, "the approval is damaged in etcd").WithCause(err)
 		}
+		if err := may(&wait); err != nil {
+			return err
+		}
+		values, err := valuesOf(&wait, actor, &answer)
+		if err != nil {
+			return err
+		}
 		t.If(etcdkit.Unchanged(key, kv.ModRevision), etcdkit.Same(common.FlowRunKey(found.Job, id), wait.Flow.Created))
 		t.Delete(key)
 		run := wait.AsRun()
-		s.answer(&run, &wait, actor, approve, note)
+		s.answer(&run, &wait, actor, &answer)
+		run.Outputs = values
 		putEnd(t, &run)
-		t.Audit(actor, verb, "run", id, nil, map[string]string{"job": found.Job, "step": step, "note": note})
+		t.Audit(actor, verb, "run", id, nil, answerAudit{Job: found.Job, Step: step, Note: answer.Note,
+			Params: values})
 		return nil
 	})
 	return err
 }
 
+// answerAudit is what the audit keeps of an answer.
+type answerAudit struct {
+	Job    string            `json:"job"`
+	Step   string            `json:"step"`
+	Note   string            `json:"note"`
+	Params map[string]string `json:"params,omitempty"`
+}
+
+// valuesOf returns the outputs of the step with an answer. It fails if the actor may not give this one, or the values
+// are not valid.
+func valuesOf(wait *common.FlowWait, actor common.Actor, answer *common.Answer) (map[string]string, error) {
+	if !answer.Approve {
+		if len(answer.Params) > 0 {
+			return nil, common.Invalid("the answer is not valid", common.NewFault("params", "rejects", nil,
+				"cannot be given with a rejection"))
+		}
+		return nil, nil
+	}
+	if wait.Bars(actor) {
+		return nil, common.Errorf(common.CodeForbidden, "you have started this flow run, so that another person has "+
+			"to approve step %q", wait.Flow.Node).WithReason("approval_by_starter").
+			WithHint("you may reject the step, or ask another person to approve it")
+	}
+	values, faults := wait.Params.Given(answer.Params)
+	if len(faults) > 0 {
+		return nil, common.Invalid("the answer is not valid", faults...)
+	}
+	return values, nil
+}
+
 // answer completes the outcome of an approval.
-func (s *Store) answer(run *common.Run, wait *common.FlowWait, actor common.Actor, approve bool, note string) {
+func (s *Store) answer(run *common.Run, wait *common.FlowWait, actor common.Actor, answer *common.Answer) {
 	now, since := s.cfg.Now().UTC(), wait.Since
-	run.StartedAt, run.EndedAt, run.TriggeredBy, run.Note = &since, &now, actor.Name, note
+	run.StartedAt, run.EndedAt, run.TriggeredBy, run.Note = &since, &now, actor.Name, answer.Note
 	run.Status = common.StatusFailed
 	run.Reason = &common.Reason{Code: common.ReasonRejected, Text: "it was rejected by " + actor.Name}
-	if approve {
+	if answer.Approve {
 		run.Status = common.StatusSucceeded
 		run.Reason = &common.Reason{Code: common.ReasonApproved, Text: "it was approved by " + actor.Name}
 	}
-	run.Reason.Data = map[string]string{"by": actor.Name, "note": note}
+	run.Reason.Data = map[string]string{"by": actor.Name, "note": answer.Note}
 }
 
 // Approvals returns the approvals that wait for an operator, the oldest first.

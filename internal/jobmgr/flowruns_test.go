@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -295,6 +297,11 @@ func TestFlowRun_KillOfAPendingNode_EndsTheNode(t *testing.T) {
 	}
 }
 
+// answer answers an approval, as one of those who may.
+func (s *story) answer(f flowRun, by common.Actor, answer common.Answer) error {
+	return s.store.Answer(s.Context(), by, f.head.Run, answer, func(*common.FlowWait) error { return nil })
+}
+
 func TestFlowRun_Approval(t *testing.T) {
 	t.Parallel()
 	for approve, want := range map[bool]struct {
@@ -313,10 +320,11 @@ func TestFlowRun_Approval(t *testing.T) {
 			if err != nil || len(waits) != 1 || waits[0].Text != "Publish?" {
 				t.Fatalf("approvals: %+v, %v", waits, err)
 			}
-			wantCode(t, "another step", s.store.Answer(t.Context(), actor, f.head.Run, "load", true, ""),
+			wantCode(t, "another step", s.answer(f, actor, common.Answer{Step: "load", Approve: true}),
 				common.CodeConflict)
 			s.clock.forward(time.Minute)
-			if err := s.store.Answer(t.Context(), actor, f.head.Run, "ask", approve, "looks right"); err != nil {
+			answer := common.Answer{Step: "ask", Approve: approve, Note: "looks right"}
+			if err := s.answer(f, actor, answer); err != nil {
 				t.Fatal(err)
 			}
 			s.wantNode(f, "ask", common.NodeEnded, want.status, want.class)
@@ -325,12 +333,133 @@ func TestFlowRun_Approval(t *testing.T) {
 				got.Reason.Data["note"] != "looks right" || !got.EndedAt.Equal(noon.Add(time.Minute)) {
 				t.Errorf("%+v, reason %+v", got, got.Reason)
 			}
-			wantCode(t, "a second answer", s.store.Answer(t.Context(), actor, f.head.Run, "ask", true, ""),
+			wantCode(t, "a second answer", s.answer(f, actor, common.Answer{Step: "ask", Approve: true}),
 				common.CodeConflict)
 			if changes := s.changes(f.head.Run); len(changes) != 1 {
 				t.Errorf("audit: %+v", changes)
 			}
 		})
+	}
+}
+
+// ask changes the pending approval of the flow run.
+func (s *story) ask(f flowRun, change func(*common.FlowWait)) {
+	s.Helper()
+	key := common.FlowWaitKey(f.head.Job, f.head.Run, "ask")
+	wait := all[common.FlowWait](s, key)[0]
+	change(&wait)
+	s.raw(key, encode(s, wait))
+}
+
+// Who started a flow run may reject its approval, and not approve it, with none of their tokens.
+func TestFlowRun_ApprovalOfAnotherPerson(t *testing.T) {
+	t.Parallel()
+	s := newStory(t)
+	f := s.flowRun("etl")
+	ada := common.Actor{Name: "ada", User: "ada", Token: "t1"}
+	s.ask(f, func(w *common.FlowWait) { w.NotStarter, w.Starters = true, []string{"ada"} })
+	err := s.answer(f, ada, common.Answer{Step: "ask", Approve: true})
+	wantCode(t, "the starter", err, common.CodeForbidden)
+	wantReason(t, "the starter", err, "approval_by_starter")
+	s.wantNode(f, "ask", common.NodeStarted, "", "")
+	bob := common.Actor{Name: "bob", User: "bob"}
+	if err := s.answer(f, bob, common.Answer{Step: "ask", Approve: true}); err != nil {
+		t.Error(err)
+	}
+	g := s.flowRun("other")
+	s.ask(g, func(w *common.FlowWait) { w.NotStarter, w.Starters = true, []string{"ada"} })
+	if err := s.answer(g, ada, common.Answer{Step: "ask"}); err != nil {
+		t.Errorf("the starter rejects: %v", err)
+	}
+}
+
+// A trigger carries who requested it to the flow runs that it begins.
+func TestTrigger_NamesWhoStartsIt(t *testing.T) {
+	t.Parallel()
+	s := newStory(t)
+	s.put(minutely("a"))
+	for person, by := range map[string]common.Actor{"ada": {Name: "ada", User: "ada", Token: "t1"},
+		"token/t2": {Name: "ada", Token: "t2"}} {
+		trigger, err := s.store.Trigger(t.Context(), by, common.TriggerRequest{Job: "a"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		stored := all[common.Trigger](s, common.TriggerKey("a", trigger.ID))
+		if len(stored) != 1 || !slices.Equal(stored[0].Starters, []string{person}) {
+			t.Errorf("%+v", stored)
+		}
+	}
+}
+
+// Who starts a node again in a live flow run has started the flow runs within as well.
+func TestRetryNode_AddsWhoStartsIt(t *testing.T) {
+	t.Parallel()
+	s := newStory(t)
+	f := s.flowRun("etl")
+	ada := common.Actor{Name: "ada", User: "ada"}
+	if err := s.answer(f, actor, common.Answer{Step: "ask"}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.store.RetryNode(t.Context(), ada, common.NodeRetry{Run: f.head.Run, Node: "ask"}); err != nil {
+		t.Fatal(err)
+	}
+	waits, err := s.store.Approvals(t.Context())
+	if err != nil || len(waits) != 1 || !slices.Equal(waits[0].Starters, []string{"ada"}) {
+		t.Errorf("%+v, %v", waits, err)
+	}
+}
+
+// Whether an actor may answer is decided on the approval that the transaction compares.
+func TestFlowRun_Approval_IsOfThoseWhoMay(t *testing.T) {
+	t.Parallel()
+	s := newStory(t)
+	f := s.flowRun("etl")
+	s.ask(f, func(w *common.FlowWait) { w.Approvers = &common.Approvers{Group: "finance"} })
+	var seen *common.FlowWait
+	refused := common.Errorf(common.CodeForbidden, "no")
+	may := func(w *common.FlowWait) error {
+		seen = w
+		return refused
+	}
+	answer := common.Answer{Step: "ask", Approve: true}
+	wantCode(t, "refused", s.store.Answer(t.Context(), actor, f.head.Run, answer, may), common.CodeForbidden)
+	if seen == nil || seen.Approvers.Group != "finance" {
+		t.Errorf("asked for %+v", seen)
+	}
+	answer.Step = "load"
+	wantCode(t, "what waits not", s.store.Answer(t.Context(), actor, f.head.Run, answer, may), common.CodeForbidden)
+	if seen != nil {
+		t.Errorf("asked for %+v", seen)
+	}
+	s.wantNode(f, "ask", common.NodeStarted, "", "")
+}
+
+func TestFlowRun_ParamsOfAnApproval_AreOutputsOfItsStep(t *testing.T) {
+	t.Parallel()
+	s := newStory(t)
+	f := s.flowRun("etl")
+	s.ask(f, func(w *common.FlowWait) {
+		w.Params = common.Params{"TO": {Default: "web", Pattern: "web|print"}, "N": {Pattern: `\d+`}}
+	})
+	for name, given := range map[string]map[string]string{"missing": nil, "invalid": {"N": "x"},
+		"unknown": {"N": "1", "X": "y"}} {
+		err := s.answer(f, actor, common.Answer{Step: "ask", Approve: true, Params: given})
+		wantCode(t, name, err, common.CodeInvalid)
+	}
+	rejection := common.Answer{Step: "ask", Params: map[string]string{"N": "1"}}
+	wantCode(t, "with a rejection", s.answer(f, actor, rejection), common.CodeInvalid)
+	s.wantNode(f, "ask", common.NodeStarted, "", "")
+	if err := s.answer(f, actor, common.Answer{Step: "ask", Approve: true,
+		Params: map[string]string{"N": "7"}}); err != nil {
+		t.Fatal(err)
+	}
+	want := map[string]string{"TO": "web", "N": "7"}
+	mark := all[common.Node](s, common.FlowNodeKey(f.head.Run, "ask"))[0]
+	if outcome := s.outcome(f.ask); !maps.Equal(mark.Outputs, want) || !maps.Equal(outcome.Outputs, want) {
+		t.Errorf("%+v, %+v", mark, outcome)
+	}
+	if changes := s.changes(f.head.Run); len(changes) != 1 || !strings.Contains(string(changes[0].After), `"N":"7"`) {
+		t.Errorf("audit: %+v", changes)
 	}
 }
 
@@ -340,7 +469,7 @@ func TestFlowRun_ApprovalWithoutAHead_IsNotAnswered(t *testing.T) {
 	s := newStory(t)
 	f := s.flowRun("etl")
 	s.erase(common.FlowRunKey("etl", f.head.Run))
-	wantCode(t, "an answer", s.store.Answer(t.Context(), actor, f.head.Run, "ask", true, ""), common.CodeNotFound)
+	wantCode(t, "an answer", s.answer(f, actor, common.Answer{Step: "ask", Approve: true}), common.CodeNotFound)
 	s.wantNode(f, "ask", common.NodeStarted, "", "")
 }
 

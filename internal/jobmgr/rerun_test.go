@@ -272,7 +272,7 @@ func TestRetryNode_RejectedApproval_WaitsForAnotherAnswer(t *testing.T) {
 	t.Parallel()
 	s := newStory(t)
 	f := s.flowRun("etl")
-	if err := s.store.Answer(t.Context(), actor, f.head.Run, "ask", false, "too early"); err != nil {
+	if err := s.answer(f, actor, common.Answer{Step: "ask", Note: "too early"}); err != nil {
 		t.Fatal(err)
 	}
 	trigger, err := s.store.RetryNode(t.Context(), actor, common.NodeRetry{Run: f.head.Run, Node: "ask"})
@@ -287,7 +287,7 @@ func TestRetryNode_RejectedApproval_WaitsForAnotherAnswer(t *testing.T) {
 		t.Fatalf("%+v, %v, %+v", waits, err, marks)
 	}
 	s.wantLive(trigger.ID, common.StatusWaiting, "")
-	if err := s.store.Answer(t.Context(), actor, f.head.Run, "ask", true, "now"); err != nil {
+	if err := s.answer(f, actor, common.Answer{Step: "ask", Approve: true, Note: "now"}); err != nil {
 		t.Fatal(err)
 	}
 	first, second := s.outcome(f.ask), s.outcome(trigger.ID)

@@ -127,6 +127,7 @@ func (s *Store) putRetry(ctx context.Context, t *etcdkit.Txn, actor common.Actor
 		}
 	}
 	of := common.FlowRun{Head: head, Created: found.Created}
+	of.Starters = actor.Starters(head.Starters)
 	trigger = common.Trigger{
 		ID:        common.RunID(retry.Fire, retry.Attempt),
 		Job:       retry.Job,
@@ -138,6 +139,7 @@ func (s *Store) putRetry(ctx context.Context, t *etcdkit.Txn, actor common.Actor
 		Base:      retry.Attempt - 1,
 		Cause:     common.CauseRerun,
 		By:        actor.Name,
+		Starters:  of.Starters,
 		Note:      r.Note,
 		NotBefore: s.cfg.Now().UTC(),
 		Params:    retry.Params,
@@ -158,7 +160,7 @@ func (s *Store) putRetry(ctx context.Context, t *etcdkit.Txn, actor common.Actor
 	key := common.TriggerKey(trigger.Job, trigger.ID)
 	if a := retry.Step.Approval; a != nil { // it waits for an answer again
 		key = common.FlowWaitKey(head.Job, head.Run, retry.Node)
-		wait := common.NewFlowWait(&of, trigger.Flow, a, s.cfg.Now().UTC())
+		wait := common.NewFlowWait(&of, trigger.Flow, a, flow.Question(retry.Params), s.cfg.Now().UTC())
 		wait.Attempt = retry.Attempt
 		t.Put(key, wait)
 	} else {

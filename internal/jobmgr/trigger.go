@@ -100,6 +100,7 @@ func (s *Store) newTrigger(actor common.Actor, r *common.TriggerRequest, was val
 		Attempt:   1,
 		Cause:     common.CauseManual,
 		By:        actor.Name,
+		Starters:  actor.Starters(nil),
 		Note:      r.Note,
 		NotBefore: now,
 		NoAfter:   r.NoAfter,

@@ -225,7 +225,10 @@ func (s *script) disturbFlows(ctx context.Context) {
 		if run, step := s.anyApproval(); run != "" {
 			for i, m := range s.masters[:1+s.random.IntN(2)] {
 				yes := (i == 0) == (s.random.IntN(2) == 0)
-				s.act(func() { _ = m.store.Answer(ctx, modelActor, run, step, yes, "") })
+				s.act(func() {
+					_ = m.store.Answer(ctx, modelActor, run, common.Answer{Step: step, Approve: yes},
+						func(*common.FlowWait) error { return nil })
+				})
 			}
 		}
 	case aRetry, 20: // two users retry what has failed, or fails next

@@ -108,6 +108,9 @@ func (f *flowCase) play(definition json.RawMessage, run *trialtest.Run) {
 			f.t.Fatal(err)
 		}
 	}
+	for step, params := range run.Answers {
+		f.approve(accepted.Run, step, run.Questions[step], params)
+	}
 	var end struct{ Status common.Status }
 	eventually(f.t, "the flow run ends", func() bool {
 		status, err := f.api.try(http.MethodGet, "/api/v1/runs/"+accepted.Run, nil, &end)
@@ -130,6 +133,28 @@ func (f *flowCase) play(definition json.RawMessage, run *trialtest.Run) {
 func (f *flowCase) kill(run string, force bool) {
 	f.t.Helper()
 	f.api.do(http.StatusAccepted, http.MethodPost, "/api/v1/runs/"+run+"/kill", map[string]any{"force": force}, nil)
+}
+
+// approve waits for an approval, and answers it.
+func (f *flowCase) approve(run, step, question string, params map[string]string) {
+	f.t.Helper()
+	eventually(f.t, step+" waits for an approval", func() bool {
+		var page struct {
+			Items []struct{ Run, Step, Text string }
+		}
+		status, err := f.api.try(http.MethodGet, "/api/v1/approvals?job="+f.name, nil, &page)
+		for _, a := range page.Items {
+			if err == nil && status == http.StatusOK && a.Run == run && a.Step == step {
+				if question != "" && a.Text != question {
+					f.t.Errorf("%s asks %q, want %q", step, a.Text, question)
+				}
+				return true
+			}
+		}
+		return false
+	})
+	f.api.do(http.StatusNoContent, http.MethodPost, "/api/v1/runs/"+run+"/approve",
+		map[string]any{"step": step, "params": params}, nil)
 }
 
 func (f *flowCase) create(job any) {

@@ -57,6 +57,7 @@ func (s *Store) startFires(ctx context.Context, run *common.FlowRun, starts []fl
 			After:     f.After,
 			Cause:     common.CauseBackfill,
 			By:        run.By,
+			Starters:  run.Starters,
 			Note:      run.Note,
 			NotBefore: now,
 			Params:    run.Params,

@@ -247,6 +247,9 @@ func whyStopped(kill *common.FlowKill) string {
 	return kill.Note
 }
 
+// mostWait bounds how long an approval without a deadline is not looked at, as older versions began them.
+const mostWait = time.Hour
+
 // Expire ends a pending approval whose time is over, and reports whether it did. next is the end of its time.
 func (s *Store) Expire(ctx context.Context, run *common.FlowRun, step string) (next time.Time, ended bool, err error) {
 	kv, err := etcdkit.Get(ctx, s.etcd.Client, common.FlowWaitKey(run.Job, run.Run, step))
@@ -255,15 +258,16 @@ func (s *Store) Expire(ctx context.Context, run *common.FlowRun, step string) (n
 	}
 	wait, err := common.Decode[common.FlowWait](kv.Value)
 	now := s.etcd.Now().UTC()
-	if err != nil || wait.Deadline == nil {
+	if err != nil {
 		return next, false, err
+	}
+	if wait.Deadline == nil {
+		return now.Add(mostWait), false, nil
 	}
 	if next = *wait.Deadline; now.Before(next) {
 		return next, false, nil
 	}
-	outcome := wait.AsRun()
-	outcome.Status, outcome.EndedAt = common.StatusTimedOut, &now
-	outcome.Reason = &common.Reason{Code: common.ReasonTimeout, Text: "it was not answered in time"}
+	outcome := wait.Expired(now)
 	t := s.etcd.Txn()
 	t.If(etcdkit.Unchanged(string(kv.Key), kv.ModRevision))
 	t.Delete(string(kv.Key))

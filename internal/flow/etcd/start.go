@@ -133,7 +133,8 @@ func (s *Store) putStart(t *etcdkit.Txn, run *common.FlowRun, start *flow.Start,
 	})
 	of := run.Node(start.Node, start.Round, job.uid)
 	if a := start.Step.Approval; a != nil {
-		t.Put(common.FlowWaitKey(run.Job, run.Run, start.Step.Name), common.NewFlowWait(run, of, a, now))
+		t.Put(common.FlowWaitKey(run.Job, run.Run, start.Step.Name),
+			common.NewFlowWait(run, of, a, flow.Question(start.Params), now))
 		return false
 	}
 	trigger := common.Trigger{
@@ -145,6 +146,7 @@ func (s *Store) putStart(t *etcdkit.Txn, run *common.FlowRun, start *flow.Start,
 		Attempt:   1,
 		Cause:     common.CauseFlow,
 		By:        run.By,
+		Starters:  run.Starters,
 		NotBefore: now,
 		Params:    start.Params,
 		Flow:      of,

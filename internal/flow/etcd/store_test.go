@@ -816,3 +816,90 @@ func TestComplete_AnotherAttemptFollows_TheParentWaits(t *testing.T) {
 		t.Errorf("triggers %v; the node of the parent has ended: %v", left, marked())
 	}
 }
+
+func TestStart_Approval_WaitsAsItIsDefined(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	run := r.begin(func(h *common.Head) { h.By, h.Starters = "ada", []string{"ada"} })
+	ask := &common.Step{Name: "ask", Approval: &common.Approval{Text: "${{ params.A }}?", NotStarter: true,
+		OnTimeout: common.TimeoutSkips, Approvers: &common.Approvers{Group: "finance"},
+		Params: common.Params{"TO": {Default: "x"}}}}
+	starts := []flow.Start{{Node: "ask", Step: ask, Round: 1, Params: map[string]string{"text": "x?"}}, inline("b")}
+	if done, _, err := r.Start(t.Context(), run, starts); !done || err != nil {
+		t.Fatal(done, err)
+	}
+	wait := r.wait("ask")
+	if wait.Text != "x?" || wait.Approvers.Group != "finance" || wait.Params["TO"].Default != "x" ||
+		wait.OnTimeout != common.TimeoutSkips || !wait.Deadline.Equal(wait.Since.Add(24*time.Hour)) ||
+		!wait.Bars(common.Actor{Name: "ada", User: "ada"}) {
+		t.Errorf("%+v", wait)
+	}
+	// Who started it is known to the flow runs of its steps.
+	m := r.mark("b")
+	kv, err := etcdkit.Get(t.Context(), r.client, common.TriggerKey(m.Job, m.Fire+".1"))
+	if err != nil || kv == nil {
+		t.Fatal(kv, err)
+	}
+	if trigger, err := common.Decode[common.Trigger](kv.Value); err != nil ||
+		!slices.Equal(trigger.Starters, []string{"ada"}) {
+		t.Errorf("%+v, %v", trigger, err)
+	}
+}
+
+// wait returns the pending approval of a step.
+func (r *rig) wait(step string) common.FlowWait {
+	r.t.Helper()
+	kv, err := etcdkit.Get(r.t.Context(), r.client, common.FlowWaitKey("etl", flowRun, step))
+	if err != nil || kv == nil {
+		r.t.Fatalf("no approval: %v", err)
+	}
+	wait, err := common.Decode[common.FlowWait](kv.Value)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	return wait
+}
+
+func TestExpire_EndsTheApprovalAsItIsDefined(t *testing.T) {
+	for until, want := range map[common.OnTimeout]common.Node{
+		"":                  {Status: common.StatusTimedOut, Class: common.ClassFailure, Reason: common.ReasonTimeout},
+		common.TimeoutFails: {Status: common.StatusTimedOut, Class: common.ClassFailure, Reason: common.ReasonTimeout},
+		common.TimeoutSkips: {Status: common.StatusSkipped, Class: common.ClassSkipped,
+			Reason: common.ReasonNotAnswered},
+		"without a deadline": {},
+	} {
+		t.Run(string(until), func(t *testing.T) {
+			t.Parallel()
+			r := newRig(t)
+			run := r.begin(nil)
+			ask := &common.Step{Name: "ask", Approval: &common.Approval{Text: "?", Timeout: "1s", OnTimeout: until}}
+			if done, _, err := r.Start(t.Context(), run, []flow.Start{{Node: "ask", Step: ask, Round: 1}}); !done {
+				t.Fatal(err)
+			}
+			wait := r.wait("ask")
+			past := time.Now().Add(-time.Hour)
+			if wait.Deadline = &past; want.Status == "" { // as an older version began it
+				wait.Deadline = nil
+			}
+			r.put(common.FlowWaitKey("etl", flowRun, "ask"), wait)
+			next, ended, err := r.Expire(t.Context(), run, "ask")
+			if err != nil || ended != (want.Status != "") {
+				t.Fatal(ended, err)
+			}
+			got := r.mark("ask")
+			if !ended {
+				if got.State != common.NodeStarted || !next.After(time.Now()) {
+					t.Errorf("%+v; it is looked at again at %s", got, next)
+				}
+				return
+			}
+			if got.Status != want.Status || got.Class != want.Class || got.Reason != want.Reason {
+				t.Errorf("%+v", got)
+			}
+			if outcome := r.outcome(common.RunID(got.Fire, 1)); outcome.Status != want.Status ||
+				outcome.Reason.Code != want.Reason {
+				t.Errorf("%+v", outcome)
+			}
+		})
+	}
+}

@@ -96,26 +96,21 @@ func (k *Keeper) load(ctx context.Context, r *kept) {
 				for _, mark := range early {
 					r.apply(mark, k.cfg.Now(), k.cfg.Log)
 				}
-				r.asks, r.approvals = approvals(graph)
+				r.asks = approvals(graph)
 			}
 		}
 	})
 }
 
-// approvals returns the steps that are approvals, and those of them with a timeout.
-func approvals(graph *flow.Graph) (asks map[string]bool, timed []string) {
+// approvals returns the steps that are approvals.
+func approvals(graph *flow.Graph) (asks map[string]bool) {
 	asks = map[string]bool{}
 	for i := range graph.Len() {
-		step := graph.Step(i)
-		if step.Approval == nil {
-			continue
-		}
-		asks[step.Name] = true
-		if step.Approval.Timeout.Or(0) > 0 {
-			timed = append(timed, step.Name)
+		if step := graph.Step(i); step.Approval != nil {
+			asks[step.Name] = true
 		}
 	}
-	return asks, timed
+	return asks
 }
 
 // failed pauses a flow run after an error.
@@ -311,7 +306,7 @@ func (k *Keeper) complete(ctx context.Context, r *kept, c *flow.Completion) {
 
 // look ends approvals whose time is over, and nodes that have vanished from etcd.
 func (k *Keeper) look(ctx context.Context, r *kept, now time.Time) {
-	for _, step := range r.approvals {
+	for step := range r.asks {
 		if v, known := r.state.Node(step); known && v.Stage == flow.StageStarted && !now.Before(r.expires[step]) {
 			k.expire(ctx, r, step)
 			return

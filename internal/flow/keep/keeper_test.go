@@ -296,6 +296,25 @@ func TestKeeper_Approval_TimesOut(t *testing.T) {
 	})
 }
 
+// Without a timeout of its own, an approval waits for a day.
+func TestKeeper_Approval_TimesOutAfterADay(t *testing.T) {
+	virtualtime.Test(t, func(t *testing.T) {
+		job := chain("ask", "b")
+		job.Steps[0].Command, job.Steps[0].Approval = "", &common.Approval{Text: "Go?"}
+		w := newWorld(t, job)
+		w.keep("w1", "w2")
+		run := w.begin(nil)
+		time.Sleep(23*time.Hour + 58*time.Minute)
+		if got := w.statuses(run); got != "ask" {
+			t.Error(got)
+		}
+		time.Sleep(4 * time.Minute)
+		if got := w.statuses(run); got != "ask timed_out timeout, b skipped upstream_failed" {
+			t.Error(got)
+		}
+	})
+}
+
 func TestKeeper_NodeWithoutARun_IsLost(t *testing.T) {
 	virtualtime.Test(t, func(t *testing.T) {
 		w := newWorld(t, chain("a"))

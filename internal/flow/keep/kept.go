@@ -16,13 +16,12 @@ type kept struct {
 	waits *waits
 	over  bool // its head is gone
 
-	state     *flow.State
-	asks      map[string]bool // steps that are approvals
-	approvals []string        // those with a timeout
-	early     []flow.Mark     // that arrived while the state was being loaded
-	lost      bool            // changes were missed while the state was being loaded
-	missing   bool            // its definition cannot be read
-	busy      bool            // a request is in flight
+	state   *flow.State
+	asks    map[string]bool // steps that are approvals
+	early   []flow.Mark     // that arrived while the state was being loaded
+	lost    bool            // changes were missed while the state was being loaded
+	missing bool            // its definition cannot be read
+	busy    bool            // a request is in flight
 
 	changed   time.Time            // the first change since there was nothing to do; zero: none
 	pending   time.Time            // since when this worker of rank 1 sees work; zero: it sees none
@@ -94,7 +93,7 @@ func (r *kept) idle(now time.Time) {
 		return
 	}
 	sooner(r.looked.Add(r.lookEvery))
-	for _, step := range r.approvals {
+	for step := range r.asks {
 		if v, known := r.state.Node(step); known && v.Stage == flow.StageStarted {
 			sooner(r.expires[step])
 		}

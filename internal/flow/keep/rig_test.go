@@ -307,7 +307,7 @@ func (p port) Start(ctx context.Context, run *common.FlowRun, starts []flow.Star
 		p.mark(run.Run, node, common.Node{State: common.NodeStarted, Round: starts[i].Round, Attempt: 1,
 			Job: "f:" + node, Fire: common.NodeFire("u", run.Run, node)})
 		if a := starts[i].Step.Approval; a != nil {
-			p.waits[node] = time.Now().Add(a.Timeout.Or(time.Hour))
+			p.waits[node] = time.Now().Add(a.Limit())
 			continue
 		}
 		if p.holds {

@@ -88,6 +88,9 @@ func tried(c *trialtest.Case, run *trialtest.Run) (faults []string) {
 					text))
 			}
 		}
+		if text, given := run.Questions[n.Node]; given && flow.Question(n.Params) != text {
+			faults = append(faults, fmt.Sprintf("%s asks %q, want %q", n.Node, flow.Question(n.Params), text))
+		}
 		for name, value := range run.Values[n.Node] {
 			if n.Params[name] != value {
 				faults = append(faults, fmt.Sprintf("%s sees %s %q, want %q", n.Node, name, n.Params[name], value))

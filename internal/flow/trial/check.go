@@ -38,11 +38,15 @@ func (t *Trial) check(graph *flow.Graph) (faults common.Faults) {
 			}
 			if _, known := outputOf(step, name); !known {
 				hint := listed("outputs of the step", slices.Collect(maps.Keys(step.Outputs)))
+				if step.Approval != nil {
+					hint = listed("parameters of the approval", step.Approval.Params.Names())
+				}
 				faults.Add("outputs."+common.Excerpt(node)+"."+common.Excerpt(name), "unknown", name,
 					"is not an output of the step").Hint = hint
 			}
 		}
 	}
+	faults = append(faults, t.answerFaults(graph)...)
 	for _, f := range graph.Job().ParamFaults(t.Params) {
 		if f.Code == "unknown" {
 			f.Hint = listed("parameters of the flow", slices.Collect(maps.Keys(graph.Job().Params)))
@@ -51,6 +55,33 @@ func (t *Trial) check(graph *flow.Graph) (faults common.Faults) {
 	}
 	if t.Kill != "" && t.Kill != KillUser && t.Kill != KillTimeout && t.Kill != KillForce {
 		faults.Add("kill", "enum", t.Kill, "must be %s, %s or %s", KillUser, KillTimeout, KillForce)
+	}
+	return faults
+}
+
+// answerFaults returns what is wrong with the values of the approvals that are approved.
+func (t *Trial) answerFaults(graph *flow.Graph) (faults common.Faults) {
+	for i := range graph.Len() {
+		step := graph.Step(i)
+		if status := t.Ends[step.Name].Status; step.Approval == nil || status != "" &&
+			status != common.StatusSucceeded {
+			continue
+		}
+		_, found := step.Approval.Params.Given(t.Outputs[step.Name])
+		for _, f := range found {
+			if f.Code == "unknown" { // reported with the names that there are
+				continue
+			}
+			name, isParam := strings.CutPrefix(f.Location, "params.")
+			if f.Location = "outputs." + step.Name; isParam {
+				f.Location += "." + name
+			}
+			if f.Code == "required" {
+				f.Hint = "who approves has to give it: give a value, such as --output " + step.Name + "." + name +
+					"=VALUE"
+			}
+			faults = append(faults, f)
+		}
 	}
 	return faults
 }

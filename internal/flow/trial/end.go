@@ -77,12 +77,9 @@ type outcome struct {
 func (e End) outcome(step *common.Step, outputs map[string]string) outcome {
 	o := outcome{status: e.Status, exit: e.Exit}
 	if step.Kind() == common.ApprovalStep {
-		o.exit = nil
-		if o.status == "" {
-			o.status = common.StatusSucceeded
-		}
+		return e.answer(step, outputs)
 	}
-	if step.Kind() != common.ApprovalStep && o.exit == nil {
+	if o.exit == nil {
 		switch o.status {
 		case "", common.StatusSucceeded:
 			o.exit = new(0)
@@ -103,6 +100,26 @@ func (e End) outcome(step *common.Step, outputs map[string]string) outcome {
 	switch o.status {
 	case common.StatusSucceeded, common.StatusFailed, common.StatusTimedOut, common.StatusKilled:
 		o.report(step, outputs)
+	}
+	return o
+}
+
+// answer returns how an approval ends that was given this end, and these values of its parameters.
+func (e End) answer(step *common.Step, params map[string]string) outcome {
+	o := outcome{status: e.Status}
+	if o.status == "" {
+		o.status = common.StatusSucceeded
+	}
+	o.reason = usualReason(step, &o)
+	if o.status == common.StatusTimedOut && step.Approval.OnTimeout == common.TimeoutSkips {
+		o.status = common.StatusSkipped
+		o.reason = &common.Reason{Code: common.ReasonNotAnswered, Text: "it was not answered in time"}
+	}
+	if e.Reason != "" {
+		o.reason = &common.Reason{Code: e.Reason}
+	}
+	if o.status == common.StatusSucceeded {
+		o.outputs, _ = step.Approval.Params.Given(params) // check has found the faults
 	}
 	return o
 }

@@ -14,7 +14,8 @@ func outputOf(step *common.Step, name string) (declared common.Output, known boo
 	case step.Kind() == common.JobStep:
 		return common.Output{List: true}, common.ValidOutput(name)
 	case step.Kind() == common.ApprovalStep:
-		return declared, false
+		declared, known = step.Approval.Outputs()[name]
+		return declared, known
 	}
 	return step.Outputs[name], common.HasOutput(step.Outputs, step.Type, name)
 }

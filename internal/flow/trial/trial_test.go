@@ -206,7 +206,7 @@ func TestRun_UnknownNames_AreRefusedWithTheKnownOnes(t *testing.T) {
 		{trial.Trial{Outputs: map[string]map[string]string{"a": {"w": ""}}},
 			"outputs.a.w is not an output of the step; outputs of the step: v"},
 		{trial.Trial{Outputs: map[string]map[string]string{"ok": {"w": ""}}},
-			"outputs.ok.w is not an output of the step; there are no outputs of the step"},
+			"outputs.ok.w is not an output of the step; there are no parameters of the approval"},
 		{trial.Trial{Params: map[string]string{"NIGHT": "x"}},
 			"params.NIGHT is not a parameter of the job; parameters of the flow: DAY"},
 		{trial.Trial{Kill: "hard"}, "kill must be user, timeout or force"},

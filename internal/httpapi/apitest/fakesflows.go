@@ -23,16 +23,27 @@ func (f *Fakes) PauseRun(ctx context.Context, _ common.Actor, run string, paused
 	return nil
 }
 
-func (f *Fakes) Answer(_ context.Context, _ common.Actor, run, step string, approve bool, note string) error {
+func (f *Fakes) Answer(_ context.Context, _ common.Actor, run string, answer common.Answer,
+	may func(*common.FlowWait) error) error {
 	f.Mu.Lock()
-	defer f.Mu.Unlock()
-	for _, w := range f.Waits {
-		if w.Flow.Run == run && w.Flow.Node == step {
-			f.Answers = append(f.Answers, fmt.Sprint(run, " ", step, " ", approve, " ", note))
+	waits := f.Waits
+	f.Mu.Unlock()
+	for i := range waits {
+		if w := &waits[i]; w.Flow.Run == run && w.Flow.Node == answer.Step {
+			if err := may(w); err != nil {
+				return err
+			}
+			f.Mu.Lock()
+			defer f.Mu.Unlock()
+			f.Answers = append(f.Answers, fmt.Sprint(run, " ", answer.Step, " ", answer.Approve, " ", answer.Note))
 			return nil
 		}
 	}
-	return common.Errorf(common.CodeConflict, "step %q does not wait for an approval", step).WithReason("no_approval")
+	if err := may(nil); err != nil {
+		return err
+	}
+	return common.Errorf(common.CodeConflict, "step %q does not wait for an approval", answer.Step).
+		WithReason("no_approval")
 }
 
 func (f *Fakes) RetryNode(ctx context.Context, _ common.Actor, r common.NodeRetry) (common.Trigger, error) {

@@ -173,23 +173,3 @@ func (s *Resource) allowed(ctx context.Context, id string) error {
 	}
 	return view.AllowRun(ctx, s.Jobs, access.Operator, &run)
 }
-
-// AnswerRequest approves or rejects a step.
-type AnswerRequest struct {
-	Step string `json:"step" pattern:"^[a-z0-9]([a-z0-9_-]{0,61}[a-z0-9])?$" doc:"Name of the step."`
-	Note string `json:"note,omitempty" maxLength:"500" doc:"Reason; shown with the step."`
-}
-
-type answerInput struct {
-	view.RunPath
-	Body AnswerRequest
-}
-
-func (s *Resource) answer(approve bool) func(context.Context, *answerInput) (*struct{}, error) {
-	return func(ctx context.Context, in *answerInput) (*struct{}, error) {
-		if err := s.allowed(ctx, in.ID); err != nil {
-			return nil, err
-		}
-		return nil, s.Jobs.Answer(ctx, core.Actor(ctx), in.ID, in.Body.Step, approve, in.Body.Note)
-	}
-}

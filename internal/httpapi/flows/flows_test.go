@@ -143,6 +143,76 @@ func TestApprovals_ArePagedAndAnswered(t *testing.T) {
 	}
 }
 
+// Who may answer is decided by the approvers of the approval, if it has any.
+func TestApprovals_AreAnsweredByTheirApprovers(t *testing.T) {
+	type caller struct {
+		group string
+		role  access.Role
+	}
+	for name, c := range map[string]struct {
+		approvers *common.Approvers
+		may, not  []caller
+	}{
+		"operators of the group of the flow": {nil,
+			[]caller{{"ops", access.Operator}, {"", access.Operator}},
+			[]caller{{"ops", access.Viewer}, {"finance", access.Admin}}},
+		"a role in it": {&common.Approvers{Role: "editor"},
+			[]caller{{"ops", access.Editor}, {"", access.Admin}},
+			[]caller{{"ops", access.Operator}, {"", access.Operator}, {"finance", access.Editor}}},
+		"members of a group": {&common.Approvers{Group: "finance"},
+			[]caller{{"finance", access.Operator}, {"finance", access.Admin}},
+			[]caller{{"finance", access.Viewer}, {"ops", access.Admin}, {"", access.Admin}}},
+		"editors of a group": {&common.Approvers{Group: "finance", Role: "editor"},
+			[]caller{{"finance", access.Editor}},
+			[]caller{{"finance", access.Operator}, {"", access.Admin}}},
+	} {
+		h := withFlow(t)
+		h.Waits[0].Approvers = c.approvers
+		h.Waits[0].Params = common.Params{"TO": {}}
+		request := func(who caller, method, target, body string) *http.Request {
+			if who.group == "" {
+				return apitest.As(string(who.role), method, target, body)
+			}
+			return in(h, who.group, who.role, method, target, body)
+		}
+		check := func(who caller, may bool) {
+			var page struct{ Items []flows.PendingApproval }
+			apitest.Decode(t, h.Want(http.StatusOK, request(who, http.MethodGet, "/api/v1/approvals?job=etl", "")),
+				&page)
+			a := page.Items[0]
+			if a.MayAnswer != may || may && (a.Text == "" || len(a.Params) != 1) {
+				t.Errorf("%s: %v is shown %+v", name, who, a)
+			}
+			status := http.StatusForbidden
+			if may {
+				status = http.StatusNoContent
+			}
+			for _, verb := range []string{"approve", "reject"} {
+				h.Want(status, request(who, http.MethodPost, "/api/v1/runs/"+run+"/"+verb, `{"step":"publish"}`))
+			}
+		}
+		for _, who := range c.may {
+			check(who, true)
+		}
+		for _, who := range c.not {
+			check(who, false)
+		}
+	}
+}
+
+func TestApprovals_ShowWhoMayNotApproveThem(t *testing.T) {
+	h := withFlow(t)
+	h.Waits[0].NotStarter, h.Waits[0].Starters = true, []string{"token/operator"}
+	for role, barred := range map[string]bool{"operator": true, "editor": false} {
+		var page struct{ Items []flows.PendingApproval }
+		apitest.Decode(t, h.Want(http.StatusOK, apitest.As(role, http.MethodGet, "/api/v1/approvals?job=etl", "")),
+			&page)
+		if a := page.Items[0]; !a.MayAnswer || a.Barred != barred || !a.NotStarter {
+			t.Errorf("%s: %+v", role, a)
+		}
+	}
+}
+
 func TestPause_NeedsTheRoleInTheGroupOfTheFlow(t *testing.T) {
 	h := withFlow(t)
 	h.Want(http.StatusForbidden, in(h, "data", access.Operator, http.MethodPost, "/api/v1/runs/"+run+"/pause", ""))

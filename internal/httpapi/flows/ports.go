@@ -16,8 +16,10 @@ type Jobs interface {
 	view.Groups
 	// PauseRun pauses or resumes a flow run.
 	PauseRun(ctx context.Context, actor common.Actor, run string, paused bool, note string) error
-	// Answer approves or rejects the step of a flow run that waits for it.
-	Answer(ctx context.Context, actor common.Actor, run, step string, approve bool, note string) error
+	// Answer approves or rejects the step of a flow run that waits for it. may reports whether the caller is one of
+	// those who may answer; it is called with nil if nothing waits.
+	Answer(ctx context.Context, actor common.Actor, run string, answer common.Answer,
+		may func(*common.FlowWait) error) error
 	// Approvals returns the approvals that wait for an operator, the oldest first.
 	Approvals(ctx context.Context) ([]common.FlowWait, error)
 }

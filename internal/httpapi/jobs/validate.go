@@ -100,8 +100,8 @@ func doubts(job *common.Job) (all common.Faults) {
 			"this name, and every operator of the group can set it").Hint = "choose another name, and give a pattern"
 	}
 	if job.IsFlow() && job.Timeout == "" {
-		all.Add("timeout", "no_timeout", nil, "is not set: a flow run whose step waits for a worker, for another job "+
-			"or for an approval waits without a limit").Hint = "set the timeout of the whole flow run, such as 1d"
+		all.Add("timeout", "no_timeout", nil, "is not set: a flow run whose step waits for a worker or for "+
+			"another job waits without a limit").Hint = "set the timeout of the whole flow run, such as 1d"
 	}
 	return all
 }

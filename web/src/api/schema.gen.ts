@@ -2111,6 +2111,10 @@ export interface components {
         AnswerRequest: {
             /** @description Reason; shown with the step. */
             note?: string;
+            /** @description Values of the approval's parameters, if it is approved. */
+            params?: {
+                [key: string]: string;
+            };
             /** @description Name of the step. */
             step: string;
         };
@@ -2162,13 +2166,37 @@ export interface components {
             jobs: components["schemas"]["JobInput"][];
         };
         Approval: {
-            /** @description The question to the operator. */
+            approvers?: components["schemas"]["Approvers"];
+            /** @description Who started the flow run, or one that it is nested in, may not approve the step; rejecting it is allowed. */
+            notStarter?: boolean;
+            /**
+             * @description What becomes of the step then: it fails as timed_out, or is skipped. Default: fail.
+             * @enum {string}
+             */
+            onTimeout?: "fail" | "skip";
+            /** @description Values that the person who approves fills in, by name: outputs of the step. */
+            params?: {
+                [key: string]: components["schemas"]["Param"];
+            };
+            /** @description The question. It may contain ${{ steps.NAME.outputs.KEY }}. */
             text: string;
             /**
-             * @description The step times out after this time. Default: none.
+             * @description The step times out after this time. Default: 24h.
              * @example 8h
              */
             timeout?: string;
+        };
+        Approvers: {
+            /**
+             * @description Members of this group only: users who were granted the role in it. A role everywhere is none. Default: who has the role in the group of the flow, or everywhere.
+             * @example finance
+             */
+            group?: string;
+            /**
+             * @description The least role. Default: operator.
+             * @enum {string}
+             */
+            role?: "operator" | "editor" | "admin";
         };
         AuditActor: {
             /**
@@ -5219,6 +5247,10 @@ export interface components {
             fires: number;
         };
         PendingApproval: {
+            /** @description Who may answer; absent for operators of the flow's group. */
+            approvers?: components["schemas"]["Approvers"];
+            /** @description You may not approve it, because you have started the flow run, or one that it is nested in. */
+            barred?: boolean;
             /**
              * Format: date-time
              * @description When it times out; absent if it does not.
@@ -5228,8 +5260,19 @@ export interface components {
             flow: string;
             flowTitle?: string;
             group?: string;
-            /** @description You have the role to approve or reject it. */
+            /** @description You are one of those who may answer it: you may reject it, and approve it unless barred is set. */
             mayAnswer?: boolean;
+            /** @description Who started the flow run may not approve it. */
+            notStarter?: boolean;
+            /**
+             * @description What becomes of the step if it times out. Default: fail.
+             * @enum {string}
+             */
+            onTimeout?: "fail" | "skip";
+            /** @description Values that an approval needs, by name. */
+            params?: {
+                [key: string]: components["schemas"]["Param"];
+            };
             /**
              * Format: date-time
              * @description Planned time of the flow run.

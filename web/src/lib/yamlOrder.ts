@@ -19,7 +19,8 @@ export const fieldOrder: Record<string, readonly string[]> = {
   'schedules.*': ['cronExpr', 'timezone', 'dst', 'jitter', 'startAt', 'endAt', 'params', 'label'],
   'after.*': ['step', 'on', 'exitCodes'],
   forEach: ['items', 'list', 'as', 'concurrency', 'maxFailures', 'stop'],
-  approval: ['text', 'timeout'],
+  approval: ['text', 'timeout', 'onTimeout', 'approvers', 'notStarter', 'params'],
+  'approval.approvers': ['role', 'group'],
   catchUp: ['policy', 'window', 'max'],
   retry: ['max', 'backoff', 'maxBackoff', 'exitCodes', 'elsewhere'],
   placement: ['strategy', 'selector', 'workers'],
@@ -42,6 +43,8 @@ function orderInStep(path: readonly (string | number)[]): readonly string[] | un
   const [head, second] = path;
   if (head === undefined) return fieldOrder['steps.*'];
   if (head === 'after') return path.length === 2 && typeof second === 'number' ? fieldOrder['after.*'] : undefined;
+  if (head === 'approval' && second === 'approvers' && path.length === 2) return fieldOrder['approval.approvers'];
+  if (head === 'approval' && second === 'params' && path.length === 3) return fieldOrder['params.*'];
   return head === 'params' ? undefined : orderAt(path);
 }
 

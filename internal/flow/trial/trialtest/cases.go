@@ -40,6 +40,9 @@ type Run struct {
 	Shell   map[string]string // commands, by step; without one the step succeeds
 	Secrets map[string]string // values of secrets that the flow refers to, by name
 
+	// Answers are the values with which approvals are approved, by step.
+	Answers map[string]map[string]string
+
 	// Hold lists steps that run until the caller lets them end, which is once Before holds; with Endless, never.
 	Hold    []string
 	Endless bool
@@ -52,8 +55,10 @@ type Run struct {
 	Classes map[string]common.Class
 	Names   map[string][]string          // texts that the reason of a node contains
 	Values  map[string]map[string]string // variables that a step sees
-	Starts  map[string]string            // steps, and the ones after whose end they start
-	Status  common.Status                // of the flow run
+	// Questions are the texts of approvals, by step; in a cluster, of those with answers.
+	Questions map[string]string
+	Starts    map[string]string // steps, and the ones after whose end they start
+	Status    common.Status     // of the flow run
 }
 
 // Rejected is a definition that cannot be saved, and a fault of it.

@@ -271,8 +271,29 @@ export const definitionSpec: FieldSpec = {
           approval: {
             type: 'object',
             fields: {
-              text: { type: 'string', doc: 'The question to the operator.' },
-              timeout: { type: 'string', doc: 'The step times out after this time. Default: none.', example: '8h' },
+              approvers: {
+                type: 'object',
+                fields: {
+                  group: { type: 'string', doc: 'Members of this group only: users who were granted the role in it. A role everywhere is none. Default: who has the role in the group of the flow, or everywhere.', example: 'finance' },
+                  role: { type: 'string', doc: 'The least role. Default: operator.', enum: ['operator', 'editor', 'admin'] },
+                },
+              },
+              notStarter: { type: 'boolean', doc: 'Who started the flow run, or one that it is nested in, may not approve the step; rejecting it is allowed.' },
+              onTimeout: { type: 'string', doc: 'What becomes of the step then: it fails as timed_out, or is skipped. Default: fail.', enum: ['fail', 'skip'] },
+              params: {
+                type: 'object',
+                doc: 'Values that the person who approves fills in, by name: outputs of the step.',
+                values: {
+                  type: 'object',
+                  fields: {
+                    default: { type: 'string', doc: 'Default value.' },
+                    description: { type: 'string' },
+                    pattern: { type: 'string', doc: 'A regular expression (RE2) that the whole value must match.', example: '[a-z0-9-]+' },
+                  },
+                },
+              },
+              text: { type: 'string', doc: 'The question. It may contain ${{ steps.NAME.outputs.KEY }}.' },
+              timeout: { type: 'string', doc: 'The step times out after this time. Default: 24h.', example: '8h' },
             },
           },
           args: {
