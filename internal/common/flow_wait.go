@@ -51,7 +51,8 @@ func (w *FlowWait) Expired(now time.Time) Run {
 	run := w.AsRun()
 	since := w.Since
 	run.StartedAt, run.EndedAt, run.Status = &since, &now, StatusTimedOut
-	run.Reason = &Reason{Code: ReasonTimeout, Text: "it was not answered in time"}
+	run.Reason = &Reason{Code: ReasonTimeout, Data: map[string]string{"text": w.Text},
+		Text: "it was not answered in time"}
 	if w.OnTimeout == TimeoutSkips {
 		run.Status, run.Reason.Code = StatusSkipped, ReasonNotAnswered
 	}

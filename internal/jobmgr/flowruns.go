@@ -234,7 +234,7 @@ func (s *Store) answer(run *common.Run, wait *common.FlowWait, actor common.Acto
 		run.Status = common.StatusSucceeded
 		run.Reason = &common.Reason{Code: common.ReasonApproved, Text: "it was approved by " + actor.Name}
 	}
-	run.Reason.Data = map[string]string{"by": actor.Name, "note": answer.Note}
+	run.Reason.Data = map[string]string{"by": actor.Name, "note": answer.Note, "text": wait.Text}
 }
 
 // Approvals returns the approvals that wait for an operator, the oldest first.

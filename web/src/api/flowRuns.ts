@@ -40,14 +40,16 @@ export interface Answer {
   step: string;
   approve: boolean;
   note: string;
+  /** Values of the parameters of an approval. */
+  params?: Record<string, string> | undefined;
 }
 
 /** Approves or rejects a step that waits for an operator. */
 export function useAnswer() {
   const queryClient = useQueryClient();
   return useMutation({
-    mutationFn: ({ run, step, approve, note }: Answer) => {
-      const request = { params: { path: { id: run } }, body: { step, ...(note !== '' && { note }) } };
+    mutationFn: ({ run, step, approve, note, params }: Answer) => {
+      const request = { params: { path: { id: run } }, body: { step, ...(note !== '' && { note }), ...(params && { params }) } };
       return dataOf(approve ? client.POST('/api/v1/runs/{id}/approve', request) : client.POST('/api/v1/runs/{id}/reject', request));
     },
     onSuccess: () => queryClient.invalidateQueries({ queryKey: keys.runs }),

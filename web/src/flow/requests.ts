@@ -1,6 +1,6 @@
 // What the dialogs of flows ask for.
 
-import type { Reason } from '../api/types.ts';
+import type { Param, Reason } from '../api/types.ts';
 
 /** What to run again. The scope accepted is what comes after the accepted steps: no scope in the request. */
 export const rerunScopes = ['failed', 'accepted', 'from', 'only', 'all'] as const;
@@ -144,6 +144,12 @@ export interface PendingApproval {
   until?: string | undefined;
   /** The user may decide it. */
   mine: boolean;
+  /** The user may reject it only, having started the flow run. */
+  barred?: boolean | undefined;
+  /** Who may decide it, unless operators of the flow's group may. */
+  approvers?: { role?: string | undefined; group?: string | undefined } | undefined;
+  /** What who approves fills in, by name. */
+  params?: Readonly<Record<string, Param>> | undefined;
 }
 
 export type Decision = 'approve' | 'reject';

@@ -32,7 +32,7 @@ export interface NodeDrawerProps {
   step: string;
   states?: NodeStates | undefined;
   attempts?: readonly NodeAttempt[] | undefined;
-  /** The question of an approval, if its definition is not at hand. */
+  /** The question of an approval that was asked, with its values. */
   question?: string | undefined;
   /** When the approval times out. */
   until?: string | undefined;
@@ -58,12 +58,16 @@ export interface NodeDrawerProps {
   /** Returns what starts an item of a map again; undefined where that is not possible. */
   onRetryItem?: ((item: number) => (() => void) | undefined) | undefined;
   onApprove?: (() => void) | undefined;
+  /** Why the step may not be approved, or not answered, by the user. */
+  barred?: string | undefined;
+  /** The note of who answered an approval. */
+  note?: string | undefined;
   onReject?: (() => void) | undefined;
 }
 
 /** One node of a flow: how far it is and why, its attempts, outputs and log. It lies beside the graph. */
 export function NodeDrawer(props: NodeDrawerProps) {
-  const { graph, step: name, states, question, until, command, from, accepted, root, attempts = [], outputs = {}, values, runOf, log, onClose, onRerun, onAccept, onRetryItem, onApprove, onReject } = props;
+  const { graph, step: name, states, question, until, command, from, accepted, root, attempts = [], outputs = {}, values, runOf, log, onClose, onRerun, onAccept, onRetryItem, onApprove, onReject, barred, note } = props;
   const { t, i18n } = useTranslation();
   const title = useId();
   const head = useRef<HTMLHeadingElement>(null);
@@ -89,16 +93,18 @@ export function NodeDrawer(props: NodeDrawerProps) {
       )}
       {(onApprove ?? onReject ?? onRerun ?? onAccept) && (
         <div className={classes.acts}>
-          {onApprove && <Button size="sm" onClick={onApprove}>{t('approvals.approve')}</Button>}
+          {onApprove && <Button size="sm" disabled={barred !== undefined} onClick={onApprove}>{t('approvals.approve')}</Button>}
           {onReject && <Button size="sm" variant="default" onClick={onReject}>{t('approvals.reject')}</Button>}
           {onRerun && <Button size="sm" variant="default" onClick={onRerun}>{t('rerun.open')}</Button>}
           {onAccept && <Button size="sm" variant="default" onClick={onAccept}>{t('rerun.acceptOpen')}</Button>}
         </div>
       )}
+      {barred !== undefined && <p className="small break" data-barred="">{barred}</p>}
       <Facts
         entries={[
           // The reason of one that waits is its question.
-          [t('nodeDrawer.question'), state?.code !== 'approval' && (step?.question ?? question) && visible(step?.question ?? question ?? '')],
+          [t('nodeDrawer.question'), state?.code !== 'approval' && (question ?? step?.question) && visible(question ?? step?.question ?? '')],
+          [t('runDialog.note'), note && visible(note)],
           [t('nodeDrawer.timesOut'), until && <RelativeTime at={until} ahead />],
           [t('nodeDrawer.job'), step?.job && <PlainLink href={`/jobs/${encodeURIComponent(step.job)}`}>{visible(step.job)}</PlainLink>],
           [t('nodeDrawer.after'), step && step.after.length > 0 && <ul className={classes.plain}>{step.after.slice(0, mostListed).map((one, i) => <li key={i} className="break">{visible(dependencyText(t, step, one))}</li>)}{step.after.length > mostListed && <li>{t('nodeDrawer.more', { count: step.after.length - mostListed })}</li>}</ul>],

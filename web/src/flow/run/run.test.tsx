@@ -11,7 +11,7 @@ import { graphOf } from '../model/graph.ts';
 import type { NodeState } from '../model/state.ts';
 import { stepsOf } from '../model/steps.ts';
 import type { RerunPreview } from '../requests.ts';
-import { ApprovalsPanel } from './Approvals.tsx';
+import { ApprovalsPanel, DecisionDialog } from './Approvals.tsx';
 import { FlowGrid } from './FlowGrid.tsx';
 import { NodeDrawer } from './NodeDrawer.tsx';
 import { RerunDialog } from './RerunDialog.tsx';
@@ -229,4 +229,38 @@ it('only those who may decide get the buttons of an approval', async () => {
   expect(button('Approve other')).toBeUndefined();
   await act(async () => button('Reject go')?.click());
   expect(decided).toHaveBeenCalledWith(approval, 'reject');
+});
+
+it('who started the flow run may reject its approval, and is told why not approve it', async () => {
+  const decided = vi.fn();
+  const approval = { flow: 'etl', run: 'r', step: 'go', text: 'Go?', since: '2026-01-01T00:00:00Z', mine: true, barred: true };
+  await show(<ApprovalsPanel approvals={[approval, { ...approval, step: 'other', mine: false, barred: false, approvers: { group: 'finance' } }]} onDecide={decided} />);
+  expect(button('Approve go')?.disabled).toBe(true);
+  expect(text()).toContain('You started this flow run');
+  expect(text()).toContain('Only members of the group finance can answer');
+  expect(button('Reject other')).toBeUndefined();
+  await act(async () => button('Reject go')?.click());
+  expect(decided).toHaveBeenCalledWith(approval, 'reject');
+});
+
+it('an approval asks for its parameters, a rejection does not', async () => {
+  const params = { TO: { default: 'web', pattern: 'web|print' }, TICKET: { pattern: '\\d+' } };
+  const decided = vi.fn();
+  const dialog = (decision: 'approve' | 'reject') => <DecisionDialog approval={{ step: 'go', text: 'Go?', params }} decision={decision} busy={false} error={null} onDecide={decided} onClose={() => undefined} />;
+  await show(dialog('approve'));
+  expect(document.querySelectorAll('code').length).toBe(2);
+  await act(async () => button('Approve')?.click());
+  expect(decided).toHaveBeenLastCalledWith('', { TO: 'web', TICKET: '' });
+  await show(dialog('reject'));
+  expect(document.querySelectorAll('code').length).toBe(0);
+  await act(async () => button('Reject')?.click());
+  expect(decided).toHaveBeenLastCalledWith('', undefined);
+});
+
+it('a node shows what was asked, with its values, and the note of the answer', async () => {
+  const answered = new Map<string, NodeState>([['d', { status: 'succeeded', code: 'approved', reason: 'Approved by ann' }]]);
+  await show(<NodeDrawer graph={graph} step="d" states={answered} question="Publish monday?" note="checked" onClose={() => undefined} />);
+  expect(text()).toContain('Publish monday?');
+  expect(text()).not.toContain('Go?');
+  expect(text()).toContain('checked');
 });

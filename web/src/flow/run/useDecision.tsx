@@ -6,7 +6,7 @@ import { showNotice } from '../../parts/showNotice.ts';
 import type { Decision, PendingApproval } from '../requests.ts';
 import { DecisionDialog } from './Approvals.tsx';
 
-type Asked = Pick<PendingApproval, 'run' | 'step' | 'text'>;
+type Asked = Pick<PendingApproval, 'run' | 'step' | 'text' | 'params'>;
 
 /** Asks for a note on the decision about an approval, and sends it. */
 export function useDecision(): { decide: (approval: Asked, decision: Decision) => void; dialog: ReactNode } {
@@ -17,7 +17,7 @@ export function useDecision(): { decide: (approval: Asked, decision: Decision) =
     answer.reset();
     setAsking(undefined);
   };
-  const send = ({ approval: { run, step }, decision }: NonNullable<typeof asking>, note: string) => answer.mutate({ run, step, approve: decision === 'approve', note }, {
+  const send = ({ approval: { run, step }, decision }: NonNullable<typeof asking>, note: string, params: Record<string, string> | undefined) => answer.mutate({ run, step, approve: decision === 'approve', note, params }, {
     onSuccess: () => {
       showNotice(t, t(`approvals.${decision}Done`, { step: visible(step) }));
       close();
@@ -25,6 +25,6 @@ export function useDecision(): { decide: (approval: Asked, decision: Decision) =
   });
   return {
     decide: (approval, decision) => setAsking({ approval, decision }),
-    dialog: asking && <DecisionDialog {...asking} busy={answer.isPending} error={answer.error} onClose={close} onDecide={(note) => send(asking, note)} />,
+    dialog: asking && <DecisionDialog {...asking} busy={answer.isPending} error={answer.error} onClose={close} onDecide={(note, params) => send(asking, note, params)} />,
   };
 }

@@ -38,5 +38,6 @@ export const flowRuns = {
   approvals: {
     title: 'Approvals', of: '{{step}} of {{flow}}', until: 'times out', approve: 'Approve', reject: 'Reject', approveOf: 'Approve {{step}}', rejectOf: 'Reject {{step}}', approveTitle: 'Approve {{step}}?', rejectTitle: 'Reject {{step}}?',
     approveDone: '{{step}} was approved.', rejectDone: '{{step}} was rejected.', approveText: 'The flow continues with the steps after it.', rejectText: 'The step fails, and steps that need its success do not run.', noteHelp: 'Shown with the run and in the audit.',
+    barred: 'You started this flow run, so another person has to approve this step.', onlyRole: 'Needs the role {{role}} in the group of the flow.', onlyGroup: 'Only members of the group {{group}} can answer, with the role {{role}} in it.',
   },
 };

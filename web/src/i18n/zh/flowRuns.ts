@@ -41,5 +41,6 @@ export const flowRuns: Texts<typeof english> = {
   approvals: {
     title: '待审批', of: '{{flow}} 的 {{step}}', until: '超时于', approve: '批准', reject: '驳回', approveOf: '批准 {{step}}', rejectOf: '驳回 {{step}}', approveTitle: '批准 {{step}}？', rejectTitle: '驳回 {{step}}？',
     approveDone: '已批准 {{step}}。', rejectDone: '已驳回 {{step}}。', approveText: '流程继续运行其后的步骤。', rejectText: '此步骤失败，需要它成功的步骤不会运行。', noteHelp: '与运行一起显示，并记入审计。',
+    barred: '此流程运行由您启动，须由其他人批准此步骤。', onlyRole: '需要流程所属分组的“{{role}}”角色。', onlyGroup: '只有分组“{{group}}”的成员可以答复，且须在该分组中具有“{{role}}”角色。',
   },
 };

@@ -13,6 +13,7 @@ import { writtenOf } from '../../flow/model/written.ts';
 import ApprovalAnswers from '../../flow/run/ApprovalAnswers.tsx';
 import { FlowTimeline } from '../../flow/run/FlowTimeline.tsx';
 import { NodeTable } from '../../flow/run/NodeTable.tsx';
+import { pendingOf, whyNot } from '../../flow/run/pending.ts';
 import { useDecision } from '../../flow/run/useDecision.tsx';
 import type { FlowRunSearch } from '../../lib/searchParams.ts';
 import { useNow } from '../../lib/useNow.ts';
@@ -52,7 +53,7 @@ export function FlowRunPanel({ run }: { run: Run }) {
   const way = ways.find((one) => one === view) ?? ways[0];
   const approvals = useApprovals(run.job, live).data?.items.filter((one) => live && one.run === run.id) ?? [];
   const asked = approvals.find((one) => one.step === step);
-  const answer = asked && mayRun ? (decision: 'approve' | 'reject') => () => decide(asked, decision) : undefined;
+  const answer = asked?.mayAnswer ? (decision: 'approve' | 'reject') => () => decide(pendingOf(asked), decision) : undefined;
   const opened = items?.find((node) => node.step === step && node.item === undefined);
   const again = mayRun && job && opened ? againOf(job, opened, live) : undefined;
   const accept = mayRun && live && job && opened ? acceptOf(job, opened) : undefined;
@@ -64,7 +65,7 @@ export function FlowRunPanel({ run }: { run: Run }) {
   const drawer = (close: () => void) => step !== undefined && (
     <StepDrawer
       run={run} graph={graph} step={step} states={states} nodes={items ?? []} approval={asked && { text: asked.text, until: asked.deadline }} onClose={close}
-      onApprove={answer?.('approve')} onReject={answer?.('reject')} onRerun={again && (() => setRerun(again))} onAccept={accept && (() => setRerun(accept))} onRetryItem={retryItem}
+      onApprove={answer?.('approve')} onReject={answer?.('reject')} barred={asked && whyNot(t, pendingOf(asked))} onRerun={again && (() => setRerun(again))} onAccept={accept && (() => setRerun(accept))} onRetryItem={retryItem}
     />
   );
   const name = t('flow.graphOf', { name: run.jobTitle ?? run.job });

@@ -14,7 +14,7 @@ import { PlainLink } from '../../parts/PlainLink.tsx';
 import { NodeLog } from './NodeLog.tsx';
 import classes from './RunPage.module.css';
 
-interface Props extends Pick<NodeDrawerProps, 'onClose' | 'onApprove' | 'onReject' | 'onRerun' | 'onAccept' | 'onRetryItem'> {
+interface Props extends Pick<NodeDrawerProps, 'onClose' | 'onApprove' | 'onReject' | 'barred' | 'onRerun' | 'onAccept' | 'onRetryItem'> {
   run: Run;
   graph: FlowGraph;
   step: string;
@@ -43,7 +43,7 @@ export function StepDrawer({ run, graph, step, states, nodes, approval, ...acts 
   const isNested = known?.some(({ digest }) => digest !== undefined) === true;
   return (
     <NodeDrawer
-      {...acts} graph={graph} step={step} states={states} question={approval?.text} until={approval?.until} command={command} from={node?.keptFrom} accepted={node?.accepted} root={root === undefined ? undefined : { step: root, href: `/runs/${encodeURIComponent(run.id)}?step=${encodeURIComponent(root)}` }} attempts={attempts} outputs={node?.outputs}
+      {...acts} graph={graph} step={step} states={states} question={approval?.text ?? node?.reason?.data?.['text']} note={definition?.kind === 'approval' ? node?.reason?.data?.['note'] : undefined} until={approval?.until} command={command} from={node?.keptFrom} accepted={node?.accepted} root={root === undefined ? undefined : { step: root, href: `/runs/${encodeURIComponent(run.id)}?step=${encodeURIComponent(root)}` }} attempts={attempts} outputs={node?.outputs}
       values={items.map(({ value }) => value)} runOf={(item) => items.find((one) => one.item === item && (one.attempt ?? 0) > 0)?.run}
       log={ran && node.run !== undefined && definition?.kind !== 'approval' && !node.hidden && known !== undefined && (isNested ? <Nested run={node.run} /> : <NodeLog key={node.run} run={node.run} />)}
     />
