@@ -125,6 +125,7 @@ type ForEach struct {
 	Concurrency int      `json:"concurrency,omitempty"`
 	MaxFailures int      `json:"maxFailures,omitempty"`
 	Stop        bool     `json:"stop,omitempty"`
+	Collect     string   `json:"collect,omitempty"`
 }
 
 // Approval makes a step wait for an operator.

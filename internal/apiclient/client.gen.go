@@ -4993,6 +4993,9 @@ type FlowNode struct {
 	// Background The flow run is one of a backfill.
 	Background *bool `json:"background,omitempty"`
 
+	// Collect Of an item of a map: the output that the map collects.
+	Collect *string `json:"collect,omitempty"`
+
 	// Created Revision of etcd at which the flow run began.
 	Created int64 `json:"created"`
 
@@ -5040,6 +5043,11 @@ type ForEach struct {
 	//
 	// Example: FILE
 	As *string `json:"as,omitempty"`
+
+	// Collect An output of the items: its values, of those that succeeded and in their order, are an output of the step, a list of that name.
+	//
+	// Example: rows
+	Collect *string `json:"collect,omitempty"`
 
 	// Concurrency Maximum number of items that run at the same time. Default: that of the flow.
 	Concurrency *int64 `json:"concurrency,omitempty"`

@@ -72,12 +72,15 @@ const FeatureNoAfter = "noafter"
 // becomes of it without an answer, which is its end after a day unless it has a timeout; see Approval.
 const FeatureApprovals = "approvals"
 
+// FeatureCollect: the worker collects an output of the items of a map, and puts items into texts; see ForEach.Collect.
+const FeatureCollect = "collect"
+
 // Features returns the features of the workers of this version. A worker that lacks one that a job needs would not run
 // it as defined.
 var Features = [...]string{FeatureDetach, FeatureSecrets, FeatureMemoryMax, FeatureTasksMax, FeatureOutputs,
 	FeatureFlows, FeatureAfter, FeatureSuccesses, FeatureTypes, FeatureSpread, FeatureDaemon, FeatureSchedules,
 	FeaturePools, FeatureValues, FeatureFinally, FeatureJoins, FeatureFlowRetry, FeatureNested, FeatureAccept,
-	FeatureNoAfter, FeatureApprovals}
+	FeatureNoAfter, FeatureApprovals, FeatureCollect}
 
 // Adding returns features with a further one.
 func Adding(features []string, further string) []string {

@@ -135,6 +135,16 @@ type ForEach struct {
 	Concurrency int      `json:"concurrency,omitempty" minimum:"1" maximum:"1000" doc:"Maximum number of items that run at the same time. Default: that of the flow."`
 	MaxFailures int      `json:"maxFailures,omitempty" minimum:"0" maximum:"10000" doc:"The step succeeds if at most this many items fail. Default: 0."`
 	Stop        bool     `json:"stop,omitempty" doc:"Start no further items once the step has failed."`
+	Collect     string   `json:"collect,omitempty" doc:"An output of the items: its values, of those that succeeded and in their order, are an output of the step, a list of that name." example:"rows"`
+}
+
+// CollectOf returns the output of an item of the step that the step collects; empty for the step itself (-1), and if it
+// collects none.
+func (s *Step) CollectOf(item int) string {
+	if item < 0 || s.ForEach == nil {
+		return ""
+	}
+	return s.ForEach.Collect
 }
 
 // Variable returns the name of the variable that holds the item.

@@ -295,6 +295,8 @@ type Base struct {
 	Accepted []Acceptance `json:"accepted,omitempty"`
 	// Items holds the kept items of maps that are partly re-run. They succeeded.
 	Items map[string]Bits `json:"items,omitempty"`
+	// Collected holds, of maps that collect an output, its values of the kept items, in their order.
+	Collected map[string][]string `json:"collected,omitempty"`
 	// Again holds clean-up steps that run although no step before them runs again.
 	Again Bits `json:"again,omitempty"`
 	// Steps holds what expressions of the steps to run can read about kept steps.
@@ -319,12 +321,36 @@ func (t *Trigger) Continue(n *Nested) { t.Digest, t.Needs, t.Keep = n.Digest, n.
 // Bare returns the base without what only the steps to run read or use, and without the workers, which the flow run has
 // itself: what the history of the flow run needs. nil stays nil.
 func (b *Base) Bare() *Base {
-	if b == nil || b.Steps == nil && b.Spread == nil && b.Nested == nil {
+	if b == nil || b.Steps == nil && b.Spread == nil && b.Nested == nil && b.Collected == nil {
 		return b
 	}
 	bare := *b
-	bare.Steps, bare.Spread, bare.Nested = nil, nil, nil
+	bare.Steps, bare.Spread, bare.Nested, bare.Collected = nil, nil, nil, nil
 	return &bare
+}
+
+// Collect adds the values of the kept items of a map.
+func (b *Base) Collect(step string, values []string) {
+	if b.Collected == nil {
+		b.Collected = map[string][]string{}
+	}
+	b.Collected[step] = values
+}
+
+// CollectedOf returns the values of the kept items of a map; nil of a base that is nil.
+func (b *Base) CollectedOf(step string) []string {
+	if b == nil {
+		return nil
+	}
+	return b.Collected[step]
+}
+
+// ItemsOf returns the kept items of a map; none of a base that is nil.
+func (b *Base) ItemsOf(step string) Bits {
+	if b == nil {
+		return nil
+	}
+	return b.Items[step]
 }
 
 // Keeps reports whether any node is kept.

@@ -57,6 +57,7 @@ type FlowNode struct {
 	Digest     string   `json:"digest,omitempty" doc:"Identifies the definition of the flow."`
 	Depth      int      `json:"depth,omitempty" doc:"Number of flow runs that this one is nested in."`
 	Background bool     `json:"background,omitempty" doc:"The flow run is one of a backfill."`
+	Collect    string   `json:"collect,omitempty" doc:"Of an item of a map: the output that the map collects."`
 
 	Interval *Interval `json:"interval,omitempty" doc:"The period of data that the flow run processes, if it is a fire of the schedule."`
 }
@@ -99,7 +100,7 @@ func EndOf(of FlowNode, run *Run) Node {
 		Attempt:  run.Attempt,
 		Status:   run.Status,
 		ExitCode: run.ExitCode,
-		Outputs:  run.Outputs,
+		Outputs:  of.outputs(run.Outputs),
 	}
 	if run.Reason != nil {
 		end.Reason = run.Reason.Code
@@ -109,6 +110,18 @@ func EndOf(of FlowNode, run *Run) Node {
 	}
 	end.Class = ClassOf(end.Status, end.Reason)
 	return end
+}
+
+// outputs returns the outputs that the mark of the node holds: those of a step, and of an item of a map the one that
+// the map collects, unless it is too large. All others are those of the run.
+func (f *FlowNode) outputs(all map[string]string) map[string]string {
+	if f.Kind != KindFlow || !strings.Contains(f.Node, "@") {
+		return all
+	}
+	if value, found := all[f.Collect]; found && len(value) <= MaxCollected {
+		return map[string]string{f.Collect: value}
+	}
+	return nil
 }
 
 // ClassOf returns the class of an outcome, without regard to allowFailure. A skipped node is of class skipped only if

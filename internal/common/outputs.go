@@ -16,6 +16,7 @@ const (
 	MaxOutputValues = 16 << 10 // all values of a run, without its list
 	MaxOutputItems  = 10_000   // of a list
 	MaxOutputList   = 128 << 10
+	MaxCollected    = 1 << 10 // of an item of a map that collects it
 )
 
 var outputPattern = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]{0,62}$`)

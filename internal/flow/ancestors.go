@@ -14,6 +14,9 @@ func (b *builder) references() {
 	above, decided := b.ancestors()
 	for i := range g.steps {
 		g.steps[i].references(i, func(location string, ref reference) {
+			if ref.from == fromItem && !g.steps[i].isMap() {
+				b.add(location, "reference", ref.String(), "is a value of steps with forEach only")
+			}
 			source := b.reference(location, ref, location == at(i, "forEach.list"))
 			switch {
 			case source < 0 || above == nil:
@@ -39,6 +42,11 @@ func (b *builder) references() {
 	shared := func(location string, all []text, steps bool) {
 		for _, t := range all {
 			for _, ref := range t.refs {
+				if ref.from == fromItem {
+					b.add(location+common.Excerpt(t.name), "reference", ref.String(),
+						"is a value of the items of one step: set the variable in that step")
+					continue
+				}
 				if ref.from == fromStep && !steps {
 					b.add(location+common.Excerpt(t.name), "reference", ref.String(),
 						"names a step: a variable of all steps can only contain params and run")
@@ -62,7 +70,7 @@ func (b *builder) reference(location string, ref reference, list bool) int32 {
 		}
 		return -1
 	}
-	if ref.from == fromRun {
+	if ref.from == fromRun || ref.from == fromItem {
 		return -1
 	}
 	i, known := g.index[ref.step]
@@ -86,8 +94,16 @@ func (b *builder) reference(location string, ref reference, list bool) int32 {
 	case fieldOutputs:
 		o := def.Outputs[ref.key]
 		switch {
+		case isMap && def.ForEach.Collect == ref.key:
+			if !list {
+				fault = "is a list, which only forEach can read"
+			}
+		case isMap && def.ForEach.Collect == "":
+			fault = "is not available: later steps can read items and failed of a step with forEach, " +
+				"and the output that it collects"
+			hint = "write forEach: {…, collect: " + ref.key + "}"
 		case isMap:
-			fault = "is not available: later steps can read items and failed of a step with forEach"
+			fault = "is not the output that the step collects, " + common.Excerpt(def.ForEach.Collect)
 		case kind == common.ApprovalStep:
 			outputs := def.Approval.Outputs()
 			if _, known := outputs[ref.key]; !known {

@@ -15,7 +15,7 @@ func (s *State) Apply(name string, mark common.Node, revision int64) error {
 	}
 	n := s.at(i, item)
 	if n < 0 {
-		s.applyEarly(i, item, r)
+		s.applyEarly(i, item, r, &mark)
 		return nil
 	}
 	at := &s.nodes[n]
@@ -47,11 +47,12 @@ func (s *State) Apply(name string, mark common.Node, revision int64) error {
 }
 
 // applyEarly applies the mark of an item that does not exist yet, so that nothing is settled while it runs.
-func (s *State) applyEarly(i int32, item int, r record) {
+func (s *State) applyEarly(i int32, item int, r record, mark *common.Node) {
 	before := s.early[i][item]
 	if !s.hold(i, item, r) {
 		return
 	}
+	s.keepItem(i, item, mark)
 	wasStarted := s.effective(i, item, &before) == common.NodeStarted
 	if isStarted := s.effective(i, item, &r) == common.NodeStarted; isStarted != wasStarted {
 		delta := 1

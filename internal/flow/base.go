@@ -121,6 +121,13 @@ func largest(base *common.Base) []sized {
 			all = append(all, sized{ref.String(), len(value)})
 		}
 	}
+	for step, values := range base.Collected {
+		total := 0
+		for _, value := range values {
+			total += len(value) + 1
+		}
+		all = append(all, sized{"the collected output of step " + step, total})
+	}
 	slices.SortFunc(all, func(a, b sized) int {
 		return cmp.Or(cmp.Compare(b.size, a.size), cmp.Compare(a.name, b.name))
 	})

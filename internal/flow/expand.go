@@ -32,10 +32,14 @@ func (s *State) expand(i int32) {
 	}
 	if len(list) == 0 {
 		n.phase, n.status, n.reason = phaseDecided, common.StatusSucceeded, common.ReasonNoItems
+		s.gather(i) // an empty list
 		s.decide(i, -1, i, common.ClassSuccess)
 		return
 	}
 	n.phase = phaseExpanded
+	if s.graph.steps[i].collects() != "" {
+		delete(s.outputs, i)
+	}
 	m := &items{base: int32(len(s.nodes)), list: list}
 	s.maps[i] = m
 	s.lack(i, len(list)-1)
@@ -117,6 +121,13 @@ func (s *State) itemEnded(i int32, at *node) {
 		n.status = common.StatusFailed
 		if !def.AllowFailure {
 			class = common.ClassFailure
+		}
+	}
+	if why := s.gather(i); why != nil && n.status == common.StatusSucceeded {
+		n.status, n.reason, n.refusal = common.StatusFailed, why.code, why
+		if !def.AllowFailure {
+			class = common.ClassFailure
+			s.counts.failing++
 		}
 	}
 	s.decide(i, -1, i, class)

@@ -14,29 +14,30 @@ func (p *planner) keptItems(i int32) (kept common.Bits, items []item) {
 	was := p.outcome(def.Name)
 	at, known := p.before.graph.index[def.Name]
 	if p.scope.Kind != ScopeFailed || def.ForEach == nil || !known || was != nil && !p.hasFailed(def.Name, was) ||
-		p.hasSourceToRun(i) {
+		p.hasSourceToRun(i) || p.before.graph.steps[at].collects() != p.now.steps[i].collects() {
 		return nil, nil
 	}
 	done, before, now := p.lists(i, at)
 	places := map[string][]int{} // of each value, in the order of the list before
 	for n, value := range before {
-		places[value] = append(places[value], n)
+		if n >= len(now) || now[n] != value { // an item that has its place is itself
+			places[value] = append(places[value], n)
+		}
 	}
 	for n, value := range now {
-		// an item that has succeeded first: of equal values none runs again that need not
-		of := places[value]
-		k := slices.IndexFunc(of, done.Has)
-		switch {
-		case k >= 0:
-			kept = kept.With(n)
-			items = append(items, item{n, of[k]})
+		was := -1
+		switch of := places[value]; {
+		case n < len(before) && before[n] == value:
+			was = n
+		case len(of) > 0: // of equal values one that has succeeded first: none runs again that need not
+			k := max(0, slices.IndexFunc(of, done.Has))
+			was = of[k]
 			places[value] = slices.Delete(of, k, k+1)
-		case len(of) > 0:
-			items = append(items, item{n, of[0]})
-			places[value] = of[1:]
-		default:
-			items = append(items, item{n, -1})
 		}
+		if done.Has(was) {
+			kept = kept.With(n)
+		}
+		items = append(items, item{n, was})
 	}
 	if len(kept) == 0 {
 		return nil, nil
@@ -46,6 +47,16 @@ func (p *planner) keptItems(i int32) (kept common.Bits, items []item) {
 
 // item is an item of a map.
 type item struct{ now, was int }
+
+// earlier returns the earlier numbers of the items that are kept.
+func earlier(items []item, kept common.Bits) (all []int) {
+	for _, one := range items {
+		if kept.Has(one.now) {
+			all = append(all, one.was)
+		}
+	}
+	return all
+}
 
 // lists returns which items of a map had succeeded, and its list then and now; no list if one of them is not known.
 func (p *planner) lists(i, at int32) (done common.Bits, before, now []string) {
@@ -90,14 +101,20 @@ func (p *planner) listNow(i int32) (list []string, known bool) {
 	return list, err == nil
 }
 
-// doneItems returns the items of a map that have succeeded, and its list; no list if it is not known.
+// doneItems returns the items of a map that have succeeded, with a valid value if the map collects one, and its list; no list if it is not known.
 func (s *State) doneItems(i int32) (done common.Bits, list []string) {
 	if m := s.maps[i]; m != nil {
-		for item := range m.list {
-			if n := &s.nodes[int(m.base)+item]; n.decided && n.class == common.ClassSuccess {
+		if n := &s.nodes[i]; n.refusal != nil && n.refusal.data["item"] == "" && n.reason == common.ReasonOutputsInvalid {
+			return nil, m.list // the values are too large together
+		}
+		s.succeeded(i, func(item, kept int) bool {
+			if s.graph.steps[i].collects() == "" {
+				done = done.With(item)
+			} else if _, fault := s.valueOf(i, item, kept); fault == "" {
 				done = done.With(item)
 			}
-		}
+			return true
+		})
 		return done, m.list
 	}
 	if s.nodes[i].phase != phaseKept {

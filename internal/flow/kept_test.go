@@ -22,6 +22,7 @@ func TestReplan_ItemsOfAnotherList_AreMatchedByValue(t *testing.T) {
 		"one was removed":     {[]string{"a", "b", "c"}, []string{"b"}, []string{"a", "c"}, "z", ""},
 		"all are others":      {[]string{"a", "b"}, []string{"b"}, []string{"x", "y"}, "m z", "x y"},
 		"one more of a value": {[]string{"a", "b"}, []string{"b"}, []string{"a", "a", "b"}, "m@00001 m@00002 z", "a b"},
+		"each has its place":  {[]string{"a", "a"}, []string{"a"}, []string{"a", "a"}, "m@00000 z", "a"},
 		"one of two failed":   {[]string{"a", "a"}, []string{"a"}, []string{"b", "a"}, "m@00000 z", "b"},
 	} {
 		t.Run(name, func(t *testing.T) {

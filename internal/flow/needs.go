@@ -11,6 +11,7 @@ type reads struct {
 	finals bool // there are clean-up steps: common.FeatureFinally
 	joins  bool // there are steps, or a rule, that need common.FeatureJoins
 	tries  bool // the flow, or steps that run a job, have a retry: common.FeatureFlowRetry
+	gather bool // there are maps that need common.FeatureCollect
 	asks   bool // there are approvals that need common.FeatureApprovals
 }
 
@@ -20,6 +21,7 @@ func readsOf(job *common.Job) (r reads) {
 		for _, ref := range refs {
 			r.dates = r.dates || ref.isDate()
 			r.values = r.values || ref.isDate() || ref.isInterval()
+			r.gather = r.gather || ref.from == fromItem
 		}
 	}
 	render := func(texts map[string]string) {
@@ -49,6 +51,7 @@ func readsOf(job *common.Job) (r reads) {
 		r.joins = r.joins || s.Join || s.Rule == common.RuleNoneFailedOneSuccess
 		render(s.Env)
 		render(s.Params)
+		r.gather = r.gather || s.ForEach != nil && s.ForEach.Collect != ""
 		if a := s.Approval; a != nil {
 			r.asks = r.asks || !a.Plain() || isTemplate(a.Text)
 			render(map[string]string{question: a.Text})
@@ -78,6 +81,9 @@ func (r reads) needs() (features []string) {
 	}
 	if r.tries {
 		features = append(features, common.FeatureFlowRetry)
+	}
+	if r.gather {
+		features = append(features, common.FeatureCollect)
 	}
 	if r.asks {
 		features = append(features, common.FeatureApprovals)

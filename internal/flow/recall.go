@@ -12,10 +12,15 @@ import (
 func Recall(base *common.Base, now *Graph, earlier *State) *common.Base {
 	full := *base
 	full.Steps = map[string]common.KeptStep{}
-	full.Items = maps.Clone(base.Items)
+	full.Items, full.Collected = maps.Clone(base.Items), nil
 	for i := range now.steps {
 		def := now.steps[i].def
 		at, known := earlier.graph.index[def.Name]
+		if kept := base.Items[def.Name]; known && len(kept) > 0 && earlier.hasItemsOf(at, now, i) {
+			if values := earlier.collectedOf(at, numbers(kept)); len(values) > 0 {
+				full.Collect(def.Name, values)
+			}
+		}
 		if !base.Kept.Has(i) || !known || !earlier.nodes[at].decided {
 			continue
 		}
@@ -28,6 +33,9 @@ func Recall(base *common.Base, now *Graph, earlier *State) *common.Base {
 				full.Items = map[string]common.Bits{}
 			}
 			full.Items[def.Name] = done
+			if values := earlier.collectedOf(at, numbers(done)); len(values) > 0 {
+				full.Collect(def.Name, values)
+			}
 		}
 	}
 	return &full

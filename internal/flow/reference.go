@@ -14,6 +14,7 @@ const (
 	fromParams source = iota // params.NAME
 	fromRun                  // run.FIELD
 	fromStep                 // steps.NAME.FIELD, or steps.NAME.outputs.KEY
+	fromItem                 // item, or index: of the map whose text contains it
 )
 
 // Fields of a step that later steps can read, and of the flow run.
@@ -24,6 +25,9 @@ const (
 	fieldItems    = "items"
 	fieldFailed   = "failed"
 	fieldOutputs  = "outputs"
+
+	fieldItem  = "item"
+	fieldIndex = "index"
 
 	fieldID        = "id"
 	fieldJob       = "job"
@@ -55,6 +59,8 @@ func (r reference) String() string {
 		return "params." + r.field
 	case fromRun:
 		return "run." + r.field
+	case fromItem:
+		return r.field
 	default:
 		if r.field == fieldOutputs {
 			return "steps." + r.step + ".outputs." + r.key

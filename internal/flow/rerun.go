@@ -2,6 +2,7 @@ package flow
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 
 	"carillon/internal/common"
@@ -188,7 +189,7 @@ func (p *planner) hasFailed(name string, was *node) bool {
 	return was.class == common.ClassFailure || p.before.interrupted(p.before.graph.index[name])
 }
 
-// compare rejects a definition without a step that would be kept, or with other outputs of it.
+// compare rejects a definition without a step that would be kept, or with another kind of step in its place.
 func (p *planner) compare() {
 	for i := range p.before.graph.steps {
 		def := p.before.graph.steps[i].def
@@ -213,8 +214,16 @@ func sameKind(a, b *common.Step) bool {
 
 // outputsOf returns what a step declares that later steps can read.
 func outputsOf(def *common.Step) map[string]common.Output {
-	if def.Kind() == common.ApprovalStep {
+	switch {
+	case def.Kind() == common.ApprovalStep:
 		return def.Approval.Outputs()
+	case def.ForEach != nil && def.ForEach.Collect != "":
+		outputs := maps.Clone(def.Outputs)
+		if outputs == nil {
+			outputs = map[string]common.Output{}
+		}
+		outputs[def.ForEach.Collect] = common.Output{List: true}
+		return outputs
 	}
 	return def.Outputs
 }
@@ -228,6 +237,9 @@ func (p *planner) place(plan *Plan, i int) {
 				plan.Base.Items = map[string]common.Bits{}
 			}
 			plan.Base.Items[def.Name] = kept
+			if values := p.before.collectedOf(p.before.graph.index[def.Name], earlier(items, kept)); len(values) > 0 {
+				plan.Base.Collect(def.Name, values)
+			}
 			for _, one := range items {
 				node := common.ItemNode(def.Name, one.now)
 				if kept.Has(one.now) {

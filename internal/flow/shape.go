@@ -158,6 +158,24 @@ func texts[T ~string](values []T) []string {
 	return all
 }
 
+// collect checks the output that a map collects. Those of a job are known once it runs.
+func (b *builder) collect(i int) {
+	def := b.graph.steps[i].def
+	key := def.ForEach.Collect
+	switch {
+	case key == "":
+	case !common.ValidOutput(key):
+		b.add(at(i, "forEach.collect"), "env_name", key,
+			"must be letters, digits and '_', and not begin with a digit")
+	case def.Kind() != common.InlineStep:
+	case !common.HasOutput(def.Outputs, def.Type, key):
+		b.add(at(i, "forEach.collect"), "reference", key, "is not an output of the step").Hint =
+			"declare it: outputs: {" + key + ": {}}"
+	case def.Outputs[key].List:
+		b.add(at(i, "forEach.collect"), "reference", key, "is a list: an item adds one value to the list of the step")
+	}
+}
+
 // forEach checks the list of a map.
 func (b *builder) forEach(i int) {
 	f := b.graph.steps[i].def.ForEach
@@ -190,6 +208,7 @@ func (b *builder) forEach(i int) {
 	}
 	name := f.Variable()
 	def := b.graph.steps[i].def
+	b.collect(i)
 	_, inEnv := def.Env[name]
 	_, inParams := def.Params[name]
 	switch {

@@ -77,12 +77,13 @@ type State struct {
 	head  common.Head
 	given map[string]string // values of the flow's parameters
 
-	nodes   []node // steps, then the items of expanded maps
-	joins   []join
-	maps    map[int32]*items
-	outputs map[int32]map[string]string // by step
-	workers map[int]string              // of a flow run of kind spread: names of the workers of ended items
-	early   map[int32]map[int]record    // marks of items that do not exist yet, by step
+	nodes     []node // steps, then the items of expanded maps
+	joins     []join
+	maps      map[int32]*items
+	outputs   map[int32]map[string]string // by step
+	collected map[int32]map[int]string    // values of items, by step, that their maps collect
+	workers   map[int]string              // of a flow run of kind spread: names of the workers of ended items
+	early     map[int32]map[int]record    // marks of items that do not exist yet, by step
 
 	roots map[int32]int32 // why steps do not run; computed when it is asked for
 
@@ -153,7 +154,9 @@ func (s *State) note(m *Mark) error {
 		}
 		return nil
 	}
-	s.hold(i, item, r)
+	if s.hold(i, item, r) {
+		s.keepItem(i, item, &m.Value)
+	}
 	return nil
 }
 
@@ -180,7 +183,8 @@ func (s *State) hold(i int32, item int, r record) bool {
 	return true
 }
 
-// keep stores the outputs of a step, which later steps read. Those of items cannot be read; their workers are stored.
+// keep stores the outputs of a step, which later steps read, and those of items that their map collects, with the
+// workers of items.
 func (s *State) keep(i int32, item int, mark *common.Node) {
 	if item >= 0 && mark.Worker != "" {
 		if s.workers == nil {
@@ -189,6 +193,7 @@ func (s *State) keep(i int32, item int, mark *common.Node) {
 		s.workers[item] = mark.Worker
 	}
 	if item >= 0 {
+		s.keepItem(i, item, mark)
 		return
 	}
 	delete(s.outputs, i)

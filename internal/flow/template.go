@@ -39,6 +39,9 @@ func parseTemplate(text string) (t template, err error) {
 		}
 		path := strings.TrimSpace(inside)
 		ref, ok := parseReference(path)
+		if path == fieldItem || path == fieldIndex {
+			ref, ok = reference{from: fromItem, field: path}, true
+		}
 		if !ok {
 			return t, fmt.Errorf("%q is not a value: write params.NAME, run.FIELD or steps.NAME.outputs.KEY",
 				common.Shorten(path))

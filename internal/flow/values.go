@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -59,7 +60,7 @@ func (s *State) look(ref reference) (fact, error) {
 	if value, found := f.Outputs[ref.key]; found {
 		return fact{text: value}, nil
 	}
-	if byDefault := s.graph.steps[i].def.Outputs[ref.key].Default; byDefault != nil {
+	if byDefault := s.graph.steps[i].def.Outputs[ref.key].Default; byDefault != nil && !s.graph.steps[i].isMap() {
 		return fact{text: *byDefault}, nil
 	}
 	how := "ended " + strings.ReplaceAll(f.Status, "_", " ") + " without it"
@@ -190,7 +191,12 @@ func (s *State) params(i int32, item int) (map[string]string, error) {
 	st := &s.graph.steps[i]
 	values := map[string]string{}
 	set := func(t *text) (err error) {
-		values[t.name], err = t.render(s.text)
+		values[t.name], err = t.render(func(ref reference) (string, error) {
+			if ref.from == fromItem {
+				return s.itemValue(i, item, ref)
+			}
+			return s.text(ref)
+		})
 		return err
 	}
 	switch st.def.Kind() {
@@ -226,10 +232,32 @@ func (s *State) params(i int32, item int) (map[string]string, error) {
 			return nil, err
 		}
 	}
-	if item >= 0 && !st.def.ForEach.IsOfWorkers() {
+	if item >= 0 && !st.def.ForEach.IsOfWorkers() && !st.namesItem() {
 		values[st.def.ForEach.Variable()] = s.maps[i].list[item]
 	}
 	return values, checkValues(values)
+}
+
+// itemValue returns the item of a map, or its index. It fails without one: the list of a map that cannot be read.
+func (s *State) itemValue(i int32, item int, ref reference) (string, error) {
+	switch {
+	case item < 0 || s.maps[i] == nil:
+		return "", &missingValue{ref, "the step has no items"}
+	case ref.field == fieldIndex:
+		return strconv.Itoa(item), nil
+	}
+	return s.maps[i].list[item], nil
+}
+
+// namesItem reports whether a map over a job puts its items into parameters by itself: the job then has no parameter of
+// the usual name for it.
+func (st *step) namesItem() bool {
+	if st.def.Kind() != common.JobStep || st.def.ForEach.As != "" {
+		return false
+	}
+	return slices.ContainsFunc(st.texts, func(t text) bool {
+		return slices.ContainsFunc(t.refs, func(ref reference) bool { return ref.from == fromItem })
+	})
 }
 
 // checkValues applies the bounds of parameters.

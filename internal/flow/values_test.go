@@ -284,3 +284,53 @@ func TestStart_TextOfAnApproval_IsOneLine(t *testing.T) {
 		}
 	}
 }
+
+// A text of a map may contain the item and its index, which are inserted byte for byte.
+func TestStart_ItemInTexts(t *testing.T) {
+	items := []string{"x", "y y", "z'z", "${{ run.id }}"}
+	each := func(change func(*common.Step)) common.Step {
+		return with(common.Step{Name: "m", ForEach: &common.ForEach{Items: items}}, change)
+	}
+	for name, c := range map[string]struct {
+		step common.Step
+		want string // parameters of the third item
+	}{
+		"a job": {each(func(s *common.Step) { s.Job, s.Params = "j", map[string]string{"WHO": "${{ item }}"} }),
+			"map[WHO:z'z]"},
+		"a job, with as": {each(func(s *common.Step) {
+			s.Job, s.ForEach.As, s.Params = "j", "IT", map[string]string{"WHO": "${{ index }}/${{ item }}"}
+		}), "map[IT:z'z WHO:2/z'z]"},
+		"a job that has the usual one": {each(func(s *common.Step) {
+			s.Job, s.Params = "j", map[string]string{"WHO": "${{ run.job }}"}
+		}), "map[ITEM:z'z WHO:f]"},
+		"a command": {each(func(s *common.Step) {
+			s.Command, s.Env = "true", map[string]string{"WHO": "<${{ item }}>"}
+		}), "map[DAY:today ITEM:z'z WHO:<z'z>]"},
+	} {
+		job := steps(c.step)
+		g := compiled(t, job)
+		starts := New(g, &common.Head{Run: "u.1", Job: "f", Params: map[string]string{"DAY": "today"}}).Next(9).Starts
+		if got := fmt.Sprint(starts[2].Params); got != c.want {
+			t.Errorf("%s: %s, want %s", name, got, c.want)
+		}
+		if name == "a job" && starts[3].Params["WHO"] != items[3] {
+			t.Errorf("an item is interpreted: %s", starts[3].Params)
+		}
+		_, ref, err := Refer(&job)
+		if err != nil || (len(ref.Needs) > 0) != strings.Contains(fmt.Sprint(c.step.Env, c.step.Params), "${{ i") {
+			t.Errorf("%s: needs are %v, %v", name, ref.Needs, err)
+		}
+	}
+	for name, job := range map[string]common.Job{
+		"steps[0].env.A reference": steps(with(inline("a"), func(s *common.Step) {
+			s.Env = map[string]string{"A": "${{ item }}"}
+		})),
+		"env.A reference": {Name: "f", Env: map[string]string{"A": "${{ index }}"}, Steps: []common.Step{inline("a")}},
+		"steps[0].approval.text reference": steps(common.Step{Name: "a",
+			Approval: &common.Approval{Text: "${{ item }}?"}}),
+	} {
+		if got := places(Validate(&job)); got != name {
+			t.Errorf("%q, want %q", got, name)
+		}
+	}
+}

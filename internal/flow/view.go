@@ -16,7 +16,8 @@ type View struct {
 	Status   common.Status // of a node that is decided
 	Class    common.Class  // of a node that is decided
 	Reason   string
-	Source   string // of a step that was skipped because of another one: that step; see State.Because
+	Fault    *common.Reason // explains Reason, of a map whose collected output is not valid
+	Source   string         // of a step that was skipped because of another one: that step; see State.Because
 	Root     string
 	Round    int
 	Attempt  int
@@ -123,6 +124,9 @@ func (s *State) view(i int32, item int) View {
 	}
 	if n.decided && n.class == common.ClassSuccess {
 		v.Accepted = s.acceptance(v.Node)
+	}
+	if n.decided && n.refusal != nil && n.reason == common.ReasonOutputsInvalid {
+		v.Fault = &common.Reason{Code: n.refusal.code, Text: n.refusal.text, Data: n.refusal.data}
 	}
 	if spread := s.head.Spread; spread != nil && item >= 0 {
 		if v.Worker = s.workers[item]; v.Worker == "" {

@@ -330,7 +330,8 @@ func TestFlowRun_Approval(t *testing.T) {
 			s.wantNode(f, "ask", common.NodeEnded, want.status, want.class)
 			got := s.outcome(f.ask)
 			if got.Status != want.status || got.Reason.Code != want.reason || got.Reason.Data["by"] != actor.Name ||
-				got.Reason.Data["note"] != "looks right" || got.Reason.Data["text"] != "Publish?" || !got.EndedAt.Equal(noon.Add(time.Minute)) {
+				got.Reason.Data["note"] != "looks right" || got.Reason.Data["text"] != "Publish?" ||
+				!got.EndedAt.Equal(noon.Add(time.Minute)) {
 				t.Errorf("%+v, reason %+v", got, got.Reason)
 			}
 			wantCode(t, "a second answer", s.answer(f, actor, common.Answer{Step: "ask", Approve: true}),

@@ -148,6 +148,9 @@ func (s *Store) putRetry(ctx context.Context, t *etcdkit.Txn, actor common.Actor
 
 		Traceparent: head.Traceparent,
 	}
+	if _, item, err := common.SplitNode(retry.Node); err == nil {
+		trigger.Flow.Collect = retry.Step.CollectOf(item)
+	}
 	if retry.Step.Kind() == common.JobStep && r.Continue != nil {
 		nested, err := r.Continue(ctx, common.RunID(retry.Fire, retry.Attempt-1))
 		if err != nil {

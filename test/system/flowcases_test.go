@@ -40,6 +40,9 @@ func TestFlowCases_InAStandalone_EndAsTheirTrials(t *testing.T) {
 			})
 		}
 		for _, c := range cases {
+			for _, job := range c.Jobs {
+				a.do(http.StatusCreated, http.MethodPost, "/api/v1/jobs", job, nil)
+			}
 			for i := range c.Runs {
 				each(c.ID(c.Runs[i].Name), func(t *testing.T, f *flowCase) { f.play(c.Flow, &c.Runs[i]) })
 			}
@@ -71,6 +74,7 @@ type ranNode struct {
 	Status             common.Status
 	Class              common.Class
 	Reason             *common.Reason
+	Outputs            map[string]string
 	StartedAt, EndedAt *time.Time
 }
 
@@ -194,6 +198,13 @@ func differences(run *trialtest.Run, nodes map[string]ranNode) (faults []string)
 			if reason := nodes[name].Reason; reason == nil || !strings.Contains(reason.Text, text) {
 				faults = append(faults, fmt.Sprintf("the reason of %s is %+v, want one that names %s", name, reason,
 					text))
+			}
+		}
+	}
+	for name, values := range run.Reports {
+		for key, value := range values {
+			if got := nodes[name].Outputs[key]; got != value {
+				faults = append(faults, fmt.Sprintf("%s reports %s %q, want %q", name, key, got, value))
 			}
 		}
 	}

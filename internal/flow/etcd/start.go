@@ -132,6 +132,7 @@ func (s *Store) putStart(t *etcdkit.Txn, run *common.FlowRun, start *flow.Start,
 		Attempt: 1,
 	})
 	of := run.Node(start.Node, start.Round, job.uid)
+	of.Collect = start.Step.CollectOf(start.Item)
 	if a := start.Step.Approval; a != nil {
 		t.Put(common.FlowWaitKey(run.Job, run.Run, start.Step.Name),
 			common.NewFlowWait(run, of, a, flow.Question(start.Params), now))

@@ -903,3 +903,35 @@ func TestExpire_EndsTheApprovalAsItIsDefined(t *testing.T) {
 		})
 	}
 }
+
+// The mark of an item holds no output but the one that its map collects.
+func TestStart_Item_NamesTheOutputThatItsMapCollects(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	run := r.begin(nil)
+	step := &common.Step{Name: "m", Command: "true", ForEach: &common.ForEach{Items: []string{"a"}, Collect: "v"}}
+	if done, _, err := r.Start(t.Context(), run, []flow.Start{{Node: "m@00000", Step: step, Round: 1}}); !done {
+		t.Fatal(err)
+	}
+	m := r.mark("m@00000")
+	kv, err := etcdkit.Get(t.Context(), r.client, common.TriggerKey(m.Job, m.Fire+".1"))
+	if err != nil || kv == nil {
+		t.Fatal(kv, err)
+	}
+	trigger, err := common.Decode[common.Trigger](kv.Value)
+	if err != nil || trigger.Flow.Collect != "v" {
+		t.Errorf("%+v, %v", trigger.Flow, err)
+	}
+	end := trigger.AsRun()
+	end.Status = common.StatusSucceeded
+	for value, want := range map[string]string{"x": "map[v:x]", strings.Repeat("x", 1025): "map[]"} {
+		end.Outputs = map[string]string{"v": value, "w": "y"}
+		if got := common.EndOf(*end.Flow, &end); fmt.Sprint(got.Outputs) != want {
+			t.Errorf("of %.10q: %+v", value, got)
+		}
+	}
+	end.Flow.Node = "m"
+	if got := common.EndOf(*end.Flow, &end); len(got.Outputs) != 2 {
+		t.Errorf("of a step: %+v", got)
+	}
+}

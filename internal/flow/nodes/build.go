@@ -149,6 +149,9 @@ func (b *builder) node(v *flow.View) Node {
 		n.Status, n.Class = v.Status, v.Class
 		if n.Reason == nil && v.Reason != "" {
 			n.Reason = v.Why(def)
+			if v.Fault != nil {
+				n.Reason = v.Fault
+			}
 		}
 	case n.Run != "": // its run is at least as new as its mark
 	case v.Stage == flow.StageStarted:

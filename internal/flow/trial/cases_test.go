@@ -88,6 +88,11 @@ func tried(c *trialtest.Case, run *trialtest.Run) (faults []string) {
 					text))
 			}
 		}
+		for name, value := range run.Reports[n.Node] {
+			if n.Outputs[name] != value {
+				faults = append(faults, fmt.Sprintf("%s reports %s %q, want %q", n.Node, name, n.Outputs[name], value))
+			}
+		}
 		if text, given := run.Questions[n.Node]; given && flow.Question(n.Params) != text {
 			faults = append(faults, fmt.Sprintf("%s asks %q, want %q", n.Node, flow.Question(n.Params), text))
 		}

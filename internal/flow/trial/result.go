@@ -56,6 +56,9 @@ func (r *run) node(v *flow.View) Node {
 	case v.Class != "":
 		if n.Reason = r.reasons[v.Node]; n.Reason == nil && v.Reason != "" {
 			n.Reason = v.Why(def)
+			if v.Fault != nil {
+				n.Reason = v.Fault
+			}
 		}
 	case v.Stage == flow.StageStarted && def.Kind() == common.ApprovalStep:
 		n.Status = common.StatusWaiting

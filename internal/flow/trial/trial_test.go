@@ -263,3 +263,32 @@ func ExampleTrial() {
 	// clean succeeded
 	// the flow run: failed
 }
+
+// One of 5,000 items fails: what the others report is collected in their order.
+func TestRun_CollectsThousandsOfItems(t *testing.T) {
+	const n, bad = 5000, 1234
+	items, want := make([]string, n), make([]string, 0, n)
+	try := trial.Trial{Ends: map[string]trial.End{common.ItemNode("each", bad): {Exit: new(3)}},
+		Outputs: map[string]map[string]string{}}
+	for i := range items {
+		items[i] = fmt.Sprint(n - i)
+		try.Outputs[common.ItemNode("each", i)] = map[string]string{"v": "v" + items[i]}
+		if i != bad {
+			want = append(want, "v"+items[i])
+		}
+	}
+	g, err := flow.Compile(&common.Job{Name: "f", Steps: []common.Step{{Name: "each", Command: "./each",
+		Outputs: map[string]common.Output{"v": {}},
+		ForEach: &common.ForEach{Items: items, MaxFailures: 10, Collect: "v"}}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := try.Run(g)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got.Status != common.StatusSucceeded || got.Counts.Failed != 1 ||
+		got.Nodes[0].Status != common.StatusSucceeded || got.Nodes[0].Outputs["v"] != strings.Join(want, "\n") {
+		t.Errorf("%s, %+v, %.80q", got.Status, got.Counts, got.Nodes[0].Outputs["v"])
+	}
+}

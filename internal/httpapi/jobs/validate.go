@@ -106,6 +106,28 @@ func doubts(job *common.Job) (all common.Faults) {
 	return all
 }
 
+// oneByOne points out maps over a job whose runs may not overlap: their items run one after another. Jobs that the
+// caller cannot see, or that do not exist yet, are left out.
+func (s *Resource) oneByOne(ctx context.Context, job *common.Job, all *common.Faults) {
+	known := map[string]bool{}
+	for i := range job.Steps {
+		name, f := job.Steps[i].Job, job.Steps[i].ForEach
+		if name == "" || f == nil || f.Concurrency == 1 || f.List == "" && len(f.Items) < 2 {
+			continue
+		}
+		forbids, read := known[name]
+		if !read {
+			target, err := s.Jobs.Get(ctx, name)
+			forbids = err == nil && target.Overlap.Forbids() && core.May(ctx, access.Viewer, target.Group)
+			known[name] = forbids
+		}
+		if forbids {
+			all.Add(fmt.Sprintf("steps[%d].job", i), "one_by_one", name, "does not allow overlapping runs, so that "+
+				"the items run one after another").Hint = "set overlap: allow in that job, or concurrency: 1 in forEach"
+		}
+	}
+}
+
 // warnings returns remarks on values that are accepted but probably not intended.
 func (s *Resource) warnings(ctx context.Context, job *common.Job) (all common.Faults, err error) {
 	all = doubts(job)
@@ -114,6 +136,7 @@ func (s *Resource) warnings(ctx context.Context, job *common.Job) (all common.Fa
 		return nil, err
 	}
 	all = append(all, remarks...)
+	s.oneByOne(ctx, job, &all)
 	if job.Notify == nil || len(job.Notify.To) == 0 {
 		return all, nil
 	}

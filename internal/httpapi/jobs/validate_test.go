@@ -18,6 +18,9 @@ func TestValidateWarns(t *testing.T) {
 		"old": {Name: "old", Disabled: true},
 	}}
 	h := apitest.NewHarness(t, func(c *httpapi.Config) { c.Channels = channels })
+	h.Jobs["single"] = common.JobState{StoredJob: common.StoredJob{Job: common.Job{Name: "single"}, UID: "s"}}
+	h.Jobs["many"] = common.JobState{StoredJob: common.StoredJob{Job: common.Job{Name: "many",
+		Overlap: common.OverlapAllow}, UID: "m"}}
 	for _, c := range []struct{ job, query, want string }{
 		{`{"name":"a","command":"true","cronExpr":"0 9 * * 1-5"}`, "", ""},
 		{`{"name":"a","command":"make >> /var/log/a.log 2>&1"}`, "", "body.command redirected"},
@@ -26,6 +29,10 @@ func TestValidateWarns(t *testing.T) {
 			"body.notify.to[1] unknown_channel, body.notify.to[2] disabled_channel"},
 		{`{"name":"a","steps":[{"name":"s","command":"true"}]}`, "", "body.timeout no_timeout"},
 		{`{"name":"a","timeout":"1h","steps":[{"name":"s","command":"true"}]}`, "", ""},
+		{`{"name":"a","timeout":"1h","steps":[{"name":"s","job":"single","forEach":{"items":["x","y"]}},` +
+			`{"name":"t","job":"many","forEach":{"items":["x","y"]}},{"name":"u","job":"single"},` +
+			`{"name":"v","job":"single","forEach":{"items":["x","y"],"concurrency":1}}]}`, "",
+			"body.steps[0].job one_by_one"},
 		{`{"name":"a","command":"true"}`, "?placement=true", "body.placement unplaced"},
 		{`{"name":"A","command":"true"}`, "?placement=true", ""},
 		{`{"name":"a","command":"true","params":{"DAY":{},"RSYNC_OPTS":{},"CFLAGS":{}}}`, "",

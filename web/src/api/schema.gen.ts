@@ -3404,6 +3404,8 @@ export interface components {
         FlowNode: {
             /** @description The flow run is one of a backfill. */
             background?: boolean;
+            /** @description Of an item of a map: the output that the map collects. */
+            collect?: string;
             /**
              * Format: int64
              * @description Revision of etcd at which the flow run began.
@@ -3452,6 +3454,11 @@ export interface components {
              * @example FILE
              */
             as?: string;
+            /**
+             * @description An output of the items: its values, of those that succeeded and in their order, are an output of the step, a list of that name.
+             * @example rows
+             */
+            collect?: string;
             /**
              * Format: int64
              * @description Maximum number of items that run at the same time. Default: that of the flow.

@@ -18,7 +18,7 @@ export const fieldOrder: Record<string, readonly string[]> = {
   ],
   'schedules.*': ['cronExpr', 'timezone', 'dst', 'jitter', 'startAt', 'endAt', 'params', 'label'],
   'after.*': ['step', 'on', 'exitCodes'],
-  forEach: ['items', 'list', 'as', 'concurrency', 'maxFailures', 'stop'],
+  forEach: ['items', 'list', 'as', 'concurrency', 'maxFailures', 'stop', 'collect'],
   approval: ['text', 'timeout', 'onTimeout', 'approvers', 'notStarter', 'params'],
   'approval.approvers': ['role', 'group'],
   catchUp: ['policy', 'window', 'max'],

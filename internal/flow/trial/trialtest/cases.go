@@ -21,7 +21,8 @@ var files embed.FS
 type Case struct {
 	Name     string `json:"-"` // of the file, without its extension
 	Title    string
-	Flow     json.RawMessage // without a name
+	Jobs     []json.RawMessage // that its steps run
+	Flow     json.RawMessage   // without a name
 	Runs     []Run
 	Rejected []Rejected
 }
@@ -57,8 +58,10 @@ type Run struct {
 	Values  map[string]map[string]string // variables that a step sees
 	// Questions are the texts of approvals, by step; in a cluster, of those with answers.
 	Questions map[string]string
-	Starts    map[string]string // steps, and the ones after whose end they start
-	Status    common.Status     // of the flow run
+	// Reports are outputs of steps, by step and name.
+	Reports map[string]map[string]string
+	Starts  map[string]string // steps, and the ones after whose end they start
+	Status  common.Status     // of the flow run
 }
 
 // Rejected is a definition that cannot be saved, and a fault of it.

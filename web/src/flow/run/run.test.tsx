@@ -231,7 +231,7 @@ it('only those who may decide get the buttons of an approval', async () => {
   expect(decided).toHaveBeenCalledWith(approval, 'reject');
 });
 
-it('who started the flow run may reject its approval, and is told why not approve it', async () => {
+it('who started the flow run may reject its approval, and sees why not approve it', async () => {
   const decided = vi.fn();
   const approval = { flow: 'etl', run: 'r', step: 'go', text: 'Go?', since: '2026-01-01T00:00:00Z', mine: true, barred: true };
   await show(<ApprovalsPanel approvals={[approval, { ...approval, step: 'other', mine: false, barred: false, approvers: { group: 'finance' } }]} onDecide={decided} />);

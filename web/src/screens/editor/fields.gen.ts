@@ -312,6 +312,7 @@ export const definitionSpec: FieldSpec = {
             type: 'object',
             fields: {
               as: { type: 'string', doc: 'Variable that holds the item. Default: ITEM.', example: 'FILE' },
+              collect: { type: 'string', doc: 'An output of the items: its values, of those that succeeded and in their order, are an output of the step, a list of that name.', example: 'rows' },
               concurrency: { type: 'integer', doc: 'Maximum number of items that run at the same time. Default: that of the flow.' },
               items: {
                 type: 'array',
