@@ -95,6 +95,49 @@ test('a flow run is paused, and its approval is answered on its page', async () 
   await leave(tab);
 });
 
+test('an approval shows its values, asks for its parameters, and who may not approve it sees why', async () => {
+  const approval = (more) => ({ text: 'Publish ${{ steps.count.outputs.rows }} rows?', timeout: '5m', ...more });
+  await server.api('POST', '/jobs', {
+    name: 'publish', timeout: '10m', steps: [
+      { name: 'count', command: 'printf 42 > "$CARILLON_OUTPUT/rows"', outputs: { rows: {} } },
+      { name: 'ok', after: ['count'], approval: approval({ params: { CHANNEL: { default: 'web', pattern: 'web|print' }, TICKET: { pattern: '\\d+' } } }) },
+      { name: 'other', after: ['count'], approval: approval({ notStarter: true }) },
+      { name: 'finance', after: ['count'], approval: approval({ approvers: { group: 'finance' } }) },
+      { name: 'send', after: ['ok'], env: { TO: '${{ steps.ok.outputs.CHANNEL }}', NO: '${{ steps.ok.outputs.TICKET }}' }, command: 'echo "to $TO by $NO"' },
+    ],
+  });
+  const asked = await started('publish');
+  await until('all three wait', async () => (await server.api('GET', '/approvals?job=publish')).items.length === 3);
+  const tab = await visit('/');
+  const { page } = tab;
+  const of = (step) => page.locator(`[data-approval=${step}]`);
+  await of('ok').getByText('Publish 42 rows?').waitFor();
+  assert.equal(await of('other').getByRole('button', { name: 'Approve other' }).isDisabled(), true);
+  await of('other').getByText('You started this flow run').waitFor();
+  await of('finance').getByText('Only members of the group finance can answer').waitFor();
+  assert.equal(await of('finance').getByRole('button').count(), 0);
+  await shoot(page, 'flow-approvals');
+  await assertAccessible(page, 'approvals', { strict: true });
+  await of('ok').getByRole('button', { name: 'Approve ok' }).click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByRole('button', { name: 'Approve' }).click();
+  await dialog.getByText(/must match/i).first().waitFor();
+  await shoot(page, 'flow-approval-params');
+  await assertAccessible(page, 'the parameters of an approval', { strict: true });
+  await dialog.getByLabel('TICKET').fill('7');
+  await dialog.getByLabel('CHANNEL').selectOption('print');
+  await dialog.getByRole('button', { name: 'Approve' }).click();
+  await of('ok').waitFor({ state: 'detached' });
+  await of('other').getByRole('button', { name: 'Reject other' }).click();
+  await dialog.getByRole('button', { name: 'Reject' }).click();
+  await of('other').waitFor({ state: 'detached' });
+  await page.goto(`${server.url}/runs/${asked}?step=send`);
+  await drawerOf(page, 'send').getByText('to print by 7', { exact: true }).first().waitFor();
+  await server.api('POST', `/runs/${asked}/kill`, {});
+  await ended(asked);
+  await leave(tab);
+});
+
 test('a step that did not run leads to the step because of which it did not, and one without its value says which', async () => {
   await server.api('POST', '/jobs', {
     name: 'machines', timeout: '10m', steps: [
