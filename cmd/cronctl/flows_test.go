@@ -419,7 +419,10 @@ func TestRerunFlow_Accept(t *testing.T) {
 
 // The exit code is that of the new run.
 func TestRerun_Wait(t *testing.T) {
-	for status, code := range map[common.Status]int{common.StatusSucceeded: exitOK, common.StatusFailed: exitJobFailed} {
+	for status, code := range map[common.Status]int{
+		common.StatusSucceeded: exitOK,
+		common.StatusFailed:    exitJobFailed,
+	} {
 		s := newStage(t)
 		s.jobs["etl"] = common.JobState{StoredJob: common.StoredJob{Job: common.Job{Name: "etl"}, UID: "u",
 			Flow: &common.FlowRef{Digest: "d"}}}

@@ -36,12 +36,12 @@ func TestChains_BrokenPromises_AreReported(t *testing.T) {
 		change func(*History)
 		broken bool
 	}{
-		"as it should be":          {func(*History) {}, false},
-		"a success is used twice":  {func(h *History) { last(h).Parents[0].Run = "up.t1.1" }, true},
-		"after a failure":          {func(h *History) { h.Runs[4].Status = "failed" }, true},
-		"after an unknown run":     {func(h *History) { last(h).Parents[1].Run = "uq.t9.1" }, true},
-		"after one parent only":    {func(h *History) { last(h).Parents = last(h).Parents[:1] }, true},
-		"a complete set is left":   {func(h *History) { h.Runs = append(h.Runs, late(h, "q")) }, true},
+		"as it should be":         {func(*History) {}, false},
+		"a success is used twice": {func(h *History) { last(h).Parents[0].Run = "up.t1.1" }, true},
+		"after a failure":         {func(h *History) { h.Runs[4].Status = "failed" }, true},
+		"after an unknown run":    {func(h *History) { last(h).Parents[1].Run = "uq.t9.1" }, true},
+		"after one parent only":   {func(h *History) { last(h).Parents = last(h).Parents[:1] }, true},
+		"a complete set is left":  {func(h *History) { h.Runs = append(h.Runs, late(h, "q")) }, true},
 		"it has never fired": {func(h *History) {
 			h.Runs = append(h.Runs[:2], late(h, "p"), late(h, "q"))
 		}, true},
