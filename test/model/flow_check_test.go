@@ -326,6 +326,9 @@ func (c *checker) ended(r *revision, e event, run *flowLife, node string, m rawM
 		c.breaks("F1", "node %s of %s ended twice: %s, and then %s at %s by %s", node, run.Run, was.text(), m.text(),
 			wallTime(e.at), e.by)
 	}
+	if marked && c.accepted(r, run, node, was, m) {
+		return
+	}
 	outcome := fmt.Sprintf("/%s.%d", m.Fire, m.Attempt)
 	if run.Kind != "backfill" && !slices.ContainsFunc(r.under("/cron/outbox/"), func(put event) bool {
 		return put.created != 0 && strings.HasSuffix(put.key, outcome)
@@ -333,6 +336,32 @@ func (c *checker) ended(r *revision, e event, run *flowLife, node string, m rawM
 		c.breaks("F1", "node %s of %s ended %s at %s by %s, and no outcome came with that", node, run.Run, m.text(),
 			wallTime(e.at), e.by)
 	}
+}
+
+// accepted reports whether a mark is that of an acceptance: a failure that counts as a success. It wants that to be a
+// round of its own, as of a node that is started again, with nothing decided by the failure.
+func (c *checker) accepted(r *revision, run *flowLife, node string, was, m rawMark) bool {
+	if was.State != "ended" || !was.failed() || m.Status != was.Status || m.Class != "success" {
+		return false
+	}
+	all := run.judge(run.marks)
+	c.startedAgain(r, run, all, node)
+	c.cleans(r, run, all, node)
+	if m.Attempt != was.Attempt || run.of(r).Rounds[node] != m.Round {
+		c.breaks("F2", "node %s of %s was accepted at %s by %s in round %d, without a round of its own", node, run.Run,
+			wallTime(r.at), r.keys[0].by, m.Round)
+	}
+	return true
+}
+
+// of returns the head after a revision.
+func (run *flowLife) of(r *revision) rawHead {
+	for _, e := range r.under("/cron/flowruns/") {
+		if e.created != 0 && runOfKey(e.key) == run.Run {
+			return decode[rawHead](e.value)
+		}
+	}
+	return run.rawHead
 }
 
 // changed takes in a head that was changed or removed.

@@ -33,6 +33,7 @@ const (
 	retriesOpen     mutation = "a live retry of an item does not compare the one that keeps its map open"
 	quietRetry      mutation = "a live retry does not change the head"
 	retriesDirty    mutation = "a live retry does not compare the absence of clean-up steps"
+	acceptsInRound  mutation = "an acceptance does not require the round of its own"
 	cleansEarly     mutation = "a clean-up step does not wait for the end of the main part"
 	forcesAll       mutation = "each kill ends the clean-up as well"
 	neverVanishes   mutation = "a node that etcd holds nothing of is waited for"
@@ -55,7 +56,7 @@ const (
 var flowMutations = []mutation{startsTwice, startsBlindly, startsStopped, startsGone, settlesTwice,
 	settlesBlindly, completesTwice, requestsBlindly, beginsBeside, quietEnd, quietRecovery, quietCompletion,
 	killsBlindly, killsGone, answersBlindly, vanishesLive, retriesBlindly, retriesOpen, quietRetry,
-	retriesDirty, cleansEarly, forcesAll,
+	retriesDirty, acceptsInRound, cleansEarly, forcesAll,
 	unfencedFlow, blindRerun, unpinned, forgetsKept, fillsTwice, fillsBlindly, fillsAhead, fillsAll,
 	cancelsBlindly, rerunsFilled}
 
@@ -70,7 +71,7 @@ func (m mutation) breaksOfFlows() []string {
 		return []string{"F1"}
 	case quietEnd: // the node is lost later, without an outcome of its own, or its flow run does not end
 		return []string{"F1", "F6"}
-	case startsTwice:
+	case startsTwice, acceptsInRound:
 		return []string{"F2"}
 	case startsStopped, startsGone, retriesBlindly, retriesOpen, quietRetry:
 		return []string{"F3"}
@@ -149,8 +150,12 @@ func retriesNode(n *pb.TxnRequest) bool {
 		(puts(n, common.TriggersPrefix) || puts(n, common.FlowWaitsPrefix))
 }
 
+func acceptsNode(n *pb.TxnRequest) bool {
+	return puts(n, common.FlowNodesPrefix) && puts(n, common.FlowRunsPrefix) && !retriesNode(n)
+}
+
 func settlesNodes(n *pb.TxnRequest) bool {
-	return puts(n, common.FlowNodesPrefix) && compares(n, common.FlowRunsPrefix) &&
+	return !puts(n, common.FlowRunsPrefix) && puts(n, common.FlowNodesPrefix) && compares(n, common.FlowRunsPrefix) &&
 		compares(n, common.FlowNodesPrefix) && !compares(n, common.TriggersPrefix) && !startsNodes(n)
 }
 
@@ -276,6 +281,12 @@ func (m mutation) ofFlows() func(n *pb.TxnRequest) {
 	case quietRetry:
 		return func(n *pb.TxnRequest) {
 			if retriesNode(n) {
+				dropPuts(n, common.FlowRunsPrefix)
+			}
+		}
+	case acceptsInRound:
+		return func(n *pb.TxnRequest) {
+			if acceptsNode(n) {
 				dropPuts(n, common.FlowRunsPrefix)
 			}
 		}

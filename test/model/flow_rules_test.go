@@ -149,7 +149,7 @@ const stopped = "flow_stopped"
 func classOfMark(m rawMark, allowFailure bool) string {
 	skipped := m.Status == "skipped"
 	switch {
-	case m.Status == "succeeded":
+	case m.Status == "succeeded", m.Class == "success": // it was accepted
 		return "success"
 	case skipped && slices.Contains([]string{"when_false", "upstream_skipped", "rule_unmet", "map_stopped"}, m.Reason):
 		return "skipped"

@@ -238,8 +238,9 @@ func (s *script) disturbFlows(ctx context.Context) {
 			if next {
 				run, node = s.world.nextFailed(d)
 			}
-			for _, m := range s.masters {
-				s.act(func() { s.retryNode(ctx, m, run, node) })
+			for _, m := range s.masters { // one may accept the failure meanwhile
+				accept := s.random.IntN(3) == 0 || s.world.mutation == acceptsInRound
+				s.act(func() { s.retryNode(ctx, m, run, node, accept) })
 			}
 		})
 	case aFlowRerun, 22: // two users re-run a part of a flow run that has ended
@@ -359,15 +360,18 @@ func (w *world) nextFailed(d time.Duration) (run, node string) {
 	}
 }
 
-// retryNode asks for the live retry of a node, again while there is no answer.
-func (s *script) retryNode(ctx context.Context, m *master, run, node string) {
+// retryNode asks for the live retry of a node, or for the acceptance of its failure, again while there is no answer.
+func (s *script) retryNode(ctx context.Context, m *master, run, node string, accept bool) {
 	for range 3 {
 		if run == "" {
 			return
 		}
-		_, err := m.store.RetryNode(ctx, modelActor, common.NodeRetry{Run: run, Node: node,
+		_, err := m.store.RetryNode(ctx, modelActor, common.NodeRetry{Run: run, Node: node, Accept: accept,
 			Continue: nodes.New(entries{s.world}, nil, m.bodies, m.store, time.Now).Continue})
-		if err == nil {
+		switch {
+		case err == nil && accept:
+			s.world.count("failures accepted")
+		case err == nil:
 			s.world.count("live retries")
 		}
 		if common.CodeOf(err) != common.CodeUnavailable {

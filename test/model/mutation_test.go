@@ -122,7 +122,7 @@ func (m mutation) often() []int {
 		return []int{aRemoval}
 	case forcesAll:
 		return []int{aRunKill}
-	case retriesBlindly, retriesOpen, quietRetry, retriesDirty:
+	case retriesBlindly, retriesOpen, quietRetry, retriesDirty, acceptsInRound:
 		return []int{aRetry}
 	case unfencedFlow, blindRerun, unpinned, forgetsKept:
 		return []int{aFlowRerun}
