@@ -23,7 +23,7 @@ import (
 func registerDocs(r *core.Router) {
 	// Every refusal is a Problem: huma's own error type never leaves the server. Nor does what a flow run keeps, which
 	// its nodes show.
-	for _, internal := range []string{"ErrorModel", "ErrorDetail", "Base", "KeptStep", "Nested"} {
+	for _, internal := range []string{"ErrorModel", "ErrorDetail", "Base", "KeptStep", "Nested", "Acceptance"} {
 		delete(r.API.OpenAPI().Components.Schemas.Map(), internal)
 	}
 	asJSON := func() ([]byte, error) { return json.Marshal(r.API.OpenAPI()) }

@@ -2072,13 +2072,6 @@ export interface paths {
 export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
-        Acceptance: {
-            /** Format: date-time */
-            at: string;
-            by?: string;
-            nodes: string[] | null;
-            note?: string;
-        };
         Accepted: {
             fire: string;
             /** @description The completed run, if its end was waited for and came in time. */
