@@ -102,8 +102,8 @@ func (a *api) runsAfter(ctx context.Context, i, limit int) ([]consumer, error) {
 	return page.Items, err
 }
 
-// lastConsumed waits until a run has ended that has consumed a success of the last second: then no complete set is left.
-// If none ever does, that is counted.
+// lastConsumed waits until a run has ended that has consumed a success of the last second: then no complete set is
+// left. If none ever does, that is counted.
 func (a *api) lastConsumed(ctx context.Context, i int, final time.Time) error {
 	var failed error
 	_ = harness.Until(ctx, flowLimit, "the last set was consumed", func() bool {
@@ -133,7 +133,8 @@ func (f *fanned) child(ctx context.Context, a *api, i int, final time.Time) erro
 	last := map[string]time.Time{}
 	for _, r := range runs {
 		if len(r.Parents) != fanParents || r.Status != common.StatusSucceeded || r.Cause != common.CauseAfter {
-			return fmt.Errorf("a run of %s: %s, cause %s, after %d runs", childName(i), r.Status, r.Cause, len(r.Parents))
+			return fmt.Errorf("a run of %s: %s, cause %s, after %d runs", childName(i), r.Status, r.Cause,
+				len(r.Parents))
 		}
 		f.fires.Add(1)
 		for _, p := range r.Parents {
@@ -146,8 +147,8 @@ func (f *fanned) child(ctx context.Context, a *api, i int, final time.Time) erro
 		f.delays = append(f.delays, r.StartedAt.Sub(r.PlannedAt))
 		f.mu.Unlock()
 	}
-	// The runs of a second end at different times, and a set may have those of two seconds: a success of the last second
-	// may wait for others that never come. Only if those of all parents wait, a fire is missing.
+	// The runs of a second end at different times, and a set may have those of two seconds: a success of the last
+	// second may wait for others that never come. Only if those of all parents wait, a fire is missing.
 	left := true
 	for j := range fanParents {
 		left = left && last[parentName(j)].Before(final)

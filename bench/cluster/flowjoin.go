@@ -86,7 +86,8 @@ func flowJoin(ctx context.Context, b *bench) error {
 		return err
 	}
 	rate, plain := items/r.EndedAt.Sub(r.StartedAt).Seconds(), items/last.Sub(from).Seconds()
-	b.sheet.add("flow-join", "5,000 items of a map", fmt.Sprintf("%.0f/s; as many plain fires due at once: %.0f/s: %.0f %%",
+	b.sheet.add("flow-join", "5,000 items of a map", fmt.Sprintf(
+		"%.0f/s; as many plain fires due at once: %.0f/s: %.0f %%",
 		rate, plain, 100*rate/plain), "≥ 90 %", reached(rate >= 0.9*plain))
 	return nil
 }

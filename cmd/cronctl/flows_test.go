@@ -235,7 +235,8 @@ func TestRunsOfAStep_AreOrderedByTheirStarts(t *testing.T) {
 			PlannedAt: planned, ClaimedAt: &started, StartedAt: &started, EndedAt: &started}
 		s.output[id] = id + "\n"
 	}
-	for _, c := range []struct{ order, want string }{{"newest", "u.na.1 u.nc.1 u.nb.1"}, {"oldest", "u.nb.1 u.nc.1 u.na.1"}} {
+	for _, c := range []struct{ order, want string }{{"newest", "u.na.1 u.nc.1 u.nb.1"},
+		{"oldest", "u.nb.1 u.nc.1 u.na.1"}} {
 		var listed struct{ Items []common.Run }
 		out := s.run("get", "runs", "--job", "etl:load", "--order", c.order, "-o", "json").want(t, exitOK).out
 		if err := json.Unmarshal([]byte(out), &listed); err != nil {
@@ -386,7 +387,8 @@ func TestRerunFlow(t *testing.T) {
 	s.run("rerun", flowRunID, "--all", "--no-after").want(t, exitOK)
 	s.runs[flowRunID].NoAfter = true
 	s.runs[flowRunID].Parents = []common.ParentRun{{Job: "import", Run: "p.t1.1", PlannedAt: time.Now()}}
-	s.run("describe", "run", flowRunID).want(t, exitOK, "After import:   run p.t1.1, planned for ", "its success starts no other jobs")
+	s.run("describe", "run", flowRunID).want(t, exitOK, "After import:   run p.t1.1, planned for ",
+		"its success starts no other jobs")
 	if len(s.asked) != 2 || s.asked[1].Again.Flow.Scope != "all" || !s.asked[1].NoAfter {
 		t.Errorf("%+v", s.asked)
 	}

@@ -42,8 +42,8 @@ func runResource() *resource {
 // ofStep reports whether runs of a job are those of an inline step of a flow.
 func ofStep(job string) bool { return strings.Contains(job, ":") }
 
-// byAttemptsOfFlow orders the runs of a step whose planned times are equal by their starts: those of the attempts of one
-// flow run, whose own ids do not show the order.
+// byAttemptsOfFlow orders the runs of a step whose planned times are equal by their starts: those of the attempts of
+// one flow run, whose own ids do not show the order.
 func byAttemptsOfFlow(items []json.RawMessage, query url.Values) {
 	if !ofStep(query.Get("job")) {
 		return

@@ -76,7 +76,8 @@ func TestCountsAsSuccess(t *testing.T) {
 			t.Errorf("a run of %+v, by a backfill, counts", of)
 		}
 	}
-	if run := (Run{Status: StatusSucceeded, Cause: CauseFlow, Flow: &FlowNode{Kind: KindFlow}}); !run.CountsAsSuccess() {
+	step := FlowNode{Kind: KindFlow}
+	if run := (Run{Status: StatusSucceeded, Cause: CauseFlow, Flow: &step}); !run.CountsAsSuccess() {
 		t.Error("the run of a job as a step does not count")
 	}
 	if run := (Run{Status: StatusSucceeded, Cause: CauseManual, NoAfter: true}); run.CountsAsSuccess() {

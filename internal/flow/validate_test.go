@@ -158,7 +158,9 @@ func TestValidate_UnknownNames_HintAtTheNearest(t *testing.T) {
 		{inline("b", "load_data"), "did you mean load-data? Write after: [load-data]"},
 		{with(inline("b"), func(s *common.Step) { s.After = []common.Edge{{Step: "load_data", On: common.OnDone}} }),
 			"did you mean load-data? Write after: [{step: load-data, on: done}]"},
-		{with(inline("b"), func(s *common.Step) { s.After = []common.Edge{{Step: "load_data", ExitCodes: []int{7, 28}}} }),
+		{with(inline("b"), func(s *common.Step) {
+			s.After = []common.Edge{{Step: "load_data", ExitCodes: []int{7, 28}}}
+		}),
 			"did you mean load-data? Write after: [{step: load-data, exitCodes: [7, 28]}]"},
 		{with(inline("b", "load-data"), func(s *common.Step) { s.Rule = "all_don" }), "did you mean all_done?"},
 		{with(inline("b"), func(s *common.Step) { s.After = []common.Edge{{Step: "load-data", On: "succes"}} }),

@@ -153,7 +153,8 @@ func (c *Checker) object(s *huma.Schema, at string, v any) {
 		case values != nil:
 			c.Check(values, in, m[name])
 		case s.AdditionalProperties != true && s.Type != "":
-			c.Add(in, "unknown", nil, "is not a known field").Hint = c.meant(name, slices.Sorted(maps.Keys(s.Properties)))
+			c.Add(in, "unknown", nil, "is not a known field").Hint = c.meant(name,
+				slices.Sorted(maps.Keys(s.Properties)))
 		}
 	}
 }

@@ -57,7 +57,8 @@ func TestCheck_UnknownNames_HintAtThoseThatWereMeant(t *testing.T) {
 	for _, fault := range check.Faults {
 		got[fault.Location] = fault.Hint
 	}
-	want := map[string]string{"step.rule": "did you mean all_done?", "step.timout": "did you mean timeout?", "step.zzz": ""}
+	want := map[string]string{"step.rule": "did you mean all_done?", "step.timout": "did you mean timeout?",
+		"step.zzz": ""}
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("hints: %q, want %q", got, want)
 	}

@@ -91,7 +91,8 @@ func (p *parser) entry(line string, above comments) {
 	}
 	if n := chained(job.Command); n > 0 {
 		p.report(Note, "chain", "%s commands run one after the other: as steps of a flow, or as jobs that "+
-			"name the one before in their field after, each has output, retries and a status of its own", strconv.Itoa(n))
+			"name the one before in their field after, each has output, retries and a status of its own",
+			strconv.Itoa(n))
 	}
 	p.result.Entries = append(p.result.Entries, e)
 }
