@@ -68,7 +68,7 @@ With --param it runs again with another value of a variable; the others keep the
 	flags.BoolVar(&part.wait, "wait", false, "wait for the run's end")
 	flags.BoolVarP(&part.follow, "follow", "f", false, "print its output, or the steps of a flow, until it ends")
 	flags.StringVar(&part.definition, "definition", "", "steps as saved now (current), or of the earlier run (same)")
-	flags.StringVar(&part.nested, "nested", "", "flow runs of failed steps: go on from their failures (continue), or restart")
+	flags.StringVar(&part.nested, "nested", "", "flow runs of failed steps: continue from their failures, or restart")
 	flags.BoolVar(&part.dryRun, "dry-run", false, "show which steps would run")
 	flags.BoolVar(&part.noAfter, "no-after", false, "its success starts no jobs that name the job in after")
 	cmd.MarkFlagsMutuallyExclusive("failed", "from", "only", "all")
@@ -183,8 +183,9 @@ func (c *cli) showRerun(done *apiclient.RerunAccepted, dryRun bool) {
 	if p != nil && !accepted {
 		c.showPart("runs ", p.Run, int(p.RunTotal), value(p.CleanUps))
 		for _, n := range value(p.Nested) {
-			fmt.Fprintln(c.stdout, oneLine(fmt.Sprintf("goes on with %s from flow run %s: runs %d, keeps %d", n.Node, n.Run,
-				n.RunTotal, n.KeptTotal)))
+			line := fmt.Sprintf("goes on with %s from flow run %s: runs %d, keeps %d", n.Node, n.Run, n.RunTotal,
+				n.KeptTotal)
+			fmt.Fprintln(c.stdout, oneLine(line))
 		}
 		c.showPart("keeps", p.Kept, int(p.KeptTotal), nil)
 		if total := int(value(p.NewTotal)); total > 0 {

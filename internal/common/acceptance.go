@@ -1,6 +1,9 @@
 package common
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // Acceptance is the decision of a user that failures of nodes count as successes: their status stays, and the steps
 // after them run.
@@ -17,10 +20,8 @@ const MaxAccepted = 100
 // AcceptanceOf returns the acceptance of a node; nil if its failure was not accepted.
 func AcceptanceOf(all []Acceptance, node string) *Acceptance {
 	for i := range all {
-		for _, name := range all[i].Nodes {
-			if name == node {
-				return &all[i]
-			}
+		if slices.Contains(all[i].Nodes, node) {
+			return &all[i]
 		}
 	}
 	return nil

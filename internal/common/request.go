@@ -97,8 +97,8 @@ type NodeRetry struct {
 	Key    string // idempotency key, as in TriggerRequest
 	DryRun bool   // change nothing
 	Accept bool   // its failure counts as a success; it is not started again
-	// Continue returns how a flow run that a step ran goes on from its failures; nil if the run was none. Without it the
-	// next one begins anew.
+	// Continue returns how a flow run that a step ran goes on from its failures; nil if the run was none. Without it
+	// the next one begins anew.
 	Continue func(ctx context.Context, run string) (*Nested, error)
 }
 

@@ -70,8 +70,8 @@ func (p *planner) keepsAccepted() {
 	}
 }
 
-// carry adds the acceptance of a kept node to the base: a new one, or that of the earlier flow run, where the node may have
-// had another name.
+// carry adds the acceptance of a kept node to the base: a new one, or that of the earlier flow run, where the node may
+// have had another name.
 func (p *planner) carry(base *common.Base, node, earlier string, accepted bool) {
 	by := p.before.acceptance(earlier)
 	if accepted {

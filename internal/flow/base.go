@@ -89,8 +89,8 @@ func (p *planner) needs(ref reference) {
 	case declared || p.before.nodes[at].status != common.StatusSucceeded:
 		return
 	}
-	p.faults.Add("definition", "reference", ref.String(), "needs %s, which step %s, which would be kept, has not reported: "+
-		"re-run that step as well", ref, ref.step).With("value", ref.String(), "step", ref.step)
+	p.faults.Add("definition", "reference", ref.String(), "needs %s, which step %s, which would be kept, has not "+
+		"reported: re-run that step as well", ref, ref.step).With("value", ref.String(), "step", ref.step)
 }
 
 // tooLarge rejects the re-run, with a list of the largest values first.

@@ -6,9 +6,9 @@ import (
 	"carillon/internal/common"
 )
 
-// keptItems returns which items of a map with failures are kept, and the earlier number of each item of the list now; -1
-// for one that runs for the first time. They are matched by value, so that an item that was added to the list, or has moved in
-// it, does not run the others again. Without such items the map runs as a whole.
+// keptItems returns which items of a map with failures are kept, and the earlier number of each item of the list now;
+// -1 for one that runs for the first time. They are matched by value, so that an item that was added to the list, or
+// has moved in it, does not run the others again. Without such items the map runs as a whole.
 func (p *planner) keptItems(i int32) (kept common.Bits, items []item) {
 	def := p.now.steps[i].def
 	was := p.outcome(def.Name)
@@ -101,11 +101,13 @@ func (p *planner) listNow(i int32) (list []string, known bool) {
 	return list, err == nil
 }
 
-// doneItems returns the items of a map that have succeeded, with a valid value if the map collects one, and its list; no list if it is not known.
+// doneItems returns the items of a map that have succeeded, with a valid value if the map collects one, and its list;
+// no list if it is not known.
 func (s *State) doneItems(i int32) (done common.Bits, list []string) {
 	if m := s.maps[i]; m != nil {
-		if n := &s.nodes[i]; n.refusal != nil && n.refusal.data["item"] == "" && n.reason == common.ReasonOutputsInvalid {
-			return nil, m.list // the values are too large together
+		if n := &s.nodes[i]; n.reason == common.ReasonOutputsInvalid && n.refusal != nil &&
+			n.refusal.data["item"] == "" { // the values are too large together
+			return nil, m.list
 		}
 		s.succeeded(i, func(item, kept int) bool {
 			if s.graph.steps[i].collects() == "" {

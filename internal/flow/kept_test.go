@@ -7,8 +7,8 @@ import (
 	"carillon/internal/common"
 )
 
-// Items are matched by value: those that have succeeded are kept, wherever they are in the list now, each as often as it
-// has succeeded; all others run.
+// Items are matched by value: those that have succeeded are kept, wherever they are in the list now, each as often as
+// it has succeeded; all others run.
 func TestReplan_ItemsOfAnotherList_AreMatchedByValue(t *testing.T) {
 	listed := func(items ...string) common.Job {
 		return steps(forEach("m", common.ForEach{Items: items}), inline("z", "m"))
@@ -65,9 +65,10 @@ func TestReplan_ListsOfParametersAndOutputs_AreMatchedByValue(t *testing.T) {
 	of := func(byDefault string) *Graph {
 		job := steps(with(inline("src"), func(s *common.Step) {
 			s.Outputs = map[string]common.Output{"files": {List: true}}
-		}), forEach("m", common.ForEach{List: "params.LIST"}), with(forEach("n", common.ForEach{List: "steps.src.outputs.files"}), func(s *common.Step) {
-			s.After = []common.Edge{{Step: "src"}}
-		}))
+		}), forEach("m", common.ForEach{List: "params.LIST"}),
+			with(forEach("n", common.ForEach{List: "steps.src.outputs.files"}), func(s *common.Step) {
+				s.After = []common.Edge{{Step: "src"}}
+			}))
 		job.Params = map[string]common.Param{"LIST": {Default: byDefault}}
 		g, err := Compile(&job)
 		if err != nil {
@@ -94,7 +95,8 @@ func TestReplan_ListsOfParametersAndOutputs_AreMatchedByValue(t *testing.T) {
 func TestReplan_OfAFlowRunWithoutMarks_KeepsWhatItKept(t *testing.T) {
 	g := compiled(t, steps(forEach("m", common.ForEach{Items: []string{"a", "b"}}), inline("x"), inline("z", "m", "x")))
 	head := common.Head{Kind: common.KindFlow, Run: "u.2", Job: "f", Kill: &common.FlowKill{},
-		Base: &common.Base{Run: "u.1", Kept: common.Bits{}.With(1), Items: map[string]common.Bits{"m": common.Bits{}.With(0)}}}
+		Base: &common.Base{Run: "u.1", Kept: common.Bits{}.With(1),
+			Items: map[string]common.Bits{"m": common.Bits{}.With(0)}}}
 	plan, err := Replan(New(g, &head), g, Scope{Kind: ScopeFailed})
 	if err != nil || strings.Join(plan.Run, " ") != "m@00001 z" || strings.Join(plan.Kept, " ") != "x" {
 		t.Errorf("%+v, %v", plan, err)

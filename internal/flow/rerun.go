@@ -201,8 +201,8 @@ func (p *planner) compare() {
 			p.faults.Add("definition", "reference", def.Name, "no longer contains step %s, which would be kept",
 				def.Name)
 		case !p.run[at] && !sameKind(def, p.now.steps[at].def):
-			p.faults.Add("definition", "reference", def.Name, "has step %s, which would be kept, as another kind of step",
-				def.Name)
+			p.faults.Add("definition", "reference", def.Name,
+				"has step %s, which would be kept, as another kind of step", def.Name)
 		}
 	}
 }

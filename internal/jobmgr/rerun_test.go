@@ -195,12 +195,12 @@ func TestRetryNode_OfAFlow_GoesOnFromItsFailures(t *testing.T) {
 				if run != common.RunID(node, 1) {
 					t.Errorf("it goes on from %s", run)
 				}
-				return &common.Nested{UID: uid, Digest: "d", Needs: []string{"joins"}, Keep: &common.Base{Run: run}}, nil
+				return &common.Nested{UID: uid, Digest: "d", Keep: &common.Base{Run: run}}, nil
 			}
 		}
 		trigger, err := s.store.RetryNode(t.Context(), actor, r)
-		if goesOn := uid == inner.UID; err != nil || (trigger.Keep != nil) != goesOn || (trigger.Digest == "d") != goesOn ||
-			trigger.Attempt != 2 {
+		if goesOn := uid == inner.UID; err != nil || (trigger.Keep != nil) != goesOn ||
+			(trigger.Digest == "d") != goesOn || trigger.Attempt != 2 {
 			t.Errorf("%q: %+v, %v", uid, trigger, err)
 		}
 	}

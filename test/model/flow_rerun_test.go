@@ -192,8 +192,8 @@ func (c *checker) goesOn(t *rawAsked, before *flowLife, now *rawFlow, e event) {
 	id, parent := fmt.Sprintf("%s.%d", t.Fire, t.Attempt), c.flows.runs[t.Flow.Run]
 	if parent == nil || parent.Base == nil || !reflect.DeepEqual(parent.Base.Nested[t.Flow.Node].Keep, t.Keep) ||
 		parent.Base.Nested[t.Flow.Node].Digest != t.Digest {
-		c.breaks("F9", "%s goes on at %s by %s with %+v, and its flow run was not requested so", id, wallTime(e.at), e.by,
-			t.Keep)
+		c.breaks("F9", "%s goes on at %s by %s with %+v, and its flow run was not requested so", id, wallTime(e.at),
+			e.by, t.Keep)
 		return
 	}
 	if before == nil || !before.over || before.Parent == nil || before.Parent.Run == t.Flow.Run || now == nil {

@@ -50,7 +50,8 @@ func TestRerunFlow_NestedFlow_GoesOnFromItsFailures(t *testing.T) {
 		}
 	}
 	a.do(http.StatusCreated, http.MethodPost, "/api/v1/jobs", map[string]any{"name": "innermost", "timeout": "5m",
-		"steps": []any{note("p", "true"), after(note("q", "test -e "+mended), "p"), after(note("r", "true"), "q")}}, nil)
+		"steps": []any{note("p", "true"), after(note("q", "test -e "+mended), "p"),
+			after(note("r", "true"), "q")}}, nil)
 	a.do(http.StatusCreated, http.MethodPost, "/api/v1/jobs", map[string]any{"name": "inner", "timeout": "5m",
 		"steps": []any{note("x", "true"), map[string]any{"name": "y", "job": "innermost", "after": []string{"x"}},
 			after(note("z", "true"), "y")}}, nil)

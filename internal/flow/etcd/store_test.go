@@ -323,7 +323,8 @@ func TestStart_JobStepThatGoesOn_NamesWhatIsKept(t *testing.T) {
 			t.Fatal(kv, err)
 		}
 		trigger, err := common.Decode[common.Trigger](kv.Value)
-		if err != nil || (trigger.Keep != nil) != keeps || (trigger.Digest == "d") != keeps || (len(trigger.Needs) == 1) != keeps {
+		if err != nil || (trigger.Keep != nil) != keeps || (trigger.Digest == "d") != keeps ||
+			(len(trigger.Needs) == 1) != keeps {
 			t.Errorf("%s: %+v, %v", node, trigger, err)
 		}
 	}

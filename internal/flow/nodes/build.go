@@ -55,8 +55,8 @@ func (b *builder) nodes(earlier *past) []Node {
 // before are the nodes of the flow run from which some are kept, by name.
 type before map[string]*Node
 
-// known returns the nodes of a flow run; none if it is unknown. Items that have succeeded are also found by their value:
-// those of another list may have other numbers.
+// known returns the nodes of a flow run; none if it is unknown. Items that have succeeded are also found by their
+// value: those of another list may have other numbers.
 func known(earlier *past) before {
 	all := before{}
 	if earlier == nil {

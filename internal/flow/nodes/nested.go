@@ -80,13 +80,13 @@ func (r *reader) nest(ctx context.Context, before *past, now *flow.Graph, plan *
 }
 
 func tooLarge(run string) error {
-	return common.Errorf(common.CodeInvalid, "what the flow runs of the steps of %q keep is too large to be carried over",
-		common.Shorten(run)).WithReason("base_too_large").
+	return common.Errorf(common.CodeInvalid, "what the flow runs of the steps of %q keep is too large to be carried "+
+		"over", common.Shorten(run)).WithReason("base_too_large").
 		WithHint("re-run these steps from the beginning of their flow runs: nested restart")
 }
 
-// ended returns a flow run that a step ran and that has ended, with its job; no job if the run was none, or if it or its
-// job is not known any more.
+// ended returns a flow run that a step ran and that has ended, with its job; no job if the run was none, or if it or
+// its job is not known any more.
 func (r *reader) ended(ctx context.Context, id string) (*common.Run, *common.StoredJob, error) {
 	if id == "" {
 		return nil, nil, nil

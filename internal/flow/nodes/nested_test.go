@@ -2,6 +2,7 @@ package nodes_test
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 
 	"carillon/internal/common"
@@ -32,11 +33,13 @@ func nest(t *testing.T) *cluster {
 			Status: common.StatusFailed, ClaimedAt: &noon, PlannedAt: noon, Flow: of})
 	}
 	flowRun("outer", "o", "o.1", nil)
-	flowRun("inner", "i", "i.1", &common.FlowNode{Kind: common.KindFlow, Job: "outer", Run: "o.1.1", Node: "etl", Round: 1})
+	flowRun("inner", "i", "i.1", &common.FlowNode{Kind: common.KindFlow, Job: "outer", Run: "o.1.1", Node: "etl",
+		Round: 1})
 	c.runs[1].Params = map[string]string{"DAY": "monday"}
 	for node, status := range map[string]common.Status{"x": common.StatusSucceeded, "y": common.StatusFailed} {
 		c.runs = append(c.runs, common.Run{ID: "i.n" + node + ".1", Job: "inner:" + node, JobUID: "inner", Attempt: 1,
-			Status: status, Flow: &common.FlowNode{Kind: common.KindFlow, Job: "inner", Run: "i.1.1", Node: node, Round: 1}})
+			Status: status,
+			Flow:   &common.FlowNode{Kind: common.KindFlow, Job: "inner", Run: "i.1.1", Node: node, Round: 1}})
 	}
 	return c
 }
@@ -79,7 +82,7 @@ func TestReplan_FlowRunOfAStep_BeginsAnew(t *testing.T) {
 		"on request":              {scope: failed, restart: true},
 		"with all steps":          {scope: flow.Scope{Kind: flow.ScopeAll}},
 		"with other parameters":   {scope: failed, change: func(c *cluster) { c.runs[1].Params["DAY"] = "sunday" }},
-		"its run is unknown":      {scope: failed, change: func(c *cluster) { c.runs = append(c.runs[:1], c.runs[2:]...) }},
+		"its run is unknown":      {scope: failed, change: func(c *cluster) { c.runs = slices.Delete(c.runs, 1, 2) }},
 		"nothing of it is kept":   {scope: failed, change: func(c *cluster) { c.runs = c.runs[:2] }},
 		"its job is another one":  {scope: failed, change: func(c *cluster) { c.runs[1].JobUID = "before" }},
 		"its job is not a flow":   {scope: failed, change: func(c *cluster) { c.jobs["inner"] = common.JobState{} }},
@@ -91,7 +94,8 @@ func TestReplan_FlowRunOfAStep_BeginsAnew(t *testing.T) {
 			if c.change != nil {
 				c.change(of)
 			}
-			if plan := replan(t, of, c.scope, c.restart); len(plan.Nested)+len(plan.Base.Nested) > 0 || len(plan.Run) == 0 {
+			if plan := replan(t, of, c.scope, c.restart); len(plan.Nested)+len(plan.Base.Nested) > 0 ||
+				len(plan.Run) == 0 {
 				t.Errorf("%+v", plan)
 			}
 		})
@@ -102,7 +106,8 @@ func TestReplan_FlowRunOfAStep_BeginsAnew(t *testing.T) {
 // silently.
 func TestReplan_DefinitionOfAFlowOfAStep_DoesNotFit(t *testing.T) {
 	c := nest(t)
-	g, err := flow.Compile(&common.Job{Name: "inner", Params: map[string]common.Param{"DAY": {}}, Steps: []common.Step{{Name: "y", Command: "true"}}})
+	g, err := flow.Compile(&common.Job{Name: "inner", Params: map[string]common.Param{"DAY": {}},
+		Steps: []common.Step{{Name: "y", Command: "true"}}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -148,8 +153,8 @@ func TestNodes_KeptItems_AreFoundByTheirValue(t *testing.T) {
 			Flow: &common.FlowNode{Kind: common.KindFlow, Job: "etl", Run: run, Node: node, Round: 1}})
 	}
 	for n, digest := range []string{"d1", "d2"} {
-		c.runs = append(c.runs, common.Run{ID: common.RunID("u.1", n+1), Fire: "u.1", Job: "etl", JobUID: "u", Digest: digest,
-			Attempt: n + 1, Status: common.StatusFailed, ClaimedAt: &noon})
+		c.runs = append(c.runs, common.Run{ID: common.RunID("u.1", n+1), Fire: "u.1", Job: "etl", JobUID: "u",
+			Digest: digest, Attempt: n + 1, Status: common.StatusFailed, ClaimedAt: &noon})
 	}
 	c.runs[1].Base = &common.Base{Run: "u.1.1", Items: map[string]common.Bits{"m": common.Bits{}.With(2)}}
 	ran("u.1.1", "m@00000", common.StatusSucceeded)

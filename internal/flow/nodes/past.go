@@ -130,8 +130,8 @@ func (v *View) Replan(ctx context.Context, run *common.Run, scope flow.Scope, di
 	return v.reader().replan(ctx, run, scope, digest, restart)
 }
 
-func (r *reader) replan(ctx context.Context, run *common.Run, scope flow.Scope, digest string, restart bool) (*flow.Plan,
-	error) {
+func (r *reader) replan(ctx context.Context, run *common.Run, scope flow.Scope, digest string,
+	restart bool) (*flow.Plan, error) {
 	_, now, err := r.definitions.Load(ctx, run.JobUID, digest)
 	if err != nil {
 		return nil, unknown(err)

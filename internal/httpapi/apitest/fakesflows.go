@@ -83,7 +83,8 @@ func (n Nodes) Replan(_ context.Context, run *common.Run, scope flow.Scope, dige
 	restart bool) (*flow.Plan, error) {
 	n.Mu.Lock()
 	defer n.Mu.Unlock()
-	n.Replans = append(n.Replans, fmt.Sprint(run.ID, " ", scope.Kind, " ", scope.Steps, " ", digest, restartOf[restart]))
+	asked := fmt.Sprint(run.ID, " ", scope.Kind, " ", scope.Steps, " ", digest, restartOf[restart])
+	n.Replans = append(n.Replans, asked)
 	n.Scopes = append(n.Scopes, scope)
 	plan := n.Plan
 	plan.Base = &common.Base{Run: run.ID}

@@ -7,6 +7,8 @@ describe('a re-run', () => {
     expect(rerunOf({ ...form, scope: 'failed' })).toEqual({ scope: 'failed', definition: 'current' });
     expect(rerunOf({ ...form, scope: 'from', note: ' fixed ' })).toEqual({ scope: 'from', from: ['load'], definition: 'current', note: 'fixed' });
     expect(rerunOf({ ...form, scope: 'all', alone: true })).toEqual({ scope: 'all', definition: 'current', after: false });
+    expect(rerunOf({ ...form, scope: 'failed', restart: true })).toEqual({ scope: 'failed', definition: 'current', nested: 'restart' });
+    expect(rerunOf({ ...form, scope: 'all', restart: true })).toEqual({ scope: 'all', definition: 'current' });
     expect(rerunOf({ ...form, scope: 'only', definition: 'same' })).toEqual({ scope: 'only', only: ['load'], definition: 'same' });
   });
   it('of a node in a live flow run names it, without a definition', () => expect(retryOf('load@00003', ' once more ')).toEqual({ scope: 'only', only: ['load@00003'], note: 'once more' }));

@@ -20,6 +20,8 @@ export interface RerunRequest {
   note?: string;
   /** Its success starts no jobs that run after the flow. */
   after?: false;
+  /** The flow runs of failed steps begin anew; they go on from their failures otherwise. */
+  nested?: 'restart';
 }
 
 export interface RerunPreview {
@@ -35,6 +37,8 @@ export interface RerunPreview {
   /** Steps that the earlier run did not have. */
   new?: readonly string[];
   newTotal?: number;
+  /** The nodes whose flow runs go on from their failures. */
+  nested?: readonly { node: string; runTotal: number; keptTotal: number }[];
   /** The steps whose failures count as successes, and what may surprise. */
   accepted?: readonly string[];
   warnings?: readonly Reason[];
@@ -46,6 +50,7 @@ export interface RerunForm {
   definition: 'current' | 'same';
   note: string;
   alone?: boolean;
+  restart?: boolean;
   accept?: readonly string[];
   params?: Record<string, string>;
 }
@@ -54,14 +59,14 @@ export interface RerunForm {
 export const takesParams = (scope: RerunScope) => scope === 'all' || scope === 'from';
 
 /** Returns the request of a form; undefined while it needs the names of steps. The parameters are those that differ from the earlier ones. */
-export function rerunOf({ scope, steps, definition, note, accept = [], params = {}, alone = false }: RerunForm, before: Record<string, string> = {}): RerunRequest | undefined {
+export function rerunOf({ scope, steps, definition, note, accept = [], params = {}, alone = false, restart = false }: RerunForm, before: Record<string, string> = {}): RerunRequest | undefined {
   const named = scope === 'from' || scope === 'only';
   const accepts = scope !== 'all' && accept.length > 0;
   if ((named && steps.length === 0) || (scope === 'accepted' && !accepts)) return undefined;
   const changed = takesParams(scope) ? Object.entries(params).filter(([name, value]) => value !== before[name]) : [];
   return {
     ...(scope !== 'accepted' && { scope }), ...(named && { [scope]: [...steps] }), ...(accepts && { accept: [...accept] }),
-    ...(changed.length > 0 && { params: Object.fromEntries(changed) }), definition, ...(note.trim() !== '' && { note: note.trim() }), ...(alone && { after: false }),
+    ...(changed.length > 0 && { params: Object.fromEntries(changed) }), definition, ...(note.trim() !== '' && { note: note.trim() }), ...(alone && { after: false }), ...(restart && scope !== 'all' && { nested: 'restart' }),
   };
 }
 

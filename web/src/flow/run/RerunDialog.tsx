@@ -77,6 +77,7 @@ export function RerunDialog({ flow, steps, ofWorkers = false, scope = 'failed', 
           <Textarea label={t('runDialog.note')} description={t(accepts ? 'rerun.acceptNote' : 'runDialog.noteHelp')} data-autofocus={node !== undefined || undefined} autosize minRows={1} maxRows={4} maxLength={500} value={form.note} onChange={(event) => setForm({ ...form, note: event.currentTarget.value })} />
           {node === undefined && followers.length > 0 && <Checkbox label={t('runDialog.alone')} description={t('runDialog.aloneHelp', { jobs: visible(listed(followers, i18n.language)) })} checked={form.alone ?? false} onChange={(event) => setForm({ ...form, alone: event.currentTarget.checked })} />}
           <PreviewPart title={t('rerun.preview')} loading={loading} error={refused} hint={t('rerun.pickSteps')}>{ready && (ofWorkers ? <PlannedWorkers plan={ready} scope={form.scope} /> : <Planned plan={ready} kept={node === undefined} />)}</PreviewPart>
+          {node === undefined && form.scope !== 'all' && (form.restart === true || (ready?.nested?.length ?? 0) > 0) && <Checkbox label={t('rerun.restart')} description={t('rerun.restartHelp')} checked={form.restart ?? false} onChange={(event) => setForm({ ...form, restart: event.currentTarget.checked })} />}
           {error && <ProblemNotice error={error} />}
           <Group justify="flex-end" className="stays">
             <Button variant="default" onClick={onClose}>{t('common.cancel')}</Button>
@@ -116,7 +117,7 @@ function Choice({ form, steps, failed, params = {}, ofWorkers, onChange }: { for
 const wordsOf = (t: TFunction, language: string, warning: Reason) => (language.startsWith('en') ? visible(warning.text) : reasonText(t, language, warning));
 
 /** The nodes that would run, the steps that are kept, those that are new, and the clean-up steps that are skipped. */
-function Planned({ plan: { run, runTotal, kept, keptTotal, cleanUps = [], skipped = [], new: added = [], newTotal = 0, accepted = [], warnings = [] }, kept: showsKept }: { plan: RerunPreview; kept: boolean }) {
+function Planned({ plan: { run, runTotal, kept, keptTotal, cleanUps = [], skipped = [], new: added = [], newTotal = 0, accepted = [], nested = [], warnings = [] }, kept: showsKept }: { plan: RerunPreview; kept: boolean }) {
   const { t, i18n } = useTranslation();
   const list = (title: string, names: readonly string[], total: number) => (
     <>
@@ -127,6 +128,7 @@ function Planned({ plan: { run, runTotal, kept, keptTotal, cleanUps = [], skippe
   return (
     <>
       {runTotal === 0 ? accepted.length === 0 && <strong>{t('rerun.nothing')}</strong> : list(t('rerun.runs', { count: runTotal }), run, runTotal)}
+      {nested.map(({ node, runTotal: runs, keptTotal: keeps }) => <div key={node} className="break" data-nested={node}>{t('rerun.goesOn', { step: nodeText(t, node), runs, keeps })}</div>)}
       {showsKept && keptTotal > 0 && list(t('rerun.keeps', { count: keptTotal }), kept, keptTotal)}
       {showsKept && keptTotal === 0 && <div>{t('rerun.keepsNone')}</div>}
       {newTotal > 0 && list(t('rerun.adds', { count: newTotal }), added, newTotal)}

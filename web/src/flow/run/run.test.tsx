@@ -90,6 +90,22 @@ it('a re-run can be confirmed only once its preview is loaded', async () => {
   expect(sent).toEqual([{ scope: 'all', definition: 'current', after: false }]);
 });
 
+it('steps that run flows go on, unless they shall begin anew', async () => {
+  const sent: unknown[] = [];
+  await show(
+    <RerunDialog
+      flow="etl" steps={['load']} busy={false} error={null} onClose={() => undefined} onSubmit={(request) => sent.push(request)}
+      preview={async ({ nested }) => ({ run: ['load'], runTotal: 1, kept: [], keptTotal: 0, ...(nested === undefined && { nested: [{ node: 'load', runTotal: 2, keptTotal: 7 }] }) })}
+    />,
+  );
+  await vi.waitFor(() => expect(text()).toContain('load runs a flow, which goes on from its failures. Nodes that run: 2; steps that are kept: 7.'));
+  await act(async () => document.querySelector<HTMLInputElement>('input[type=checkbox]')?.click());
+  await vi.waitFor(() => expect(text()).not.toContain('load runs a flow'));
+  await vi.waitFor(() => expect(button('Re-run 1 node')?.disabled).toBe(false));
+  await act(async () => button('Re-run 1 node')?.click());
+  expect(sent).toEqual([{ scope: 'failed', definition: 'current', nested: 'restart' }]);
+});
+
 it('a failed node of a live flow run is started again, and nothing else is asked', async () => {
   const sent: unknown[] = [];
   await show(

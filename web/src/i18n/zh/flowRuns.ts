@@ -18,7 +18,7 @@ export const flowRuns: Texts<typeof english> = {
       failed: '对按列表展开的步骤，只重跑失败的项。其余全部保留。', accepted: '其他失败保持不变。', from: '所选的步骤，以及在其之后的每个步骤。', only: '后面的步骤保留其结果，即使所选步骤的结果有变。', all: '什么都不保留。',
     },
     definitions: { current: '现在的定义', same: '之前运行时的定义' }, definitionHelp: { current: '修正会生效。', same: '忽略此后的更改。' },
-    runs_one: '将运行 {{count}} 个节点：', runs_other: '将运行 {{count}} 个节点：', keeps_one: '保留 {{count}} 个步骤：', keeps_other: '保留 {{count}} 个步骤：', keepsNone: '不保留任何步骤。', cleanUp: '{{step}}（清理）', adds_one: '新增 {{count}} 个步骤：', adds_other: '新增 {{count}} 个步骤：', skips_one: '跳过 {{count}} 个清理步骤：', skips_other: '跳过 {{count}} 个清理步骤：', started: '已请求重跑。',
+    runs_one: '将运行 {{count}} 个节点：', runs_other: '将运行 {{count}} 个节点：', keeps_one: '保留 {{count}} 个步骤：', keeps_other: '保留 {{count}} 个步骤：', keepsNone: '不保留任何步骤。', cleanUp: '{{step}}（清理）', goesOn: '{{step}} 运行一个流程，将从其失败处继续。将运行的节点：{{runs}}；保留的步骤：{{keeps}}。', restart: '让失败步骤的流程从头开始', restartHelp: '否则保留其中已成功的步骤。', adds_one: '新增 {{count}} 个步骤：', adds_other: '新增 {{count}} 个步骤：', skips_one: '跳过 {{count}} 个清理步骤：', skips_other: '跳过 {{count}} 个清理步骤：', started: '已请求重跑。',
     workers: {
       failed: '失败的工作节点', all: '所有工作节点', help: { failed: '其余工作节点保留其结果。', all: '在届时符合条件的工作节点上运行。' },
       runs_one: '将在 {{count}} 个工作节点上重跑：', runs_other: '将在 {{count}} 个工作节点上重跑：', confirm_one: '在 {{count}} 个工作节点上重跑', confirm_other: '在 {{count}} 个工作节点上重跑',
