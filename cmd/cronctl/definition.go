@@ -141,7 +141,10 @@ func checkForm(value any, t reflect.Type, at string, faults *common.Faults) {
 			if field, known := fields[name]; known {
 				checkForm(object[name], field, in, faults)
 			} else {
-				faults.Add(in, "unknown", nil, "is not a known field")
+				fault := faults.Add(in, "unknown", nil, "is not a known field")
+				if near := common.Nearest(name, slices.Sorted(maps.Keys(fields))); near != "" {
+					fault.Hint = "did you mean " + near + "?"
+				}
 			}
 		}
 	case reflect.Map:
