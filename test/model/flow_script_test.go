@@ -239,7 +239,13 @@ func (s *script) disturbFlows(ctx context.Context) {
 				run, node = s.world.nextFailed(d)
 			}
 			for _, m := range s.masters { // one may accept the failure meanwhile
-				accept := s.random.IntN(3) == 0 || s.world.mutation == acceptsInRound
+				accept := s.random.IntN(3) == 0
+				switch s.world.mutation {
+				case acceptsInRound:
+					accept = true
+				case retriesDirty: // which is rare
+					accept = false
+				}
 				s.act(func() { s.retryNode(ctx, m, run, node, accept) })
 			}
 		})
