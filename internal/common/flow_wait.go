@@ -40,10 +40,7 @@ func (w *FlowWait) Bars(a Actor) bool {
 	if !w.NotStarter {
 		return false
 	}
-	if len(w.Starters) > 0 {
-		return slices.Contains(w.Starters, a.Person())
-	}
-	return w.StartedBy != "" && w.StartedBy == a.Name
+	return slices.Contains(w.Starters, a.Person()) || w.StartedBy != "" && w.StartedBy == a.Name
 }
 
 // Expired returns the outcome of the approval after its time.

@@ -41,6 +41,7 @@ type FlowRerun struct {
 	Steps      []string // of the scopes from and only
 	Accept     []string // steps whose failures count as successes
 	Definition Definition
+	Restart    bool `json:",omitempty"` // flow runs of failed steps begin anew
 	// Keep returns the nodes that a re-run with a definition keeps.
 	Keep func(ctx context.Context, last *Run, digest string) (*Base, error) `json:"-"`
 }

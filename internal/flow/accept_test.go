@@ -255,3 +255,66 @@ func TestAccept_InALiveFlowRun_Refused(t *testing.T) {
 	r.state.SetHead(&r.head)
 	want("a", "too_many_accepted")
 }
+
+// An approval was given for the parameters of then: steps after it cannot get others as long as it is kept.
+func TestReplan_OtherParams_NotBehindAKeptApproval(t *testing.T) {
+	ask := common.Step{Name: "ask", Approval: &common.Approval{Text: "Deploy?"}}
+	g := compiled(t, steps(ask, inline("deploy", "ask"), inline("other")))
+	r := newRig(t, g, outcomes(map[string]string{"deploy": "exit:1"}))
+	r.run()
+	other := map[string]string{"DAY": "tomorrow"}
+	for _, c := range []struct {
+		from   string
+		params map[string]string
+		fault  bool
+	}{{"deploy", other, true}, {"deploy", nil, false}, {"deploy", map[string]string{}, false}, {"ask", other, false},
+		{"other", other, false}} {
+		_, err := Replan(r.state, g, Scope{Kind: ScopeFrom, Steps: []string{c.from}, Params: c.params})
+		if (err != nil) != c.fault || err != nil && !strings.Contains(err.Error(), "ask was approved with") {
+			t.Errorf("%+v: %v", c, err)
+		}
+	}
+}
+
+// Items that failures have stopped would never run if the failure were taken back.
+func TestRetry_OfAnItemWhoseMapHasStopped_IsRefused(t *testing.T) {
+	g := compiled(t, steps(forEach("m", common.ForEach{Items: []string{"a", "b", "c"}, Stop: true}), inline("z")))
+	s := New(g, &common.Head{Kind: common.KindFlow, Run: "u.1", Job: "f"})
+	failed := ended("exit:1")
+	s.Load([]Mark{{Node: "m@00000", Value: failed, Revision: 5},
+		{Node: "z", Value: common.Node{State: common.NodeStarted, Round: 1, Attempt: 1}, Revision: 4}})
+	if _, err := s.Accept("m@00000"); err != nil {
+		t.Errorf("before they are recorded: %v", err)
+	}
+	stopped := common.Node{State: common.NodeEnded, Round: 1, Status: common.StatusSkipped,
+		Class: common.ClassSkipped, Reason: common.ReasonMapStopped}
+	s.Load([]Mark{{Node: "m@00001", Value: stopped, Revision: 6}})
+	for what, try := range map[string]func(string) (*Retry, error){"retry": s.Retry, "accept": s.Accept} {
+		if _, err := try("m@00000"); err == nil || !strings.Contains(err.Error(), "were stopped by its failures") {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+}
+
+// An accepted item without a value counts, and adds nothing to what the map collects; it stays failed where it is kept.
+func TestAccept_ItemOfAMapThatCollects_AddsNothing(t *testing.T) {
+	of := forEach("m", common.ForEach{Items: []string{"a", "b"}, Collect: "rows"})
+	of.Outputs = map[string]common.Output{"rows": {}}
+	g := compiled(t, steps(of, inline("z", "m")))
+	head := common.Head{Kind: common.KindFlow, Run: "u.1", Job: "f",
+		Accepted: []common.Acceptance{{Nodes: []string{"m@00000"}, By: "ann"}}, Rounds: map[string]int{"m@00000": 2}}
+	s := New(g, &head)
+	accepted, done := ended("exit:1"), ended("exit:0")
+	accepted.Round, accepted.Class = 2, common.ClassSuccess
+	done.Outputs = map[string]string{"rows": "7"}
+	s.Load([]Mark{{Node: "m@00000", Value: accepted, Revision: 5}, {Node: "m@00001", Value: done, Revision: 6}})
+	if v, _ := s.Node("m"); v.Status != common.StatusSucceeded || v.Outputs["rows"] != "7" {
+		t.Errorf("%+v", v)
+	}
+	base := &common.Base{Run: "u.1", Items: map[string]common.Bits{"m": common.Bits{}.With(0)},
+		Accepted: head.Accepted}
+	again := New(g, &common.Head{Kind: common.KindFlow, Run: "u.2", Job: "f", Base: base})
+	if v, _ := again.Node("m@00000"); v.Status != common.StatusFailed || v.Class != common.ClassSuccess {
+		t.Errorf("kept: %+v", v)
+	}
+}

@@ -51,6 +51,8 @@ func (s *State) valueOf(i int32, item, kept int) (value, fault string) {
 		value, found = *byDefault, true
 	}
 	switch {
+	case !found && s.acceptance(s.name(i, item)) != nil: // it has failed, and counts without a value
+		return "", ""
 	case !found:
 		return "", fmt.Sprintf("has succeeded without it, or with more than %d bytes", common.MaxCollected)
 	case len(value) > common.MaxCollected:

@@ -56,6 +56,9 @@ func (s *State) expand(i int32) {
 		at := &s.nodes[int(m.base)+item]
 		if kept.Has(item) {
 			at.phase, at.status = phaseKept, common.StatusSucceeded
+			if s.acceptance(s.name(i, item)) != nil {
+				at.status = common.StatusFailed
+			}
 			s.lack(i, -1)
 			s.decide(i, item, m.base+int32(item), common.ClassSuccess)
 			continue

@@ -90,6 +90,7 @@ func Replan(before *State, now *Graph, scope Scope) (*Plan, error) {
 	plan.Base.Again = p.again
 	if plan.Base.Keeps() {
 		p.facts(plan.Base)
+		p.keepsApprovals()
 	}
 	p.warn(plan)
 	return plan, p.err()

@@ -79,6 +79,10 @@ func (s *State) revert(name string) (r *Retry, i int32, item int, err error) {
 	case s.head.Paused:
 		return nil, 0, 0, retryRefused("flow_paused", "the flow run is paused").WithHint("resume it first")
 	}
+	if item >= 0 && s.hasStopped(i) {
+		return nil, 0, 0, retryRefused(common.ReasonMapStopped, "items of step %q were stopped by its failures",
+			s.graph.steps[i].def.Name).WithHint("wait until the flow run has ended, and re-run it then")
+	}
 	at := &s.nodes[n]
 	if at.phase != phaseEnded || at.mark.class != common.ClassFailure || at.mark.attempt < 1 {
 		return nil, 0, 0, retryRefused("not_failed", "node %q has no failed run", name)
@@ -96,6 +100,20 @@ func (s *State) revert(name string) (r *Retry, i int32, item int, err error) {
 		r.Open, r.OpenRevision = s.openItem(i)
 	}
 	return r, i, item, nil
+}
+
+// hasStopped reports whether items of a map were recorded as not run because of its failures.
+func (s *State) hasStopped(i int32) bool {
+	m := s.maps[i]
+	if m == nil {
+		return false
+	}
+	for item := range m.list {
+		if n := &s.nodes[int(m.base)+item]; n.phase == phaseEnded && n.reason == common.ReasonMapStopped {
+			return true
+		}
+	}
+	return false
 }
 
 func retryRefused(reason, format string, args ...any) *common.Error {

@@ -2,6 +2,7 @@ package flow
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -16,6 +17,31 @@ const (
 	WarnNoValue    = "no_value"     // a step reads an output that an accepted step did not report
 	WarnOldParams  = "other_params" // kept steps had other parameters
 )
+
+// keepsApprovals rejects other parameters for steps after an approval that is kept: it was given for the earlier ones.
+func (p *planner) keepsApprovals() {
+	if p.scope.Params == nil || maps.Equal(p.scope.Params, p.before.head.Params) {
+		return
+	}
+	for i := range p.now.steps {
+		def := p.now.steps[i].def
+		was := p.outcome(def.Name)
+		if def.Kind() != common.ApprovalStep || p.run[i] || was == nil || was.class != common.ClassSuccess {
+			continue
+		}
+		after := make([]bool, len(p.run))
+		after[i] = true
+		p.now.descendants(after)
+		for k := range after {
+			if after[k] && p.run[k] {
+				p.faults.Add("params", "approval_kept", def.Name,
+					"cannot differ from those that %s was approved with: run that step again as well", def.Name).
+					With("step", def.Name)
+				break
+			}
+		}
+	}
+}
 
 // mostWarned bounds the steps that a warning names.
 const mostWarned = 5

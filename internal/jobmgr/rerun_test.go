@@ -312,7 +312,7 @@ func TestRetryNode_Accept_CountsAsASuccessInTheNextRound(t *testing.T) {
 	r.DryRun = false
 	lose(true) // the answer
 	trigger, err := store.RetryNode(t.Context(), actor, r)
-	if err != nil || trigger.ID != common.RunID(fire, 1) {
+	if err != nil || trigger.ID != common.RunID(fire, 1) || trigger.RunID() != trigger.ID {
 		t.Fatalf("%+v, %v", trigger, err)
 	}
 	mark := all[common.Node](s, common.FlowNodeKey(head.Run, "load"))[0]

@@ -23,7 +23,11 @@ func (s *Store) RetryNode(ctx context.Context, actor common.Actor, r common.Node
 	err error) {
 	var mark *tombstone
 	if r.Key != "" && !r.DryRun {
-		mark = newMark(actor, r.Key, digest(fmt.Sprintf("%s %q %q %q", r.Verb(), r.Run, r.Node, r.Note)))
+		asked := fmt.Sprintf("%s %q %q %q", r.Verb(), r.Run, r.Node, r.Note)
+		if !r.Accept && r.Continue == nil {
+			asked += " anew"
+		}
+		mark = newMark(actor, r.Key, digest(asked))
 	}
 	defer func() { mark.release(s, err) }()
 	_, err = s.etcd.Update(ctx, subjectRun(r.Run), func(t *etcdkit.Txn) error {
@@ -58,7 +62,9 @@ func (s *Store) RetryNode(ctx context.Context, actor common.Actor, r common.Node
 		}
 		t.Audit(actor, r.Verb(), "run", r.Run, nil, map[string]string{"job": found.Job, "node": r.Node, "note": r.Note,
 			"run": trigger.ID})
-		return mark.put(ctx, t, s, &trigger)
+		small := trigger
+		small.Keep = nil // up to 384 KiB
+		return mark.put(ctx, t, s, &small)
 	})
 	return trigger, err
 }
@@ -196,7 +202,8 @@ func (s *Store) putAcceptance(ctx context.Context, t *etcdkit.Txn, actor common.
 	head.Accepted = append(slices.Clone(head.Accepted), common.Acceptance{Nodes: []string{retry.Node}, By: actor.Name,
 		Note: r.Note, At: s.cfg.Now().UTC()})
 	head.Needs = common.Adding(head.Needs, common.FeatureAccept)
-	trigger = common.Trigger{ID: common.RunID(retry.Fire, retry.Attempt-1), Job: retry.Job, Fire: retry.Fire}
+	trigger = common.Trigger{ID: common.RunID(retry.Fire, retry.Attempt-1), Job: retry.Job, Fire: retry.Fire,
+		Attempt: retry.Attempt - 1}
 	return trigger, putRound(t, found, &head, retry)
 }
 

@@ -55,7 +55,7 @@ func (b *builder) nodes(earlier *past) []Node {
 // before are the nodes of the flow run from which some are kept, by name.
 type before map[string]*Node
 
-// known returns the nodes of a flow run; none if it is unknown. Items that have succeeded are also found by their
+// known returns the nodes of a flow run; none if it is unknown. Items that count as successes are also found by their
 // value: those of another list may have other numbers.
 func known(earlier *past) before {
 	all := before{}
@@ -65,7 +65,7 @@ func known(earlier *past) before {
 	for i := len(earlier.Nodes) - 1; i >= 0; i-- {
 		n := &earlier.Nodes[i]
 		all[n.Node] = n
-		if n.Item != nil && n.Status == common.StatusSucceeded {
+		if n.Item != nil && n.Class == common.ClassSuccess {
 			all[byValue(n)] = n
 		}
 	}

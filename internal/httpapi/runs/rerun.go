@@ -224,6 +224,7 @@ func (s *Resource) rerunFlow(ctx context.Context, r *attempt, run *common.Run, a
 		Steps:      scope.Steps,
 		Accept:     scope.Accept,
 		Definition: asked.Definition,
+		Restart:    asked.Nested == nestedRestart,
 		Keep: func(ctx context.Context, last *common.Run, digest string) (*common.Base, error) {
 			plan, err := s.Nodes.Replan(ctx, last, scope, digest, asked.Nested == nestedRestart)
 			if err != nil {

@@ -60,7 +60,7 @@ func (o *Estimator) Runs(ctx context.Context, runs []common.Run) ([]Run, error) 
 		if hidden {
 			HideRun(&shown)
 		}
-		shown.Base = nil // its nodes show what it keeps
+		shown.Base, shown.Accepted = nil, nil // its nodes show what it keeps and accepts
 		items[i] = Run{RunFields: RunFields(shown), JobTitle: o.jobs.Title(shown.Job), Hidden: hidden}
 		if !runs[i].Status.Terminal() {
 			items[i].Estimate = o.Estimate(&runs[i], usual[runs[i].Job].Expectation)

@@ -25,7 +25,7 @@ export const zhServer = {
     not_begun: '等待中的变更过多，未做任何修改，请稍后重试。',
     etcd_away: 'etcd 没有响应，请几秒后重试。', schedule_unreadable: '该主节点无法读取此任务的时间表，因而无法为其触发记账。请将请求发给保存该任务的版本的主节点，或更换时间表、删除任务。', clock_unproven: '该主节点的时钟向前跳变，尚未被信任。用 NTP 校准后立即恢复。', etcd_login: 'etcd 不接受登录，请检查 etcd.username 和 etcd.password；如果刚刚修改过 etcd 用户，请重试。', etcd_full: 'etcd 已满，不接受写入。请腾出空间或提高配额，然后解除警报。', disk_full: '数据目录所在磁盘已满，暂时无法保存任务。请腾出空间；当前运行继续，不会启动新的运行。', unsure: 'etcd 没有及时响应：操作可能已经完成，或即将完成。请先查看当前状态。', log_store_away: '日志存储没有响应，每隔几秒会自动重试。', etcd_nearly_full: 'etcd 的数据已占配额的 {{percent}}%，暂时无法保存任务；运行不受影响。', changes_full: '有 {{count}} 条变更在 etcd 中等待写入日志存储，在此之前无法保存任务。请检查日志存储；运行不受影响。',
     daemon: '常驻任务由工作节点保持运行，不能手动运行。请用 cronctl restart 重启；已暂停的请先恢复。', daemon_pending: '常驻任务的副本正在等待启动，不能终止。请暂停任务，或减少副本数。', no_daemon: '该任务不是常驻任务。请运行它，或终止其运行。',
-    base_too_large: '各步骤的流程运行要保留的内容过大，无法带入。请让这些步骤的流程从头开始。', nested_changed: '流程运行 {{run}} 无法从其失败处继续：其流程的定义已不适合所保留的步骤。请让它从头开始。', too_many_nested: '失败的流程步骤过多。请让它们从头开始。',
+    map_stopped: '此步骤的部分项已因失败而未启动。请等待流程运行结束，再重跑。', base_too_large: '各步骤的流程运行要保留的内容过大，无法带入。请让这些步骤的流程从头开始。', nested_changed: '流程运行 {{run}} 无法从其失败处继续：其流程的定义已不适合所保留的步骤。请让它从头开始。', too_many_nested: '失败的流程步骤过多。请让它们从头开始。',
     base_missing: '该流程运行所保留节点的结果已不可知，只能重新运行全部步骤。', flow_live: '流程运行尚未结束。请等待其结束或先终止它；在此期间只能重新运行一个失败的节点，或接受其失败。', node_run: '这是流程运行中一个步骤的运行，请重新运行该流程运行，或只运行此步骤。', not_last_attempt: '该触发已有更新的尝试，请重新运行最后一次尝试。', nothing_to_run: '没有节点会重新运行，请选择其他范围。',
     search_slow: '日志存储响应过慢，暂时无法搜索。请重试，或缩小范围。', search_heavy: '在这么长的行中查找此表达式耗时过久，请使用更简单的表达式。', search_busy: '其他人正在搜索，请稍后重试。', stopping: '服务器正在停止，请重试。', last_results_unknown: '日志存储没有响应，各任务的最近结果未知，无法据此筛选或排序。', statistics_unknown: '日志存储没有响应，无法按统计数据排序。', not_failed: '该触发没有失败。', named_in_after: '{{count}} 个任务以它为前置任务：{{jobs}}。请先从这些任务中移除，或强制删除；强制删除后它们会等待同名的任务。', fire_live: '该触发的运行尚在等待或运行中，请等它结束，或终止它。', job_replaced: '该触发属于之前的同名任务，它已被删除。请直接运行现在的任务。', too_many_attempts: '该触发的尝试次数已达上限（{{count}}）。请直接运行任务。', group_unknown: '目前无法得知该任务所属的分组，请稍后重试。',
     login_attempts: '登录尝试次数过多，请稍后重试。', other_site: '请求来自其他网站，已被拒绝。如果您经由代理访问控制台，代理须原样传递 Host 头，或将 publicURL 设为控制台的地址。',
@@ -102,7 +102,7 @@ export const zhServer = {
     placeholder: '含有“${”，其后却不是变量名和“}”；美元符号请写作“$$”。', placeholder_host: '主机名结束之前不能含有“${…}”。', output_value: '不是有效的输出值：文本最多 4 KiB，列表最多 128 KiB、10,000 项。', pointer: '不是有效的 JSON 指针（RFC 6901），例如 /items/0/id。', too_deep: '嵌套过深。', type_reserved: '此名称已保留。', type_escapes: '此类型的工作可能在进程结束后继续：须为 abandon 或 detach。',
     schema: '与类型的模式不符。', unknown_type: '目前没有工作节点具有此类型：在此之前触发都会错过。', type_differs: '各工作节点上此类型的模式不同。', secret_misplaced: '此处不能使用密钥。', method: '须为大写的方法名，且不能是 CONNECT 或 TRACE。', url: '须为 https://api.example/v1 这样的 URL，且不含用户。', header: '不是可以设置的请求头。', status: '须为 404 这样的状态码，或 2xx 这样的类别。',
     secret: '签名密钥的格式不正确。', key: '密钥的格式不正确。', chat: '会话的格式不正确。', address: '须为不带名称的邮件地址，例如 ops@example.com。',
-    clean_up: '它是清理步骤：没有步骤等待其成功。', approval: '它是批准步骤：请重新运行并作出答复。', not_failed: '它没有失败。', skipped: '它因其他步骤而未运行：请接受那个步骤。', runs_again: '它之前的步骤会重新运行，因此它也会重新运行：请一并接受那个步骤，或选择其他范围。',
+    approval_kept: '与 {{step}} 批准时的参数不同：请一并重新运行该步骤。', clean_up: '它是清理步骤：没有步骤等待其成功。', approval: '它是批准步骤：请重新运行并作出答复。', not_failed: '它没有失败。', skipped: '它因其他步骤而未运行：请接受那个步骤。', runs_again: '它之前的步骤会重新运行，因此它也会重新运行：请一并接受那个步骤，或选择其他范围。',
     etag: '不是有效的版本标记。', cursor: '翻页位置无效，请从第一页重新开始。', query: '不是有效的查询。', run_id: '不是有效的运行 ID。', fire_id: '不是有效的触发或运行 ID。',
   },
   crontab: {
