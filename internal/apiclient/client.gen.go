@@ -7399,7 +7399,7 @@ type RerunPlan struct {
 	// Live The flow run has not ended: the node is started again in it, or its failure is accepted.
 	Live *bool `json:"live,omitempty"`
 
-	// Nested Nodes whose flow runs go on from earlier ones; those of other nodes that run flows begin anew. The first 500 of them.
+	// Nested Nodes whose flow runs go on from earlier ones; those of other nodes that run flows start from the beginning. The first 500 of them.
 	Nested *[]Continuation `json:"nested,omitempty"`
 
 	// New Names of the steps that the earlier flow run did not have. The first 500 of them; none with scope all.
@@ -7702,7 +7702,7 @@ type RunRerunRequest struct {
 	// From Names of steps, with scope from.
 	From *[]string `json:"from,omitempty"`
 
-	// Nested Of a flow run with failed steps that ran flows: continue (default): what failed in their flow runs runs again, and the rest of them is kept, with the current definitions of these flows. restart: they begin anew. They also begin anew with scope all, if a step before them runs again, with other parameters, or if their flow run is not known any more.
+	// Nested Of a flow run with failed steps that ran flows: continue (default): what failed in their flow runs runs again, and the rest of them is kept, with the current definitions of these flows. restart: they start from the beginning. They also do so with scope all, if a step before them runs again, with other parameters, or if their flow run is not known any more.
 	Nested *RunRerunRequestNested `json:"nested,omitempty"`
 
 	// Note Reason; shown with the run, and with the nodes that are accepted.
@@ -7721,7 +7721,7 @@ type RunRerunRequest struct {
 // RunRerunRequestDefinition Of a flow run: with which definition of its steps it runs. current (default): the one that is saved now; refused if a step that would be kept no longer exists or has other outputs. same: that of the earlier flow run.
 type RunRerunRequestDefinition string
 
-// RunRerunRequestNested Of a flow run with failed steps that ran flows: continue (default): what failed in their flow runs runs again, and the rest of them is kept, with the current definitions of these flows. restart: they begin anew. They also begin anew with scope all, if a step before them runs again, with other parameters, or if their flow run is not known any more.
+// RunRerunRequestNested Of a flow run with failed steps that ran flows: continue (default): what failed in their flow runs runs again, and the rest of them is kept, with the current definitions of these flows. restart: they start from the beginning. They also do so with scope all, if a step before them runs again, with other parameters, or if their flow run is not known any more.
 type RunRerunRequestNested string
 
 // RunRerunRequestScope Of a flow run: which nodes run again. failed (default, without accept): those that failed, and all that depend on them; of a map only the failed items. from: the steps in from, and all that depend on them. only: the nodes in only. all: all of them. The others are kept, with their outcomes and outputs.
@@ -10816,7 +10816,7 @@ type ClientInterface interface {
 
 	// RerunRunWithBody Run the fire of a run again
 	//
-	// Requests the next attempt of the fire that the run belongs to, whatever its outcome, with the parameters of the run. The attempt uses the current definition of the job. The ledger keeps one entry for the fire, with the outcome of the new attempt; statistics count the fire once. Retries count anew. A fire with a pending or current run is refused with 409 (fire_live). Of a flow run, the nodes of scope run again, with the current definition or that of the earlier flow run, and the others are kept with their outcomes and outputs; dryRun returns both lists. Only the last attempt of a fire can be re-run (not_last_attempt), and what the steps to run read of kept ones is at most 384 KiB. In a flow run that has not ended, scope only runs one failed node again, unless a step that depends on it has started (dependent_started); all else is refused (flow_live). Requires the role operator in the group that the run had and in the job's current group.
+	// Requests the next attempt of the fire that the run belongs to, whatever its outcome, with the parameters of the run. The attempt uses the current definition of the job. The ledger keeps one entry for the fire, with the outcome of the new attempt; statistics count the fire once. Retries are counted from the beginning. A fire with a pending or current run is refused with 409 (fire_live). Of a flow run, the nodes of scope run again, with the current definition or that of the earlier flow run, and the others are kept with their outcomes and outputs; dryRun returns both lists. Only the last attempt of a fire can be re-run (not_last_attempt), and what the steps to run read of kept ones is at most 384 KiB. In a flow run that has not ended, scope only runs one failed node again, unless a step that depends on it has started (dependent_started); all else is refused (flow_live). Requires the role operator in the group that the run had and in the job's current group.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -10825,7 +10825,7 @@ type ClientInterface interface {
 
 	// RerunRun Run the fire of a run again
 	//
-	// Requests the next attempt of the fire that the run belongs to, whatever its outcome, with the parameters of the run. The attempt uses the current definition of the job. The ledger keeps one entry for the fire, with the outcome of the new attempt; statistics count the fire once. Retries count anew. A fire with a pending or current run is refused with 409 (fire_live). Of a flow run, the nodes of scope run again, with the current definition or that of the earlier flow run, and the others are kept with their outcomes and outputs; dryRun returns both lists. Only the last attempt of a fire can be re-run (not_last_attempt), and what the steps to run read of kept ones is at most 384 KiB. In a flow run that has not ended, scope only runs one failed node again, unless a step that depends on it has started (dependent_started); all else is refused (flow_live). Requires the role operator in the group that the run had and in the job's current group.
+	// Requests the next attempt of the fire that the run belongs to, whatever its outcome, with the parameters of the run. The attempt uses the current definition of the job. The ledger keeps one entry for the fire, with the outcome of the new attempt; statistics count the fire once. Retries are counted from the beginning. A fire with a pending or current run is refused with 409 (fire_live). Of a flow run, the nodes of scope run again, with the current definition or that of the earlier flow run, and the others are kept with their outcomes and outputs; dryRun returns both lists. Only the last attempt of a fire can be re-run (not_last_attempt), and what the steps to run read of kept ones is at most 384 KiB. In a flow run that has not ended, scope only runs one failed node again, unless a step that depends on it has started (dependent_started); all else is refused (flow_live). Requires the role operator in the group that the run had and in the job's current group.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -13176,7 +13176,7 @@ func (c *Client) RejectStep(ctx context.Context, id string, body RejectStepJSONR
 
 // RerunRunWithBody Run the fire of a run again
 //
-// Requests the next attempt of the fire that the run belongs to, whatever its outcome, with the parameters of the run. The attempt uses the current definition of the job. The ledger keeps one entry for the fire, with the outcome of the new attempt; statistics count the fire once. Retries count anew. A fire with a pending or current run is refused with 409 (fire_live). Of a flow run, the nodes of scope run again, with the current definition or that of the earlier flow run, and the others are kept with their outcomes and outputs; dryRun returns both lists. Only the last attempt of a fire can be re-run (not_last_attempt), and what the steps to run read of kept ones is at most 384 KiB. In a flow run that has not ended, scope only runs one failed node again, unless a step that depends on it has started (dependent_started); all else is refused (flow_live). Requires the role operator in the group that the run had and in the job's current group.
+// Requests the next attempt of the fire that the run belongs to, whatever its outcome, with the parameters of the run. The attempt uses the current definition of the job. The ledger keeps one entry for the fire, with the outcome of the new attempt; statistics count the fire once. Retries are counted from the beginning. A fire with a pending or current run is refused with 409 (fire_live). Of a flow run, the nodes of scope run again, with the current definition or that of the earlier flow run, and the others are kept with their outcomes and outputs; dryRun returns both lists. Only the last attempt of a fire can be re-run (not_last_attempt), and what the steps to run read of kept ones is at most 384 KiB. In a flow run that has not ended, scope only runs one failed node again, unless a step that depends on it has started (dependent_started); all else is refused (flow_live). Requires the role operator in the group that the run had and in the job's current group.
 //
 // Takes any type of body and a specified content type.
 //
@@ -13195,7 +13195,7 @@ func (c *Client) RerunRunWithBody(ctx context.Context, id string, params *RerunR
 
 // RerunRun Run the fire of a run again
 //
-// Requests the next attempt of the fire that the run belongs to, whatever its outcome, with the parameters of the run. The attempt uses the current definition of the job. The ledger keeps one entry for the fire, with the outcome of the new attempt; statistics count the fire once. Retries count anew. A fire with a pending or current run is refused with 409 (fire_live). Of a flow run, the nodes of scope run again, with the current definition or that of the earlier flow run, and the others are kept with their outcomes and outputs; dryRun returns both lists. Only the last attempt of a fire can be re-run (not_last_attempt), and what the steps to run read of kept ones is at most 384 KiB. In a flow run that has not ended, scope only runs one failed node again, unless a step that depends on it has started (dependent_started); all else is refused (flow_live). Requires the role operator in the group that the run had and in the job's current group.
+// Requests the next attempt of the fire that the run belongs to, whatever its outcome, with the parameters of the run. The attempt uses the current definition of the job. The ledger keeps one entry for the fire, with the outcome of the new attempt; statistics count the fire once. Retries are counted from the beginning. A fire with a pending or current run is refused with 409 (fire_live). Of a flow run, the nodes of scope run again, with the current definition or that of the earlier flow run, and the others are kept with their outcomes and outputs; dryRun returns both lists. Only the last attempt of a fire can be re-run (not_last_attempt), and what the steps to run read of kept ones is at most 384 KiB. In a flow run that has not ended, scope only runs one failed node again, unless a step that depends on it has started (dependent_started); all else is refused (flow_live). Requires the role operator in the group that the run had and in the job's current group.
 //
 // Takes a body of the `application/json` content type.
 //

@@ -41,7 +41,7 @@ type FlowRerun struct {
 	Steps      []string // of the scopes from and only
 	Accept     []string // steps whose failures count as successes
 	Definition Definition
-	Restart    bool `json:",omitempty"` // flow runs of failed steps begin anew
+	Restart    bool `json:",omitempty"` // flow runs of failed steps start from the beginning
 	// Keep returns the nodes that a re-run with a definition keeps.
 	Keep func(ctx context.Context, last *Run, digest string) (*Base, error) `json:"-"`
 }
@@ -99,7 +99,7 @@ type NodeRetry struct {
 	DryRun bool   // change nothing
 	Accept bool   // its failure counts as a success; it is not started again
 	// Continue returns how a flow run that a step ran goes on from its failures; nil if the run was none. Without it
-	// the next one begins anew.
+	// the next one starts from the beginning.
 	Continue func(ctx context.Context, run string) (*Nested, error)
 }
 

@@ -196,7 +196,7 @@ func TestReplan_Params(t *testing.T) {
 }
 
 // While a flow run goes on, an acceptance compares what a live retry compares, and what was decided with the failure is
-// decided anew.
+// decided again.
 func TestAccept_InALiveFlowRun(t *testing.T) {
 	g := compiled(t, steps(inline("a"), inline("b", "a"), inline("slow"), with(inline("z"), func(s *common.Step) {
 		s.Finally = true

@@ -174,7 +174,7 @@ func TestRetryNode_StartsItAgainInTheNextRound(t *testing.T) {
 	wantReason(t, "it runs", err, "not_failed")
 }
 
-// A step that runs a flow goes on from the flow run that has failed, unless it shall begin anew.
+// A step that runs a flow goes on from the flow run that has failed, unless it is to start from the beginning.
 func TestRetryNode_OfAFlow_GoesOnFromItsFailures(t *testing.T) {
 	t.Parallel()
 	s := newStory(t)

@@ -12,7 +12,7 @@ import (
 )
 
 // A failed step that ran a flow goes on from the failures of that flow run when its flow is re-run, and when the step
-// is started again in its live flow run. nested restart begins it anew.
+// is started again in its live flow run. nested restart starts it from the beginning.
 func TestRerunFlow_NestedFlow_GoesOnFromItsFailures(t *testing.T) {
 	t.Parallel() // it mostly waits
 	_, a := standalone(t, t.TempDir())

@@ -184,7 +184,7 @@ func TestFlowCases_OfReruns_InAStandalone(t *testing.T) {
 			t.Errorf("the steps ran %s times", got)
 		}
 	})
-	t.Run("T32: a step that was skipped is decided anew", func(t *testing.T) {
+	t.Run("T32: a step that was skipped is decided again", func(t *testing.T) {
 		s := story(t, a, "t32", map[string]any{"name": "chk", "outputs": map[string]any{"go": map[string]any{
 			"required": true}}}, map[string]any{"name": "load", "after": []string{"chk"},
 			"when": "steps.chk.outputs.go == 'yes'"})

@@ -31,7 +31,7 @@ func (v *View) Continue(ctx context.Context, id string) (*common.Nested, error) 
 }
 
 // nest makes the failed nodes of a plan go on from the flow runs that they ran. One with other parameters than before
-// begins anew: what is kept of it would not fit these.
+// starts from the beginning: what is kept of it would not fit these.
 func (r *reader) nest(ctx context.Context, before *past, now *flow.Graph, plan *flow.Plan,
 	params map[string]string) error {
 	if len(plan.Failed) == 0 {
@@ -123,5 +123,5 @@ func (r *reader) goOn(ctx context.Context, run *common.Run, job *common.StoredJo
 		return plan, err
 	}
 	return nil, common.Errorf(common.CodeConflict, "flow run %s cannot go on from its failures: %s", run.ID, err).
-		WithReason("nested_changed").With("run", run.ID).WithHint("begin it anew: nested restart")
+		WithReason("nested_changed").With("run", run.ID).WithHint("start it from the beginning: nested restart")
 }

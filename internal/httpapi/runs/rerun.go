@@ -19,7 +19,7 @@ type RunRerunRequest struct {
 	Only       []string          `json:"only,omitempty" nullable:"false" maxItems:"1000" pattern:"^[a-z0-9]([a-z0-9_-]{0,61}[a-z0-9])?(@[0-9]{5})?$" doc:"Names of steps, with scope only. In a flow run that has not ended: one failed node, which may be an item of a map, such as load@00003."`
 	Accept     []string          `json:"accept,omitempty" nullable:"false" maxItems:"1000" pattern:"^[a-z0-9]([a-z0-9_-]{0,61}[a-z0-9])?(@[0-9]{5})?$" doc:"Of a flow run: failed steps that count as successes from here on. Their status stays; what depends on them runs, also without a scope. In a flow run that has not ended: one failed node, on which no step depends that has started; it may be an item of a map."`
 	Definition common.Definition `json:"definition,omitempty" enum:"current,same" doc:"Of a flow run: with which definition of its steps it runs. current (default): the one that is saved now; refused if a step that would be kept no longer exists or has other outputs. same: that of the earlier flow run."`
-	Nested     string            `json:"nested,omitempty" enum:"continue,restart" doc:"Of a flow run with failed steps that ran flows: continue (default): what failed in their flow runs runs again, and the rest of them is kept, with the current definitions of these flows. restart: they begin anew. They also begin anew with scope all, if a step before them runs again, with other parameters, or if their flow run is not known any more."`
+	Nested     string            `json:"nested,omitempty" enum:"continue,restart" doc:"Of a flow run with failed steps that ran flows: continue (default): what failed in their flow runs runs again, and the rest of them is kept, with the current definitions of these flows. restart: they start from the beginning. They also do so with scope all, if a step before them runs again, with other parameters, or if their flow run is not known any more."`
 	Params     map[string]string `json:"params,omitempty" doc:"Parameters with other values than in the run before; the others keep theirs. Of a flow run only with the scopes all and from; with from, steps that are kept had the earlier values."`
 	Note       string            `json:"note,omitempty" maxLength:"500" doc:"Reason; shown with the run, and with the nodes that are accepted."`
 	After      *bool             `json:"after,omitempty" doc:"false: the success of the new attempt, or of a retry of it, starts no jobs that name the job in after. Default: true, whatever applied to the earlier run. Not for a node of a flow run that has not ended."`
@@ -52,12 +52,12 @@ type RerunPlan struct {
 	Digest    string   `json:"digest,omitempty" doc:"Identifies the definition with which they run."`
 	Live      bool     `json:"live,omitempty" doc:"The flow run has not ended: the node is started again in it, or its failure is accepted."`
 
-	Nested   []flow.Continuation `json:"nested,omitempty" nullable:"false" doc:"Nodes whose flow runs go on from earlier ones; those of other nodes that run flows begin anew. The first 500 of them."`
+	Nested   []flow.Continuation `json:"nested,omitempty" nullable:"false" doc:"Nodes whose flow runs go on from earlier ones; those of other nodes that run flows start from the beginning. The first 500 of them."`
 	Accepted []string            `json:"accepted,omitempty" nullable:"false" doc:"Names of the nodes whose failures count as successes from here on."`
 	Warnings []common.Reason     `json:"warnings,omitempty" nullable:"false" doc:"What may surprise, such as steps that succeeded and run again."`
 }
 
-// nestedRestart begins the flow runs of failed steps anew.
+// nestedRestart starts the flow runs of failed steps from the beginning.
 const nestedRestart = "restart"
 
 // mostPlanned bounds the names in a plan.

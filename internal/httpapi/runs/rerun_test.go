@@ -204,7 +204,7 @@ func TestRerunFlow_OfALiveFlowRun_StartsOneFailedNodeAgain(t *testing.T) {
 	}
 	rerunFlow(t, h, http.StatusAccepted, "u.f2.1", `{"scope":"only","only":["load"],"nested":"restart"}`)
 	if h.Continued {
-		t.Error("the flow run of a step would go on, and not begin anew")
+		t.Error("the flow run of a step would go on, and not start from the beginning")
 	}
 }
 

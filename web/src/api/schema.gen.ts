@@ -1443,7 +1443,7 @@ export interface paths {
         put?: never;
         /**
          * Run the fire of a run again
-         * @description Requests the next attempt of the fire that the run belongs to, whatever its outcome, with the parameters of the run. The attempt uses the current definition of the job. The ledger keeps one entry for the fire, with the outcome of the new attempt; statistics count the fire once. Retries count anew. A fire with a pending or current run is refused with 409 (fire_live). Of a flow run, the nodes of scope run again, with the current definition or that of the earlier flow run, and the others are kept with their outcomes and outputs; dryRun returns both lists. Only the last attempt of a fire can be re-run (not_last_attempt), and what the steps to run read of kept ones is at most 384 KiB. In a flow run that has not ended, scope only runs one failed node again, unless a step that depends on it has started (dependent_started); all else is refused (flow_live). Requires the role operator in the group that the run had and in the job's current group.
+         * @description Requests the next attempt of the fire that the run belongs to, whatever its outcome, with the parameters of the run. The attempt uses the current definition of the job. The ledger keeps one entry for the fire, with the outcome of the new attempt; statistics count the fire once. Retries are counted from the beginning. A fire with a pending or current run is refused with 409 (fire_live). Of a flow run, the nodes of scope run again, with the current definition or that of the earlier flow run, and the others are kept with their outcomes and outputs; dryRun returns both lists. Only the last attempt of a fire can be re-run (not_last_attempt), and what the steps to run read of kept ones is at most 384 KiB. In a flow run that has not ended, scope only runs one failed node again, unless a step that depends on it has started (dependent_started); all else is refused (flow_live). Requires the role operator in the group that the run had and in the job's current group.
          */
         post: operations["rerun-run"];
         delete?: never;
@@ -5708,7 +5708,7 @@ export interface components {
             keptTotal: number;
             /** @description The flow run has not ended: the node is started again in it, or its failure is accepted. */
             live?: boolean;
-            /** @description Nodes whose flow runs go on from earlier ones; those of other nodes that run flows begin anew. The first 500 of them. */
+            /** @description Nodes whose flow runs go on from earlier ones; those of other nodes that run flows start from the beginning. The first 500 of them. */
             nested?: components["schemas"]["Continuation"][];
             /** @description Names of the steps that the earlier flow run did not have. The first 500 of them; none with scope all. */
             new?: string[];
@@ -5987,7 +5987,7 @@ export interface components {
             /** @description Names of steps, with scope from. */
             from?: string[];
             /**
-             * @description Of a flow run with failed steps that ran flows: continue (default): what failed in their flow runs runs again, and the rest of them is kept, with the current definitions of these flows. restart: they begin anew. They also begin anew with scope all, if a step before them runs again, with other parameters, or if their flow run is not known any more.
+             * @description Of a flow run with failed steps that ran flows: continue (default): what failed in their flow runs runs again, and the rest of them is kept, with the current definitions of these flows. restart: they start from the beginning. They also do so with scope all, if a step before them runs again, with other parameters, or if their flow run is not known any more.
              * @enum {string}
              */
             nested?: "continue" | "restart";

@@ -20,7 +20,7 @@ export interface RerunRequest {
   note?: string;
   /** Its success starts no jobs that run after the flow. */
   after?: false;
-  /** The flow runs of failed steps begin anew; they go on from their failures otherwise. */
+  /** The flow runs of failed steps start from the beginning; they go on from their failures otherwise. */
   nested?: 'restart';
 }
 

@@ -90,7 +90,7 @@ it('a re-run can be confirmed only once its preview is loaded', async () => {
   expect(sent).toEqual([{ scope: 'all', definition: 'current', after: false }]);
 });
 
-it('steps that run flows go on, unless they shall begin anew', async () => {
+it('steps that run flows go on, unless they are to start from the beginning', async () => {
   const sent: unknown[] = [];
   await show(
     <RerunDialog
