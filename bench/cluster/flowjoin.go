@@ -9,6 +9,7 @@ import (
 
 	clientv3 "go.etcd.io/etcd/client/v3"
 
+	"carillon/bench/check"
 	"carillon/internal/common"
 	"carillon/test/harness"
 )
@@ -74,21 +75,43 @@ func flowJoin(ctx context.Context, b *bench) error {
 	entries := after.committed - before.committed - after.registrations + before.registrations
 	b.sheet.add("flow-join", "Raft entries per item", fmt.Sprintf("%.2f", float64(entries)/items), "≤ 0.1",
 		reached(math.Round(100*float64(entries)/items) <= 10))
-	from, err := c.loadDue(ctx, "plain", items, common.Job{Args: short()})
-	if err != nil {
-		return err
+	return b.itemsAgainstPlain(ctx, c, items, r.EndedAt.Sub(r.StartedAt))
+}
+
+// itemsAgainstPlain compares the rate of the items with that of as many plain fires that are due at once, in turn: one
+// run of each says little, since the machine does other work meanwhile.
+func (b *bench) itemsAgainstPlain(ctx context.Context, c *cluster, items int, first time.Duration) error {
+	rounds := 3
+	if b.quick {
+		rounds = 1
 	}
-	if err := harness.SleepUntil(ctx, from); err != nil {
-		return err
+	maps, plain := []time.Duration{first}, []time.Duration(nil)
+	for round := range rounds {
+		if round > 0 {
+			r, err := c.succeeded(ctx, "join", items+2)
+			if err != nil {
+				return err
+			}
+			maps = append(maps, r.EndedAt.Sub(r.StartedAt))
+		}
+		name := fmt.Sprintf("plain%d", round)
+		from, err := c.loadDue(ctx, name, items, common.Job{Args: short()})
+		if err != nil {
+			return err
+		}
+		if err := harness.SleepUntil(ctx, from); err != nil {
+			return err
+		}
+		last, err := c.allEnded(ctx, name, items, from)
+		if err != nil {
+			return err
+		}
+		plain = append(plain, last.Sub(from))
 	}
-	last, err := c.allEnded(ctx, "plain", items, from)
-	if err != nil {
-		return err
-	}
-	rate, plain := items/r.EndedAt.Sub(r.StartedAt).Seconds(), items/last.Sub(from).Seconds()
-	b.sheet.add("flow-join", "5,000 items of a map", fmt.Sprintf(
+	rate := func(took []time.Duration) float64 { return float64(items) / check.SpreadOf(took).P50.Seconds() }
+	b.sheet.add("flow-join", fmt.Sprintf("%d items of a map, median of %d", items, rounds), fmt.Sprintf(
 		"%.0f/s; as many plain fires due at once: %.0f/s: %.0f %%",
-		rate, plain, 100*rate/plain), "≥ 90 %", reached(rate >= 0.9*plain))
+		rate(maps), rate(plain), 100*rate(maps)/rate(plain)), "≥ 90 %", reached(rate(maps) >= 0.9*rate(plain)))
 	return nil
 }
 

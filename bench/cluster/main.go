@@ -63,6 +63,7 @@ func rows() []row {
 		{name: "flow-chain", run: flowChain, apart: true},
 		{name: "flow-layers", run: flowLayered, apart: true},
 		{name: "flow-join", run: flowJoin, apart: true},
+		{name: "flow-rerun", run: flowRerun, apart: true},
 		{name: "flow-kill", run: flowKill, apart: true},
 		{name: "flow-burst", run: flowBurst, apart: true},
 		{name: "flow-wait", run: flowWait, apart: true},
