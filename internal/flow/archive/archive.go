@@ -22,6 +22,8 @@ const (
 type Bodies interface {
 	// Stored lists them.
 	Stored(ctx context.Context) ([]flow.Stored, error)
+	// Promised lists those with which nested flow runs are to go on.
+	Promised(ctx context.Context) (map[flow.Stored]bool, error)
 	// Parts returns the parts of one.
 	Parts(ctx context.Context, uid, digest string) ([][]byte, error)
 	// Delete deletes one, unless it is in use, and reports whether it did. The name of the job may be empty if no job
@@ -163,6 +165,7 @@ func (a *Archivist) read(ctx context.Context, of flow.Stored) ([][]byte, error) 
 // clean deletes bodies that have been unused for a while.
 func (a *Archivist) clean(ctx context.Context, all []flow.Stored) error {
 	now, deleted := time.Now(), 0
+	var promised map[flow.Stored]bool
 	for _, of := range all {
 		b := a.known[of]
 		job, digest, exists := a.cfg.Jobs.Flow(of.UID)
@@ -174,6 +177,15 @@ func (a *Archivist) clean(ctx context.Context, all []flow.Stored) error {
 			b.idle = now
 		}
 		if now.Sub(b.idle) < unused || deleted == mostDeleted {
+			continue
+		}
+		if promised == nil {
+			var err error
+			if promised, err = a.cfg.Bodies.Promised(ctx); err != nil {
+				return err
+			}
+		}
+		if promised[of] {
 			continue
 		}
 		readable := b.archived

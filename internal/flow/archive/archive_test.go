@@ -24,6 +24,7 @@ type library struct {
 	archive  map[string][][]byte
 	jobs     map[string][2]string // name and digest, by uid
 	held     map[string]bool      // digests that flow runs name
+	promised map[flow.Stored]bool // nested flow runs are to go on with them
 	asked    []string             // names of jobs for which a body was to be deleted
 	fault    error
 	away     bool
@@ -37,6 +38,12 @@ func (l *library) Stored(context.Context) ([]flow.Stored, error) {
 	return slices.SortedFunc(maps.Keys(l.bodies), func(a, b flow.Stored) int {
 		return strings.Compare(a.UID+a.Digest, b.UID+b.Digest)
 	}), l.fault
+}
+
+func (l *library) Promised(context.Context) (map[flow.Stored]bool, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return maps.Clone(l.promised), nil
 }
 
 func (l *library) Parts(_ context.Context, uid, digest string) ([][]byte, error) {
@@ -167,6 +174,24 @@ func TestPass_CopiesBodies_AndDeletesThoseThatAreUnused(t *testing.T) {
 			t.Errorf("deleted for the jobs %q", l.asked)
 		}
 		l.held[gone.Digest] = false
+		l.after(time.Minute)
+		if len(l.bodies) != 1 || l.bodies[current] == nil {
+			t.Errorf("%d are left, want the current one", len(l.bodies))
+		}
+	})
+}
+
+// A step that has not started yet is to go on with it.
+func TestPass_BodyThatWasPromised_Stays(t *testing.T) {
+	during(t, func(l *library) {
+		old, current := l.add("u", "old"), l.add("u", "current")
+		l.jobs["u"] = [2]string{"f-u", current.Digest}
+		l.promised = map[flow.Stored]bool{old: true}
+		l.after(time.Hour)
+		if len(l.bodies) != 2 {
+			t.Errorf("%d are left, want 2", len(l.bodies))
+		}
+		l.promised = nil
 		l.after(time.Minute)
 		if len(l.bodies) != 1 || l.bodies[current] == nil {
 			t.Errorf("%d are left, want the current one", len(l.bodies))

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"maps"
 	"slices"
 	"testing"
 
@@ -23,16 +24,7 @@ func TestDelete_BodyThatIsNamed_Stays(t *testing.T) {
 	if got, err := bodies.Stored(t.Context()); err != nil || len(got) != 2 || !slices.Contains(got, of) {
 		t.Fatalf("stored are %v, %v", got, err)
 	}
-	put := func(key string, value any) {
-		t.Helper()
-		data, err := json.Marshal(value)
-		if err == nil {
-			_, err = client.Put(t.Context(), key, string(data))
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
+	put := func(key string, value any) { putJSON(t, client, key, value) }
 	node := &common.FlowNode{Kind: common.KindFlow, Job: "f", Run: "uid1.1.1", UID: "uid1", Digest: digest}
 	for key, value := range map[string]any{
 		common.JobKey("f"):                 common.StoredJob{UID: "uid1", Flow: &common.FlowRef{Digest: digest}},
@@ -58,6 +50,35 @@ func TestDelete_BodyThatIsNamed_Stays(t *testing.T) {
 	}
 	if done, err := bodies.Delete(t.Context(), "", flow.Stored{UID: "uid1", Digest: other}); err != nil || !done {
 		t.Errorf("of no job: %v, %v", done, err)
+	}
+}
+
+func putJSON(t *testing.T, client *clientv3.Client, key string, value any) {
+	t.Helper()
+	data, err := json.Marshal(value)
+	if err == nil {
+		_, err = client.Put(t.Context(), key, string(data))
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Steps that have not started yet go on in nested flow runs, at any depth, with the definitions of the request.
+func TestPromised_BodiesOfNestedFlowRuns(t *testing.T) {
+	t.Parallel()
+	client := shared.Start(t)
+	base := func(uid string, more *common.Base) *common.Base {
+		return &common.Base{Run: "r", Nested: map[string]*common.Nested{"etl": {UID: uid, Digest: "d" + uid, Keep: more}}}
+	}
+	putJSON(t, client, common.TriggerKey("outer", "t"), common.Trigger{ID: "t", Keep: base("u1", nil)})
+	putJSON(t, client, common.FlowRunKey("outer", "r.2"), common.Head{UID: "o", Base: base("u2", base("u3", nil))})
+	putJSON(t, client, common.FlowRunKey("outer", "r.3"), common.Head{UID: "o", Digest: "d4"})
+	got, err := NewBodies(client).Promised(t.Context())
+	want := map[flow.Stored]bool{{UID: "u1", Digest: "du1"}: true, {UID: "u2", Digest: "du2"}: true,
+		{UID: "u3", Digest: "du3"}: true}
+	if err != nil || !maps.Equal(got, want) {
+		t.Errorf("%v, %v; want %v", got, err, want)
 	}
 }
 
