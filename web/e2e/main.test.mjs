@@ -104,7 +104,7 @@ test('a failed run is found, and run again', async () => {
   await row.getByText('Exit code 3').waitFor();
   await row.getByRole('link', { name: /Log of the last unsuccessful run of report/ }).click();
   await page.getByRole('log').getByText('no such table').waitFor();
-  await page.getByRole('button', { name: 'Run with other parameters…', exact: true }).click();
+  await page.getByRole('button', { name: 'New run with options…', exact: true }).click();
   const dialog = page.getByRole('dialog');
   await dialog.getByLabel('OK').fill('yes');
   await dialog.getByRole('button', { name: 'Run now' }).click();

@@ -77,7 +77,7 @@ test('a job is run with a valid parameter only', async () => {
   await page.getByRole('log').getByText('hello moon').waitFor();
   await page.getByText('WHOM=moon').waitFor();
   await page.getByText('full tonight').waitFor();
-  await page.getByRole('button', { name: 'Run with other parameters…' }).click();
+  await page.getByRole('button', { name: 'New run with options…' }).click();
   assert.equal(await page.getByLabel('WHOM').inputValue(), 'moon', 'once more begins with what this run was given');
   await shoot(page, 'run-with-params');
   await leave(tab);

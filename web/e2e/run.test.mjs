@@ -105,7 +105,7 @@ test('a run is repeated with its parameters, and links to the previous one', asy
   const tab = await visit(`/runs/${first.id}`);
   const { page } = tab;
   await page.locator('[data-outcome=exit_code]').getByText('did not find a program').waitFor();
-  await press(page, 'Run with other parameters…');
+  await press(page, 'New run with options…');
   const dialog = page.getByRole('dialog');
   assert.equal(await dialog.getByLabel('WHO').inputValue(), 'moon');
   await dialog.getByRole('button', { name: 'Run now' }).click();
@@ -116,6 +116,22 @@ test('a run is repeated with its parameters, and links to the previous one', asy
   await page.getByRole('link', { name: 'Previous run of this job' }).click();
   await page.waitForURL(`**/runs/${first.id}`);
   await page.getByRole('link', { name: 'Next run of this job' }).waitFor();
+
+  // The fire itself runs again with other parameters, too.
+  await server.api('POST', '/jobs', { name: 'greeted', after: ['greeter'], command: 'true' });
+  await page.reload();
+  await press(page, 'Run again…');
+  assert.equal(await dialog.getByLabel('WHO').inputValue(), 'moon');
+  await dialog.getByLabel('WHO').fill('mars');
+  await dialog.getByLabel('Note').fill('the other one');
+  await dialog.getByLabel('Start no other jobs').check();
+  await assertAccessible(page, 'the dialog to run a fire again', { strict: true });
+  await dialog.getByRole('button', { name: 'Run again' }).click();
+  await page.getByRole('link', { name: 'Open the run', exact: true }).click();
+  await page.waitForURL(`**/runs/${first.fire}.2`);
+  await log(page).getByText('hello mars').waitFor();
+  const { note, noAfter } = await server.api('GET', `/runs/${first.fire}.2`);
+  assert.deepEqual([note, noAfter], ['the other one', true]);
   await leave(tab);
 });
 

@@ -88,7 +88,7 @@ test('waiting and ended runs, their dialogs, and the editor show them as text', 
   const log = page.getByRole('log');
   await log.getByText('onerror').first().waitFor();
   await assertText(page, 'run');
-  await page.getByRole('button', { name: 'Run with other parameters…' }).click();
+  await page.getByRole('button', { name: 'New run with options…' }).click();
   await page.getByRole('dialog').getByLabel('WHAT').waitFor();
   await assertText(page, 'run again');
   await page.keyboard.press('Escape');

@@ -30,12 +30,6 @@ export function useAcknowledge() {
     dataOf(client.POST('/api/v1/fires/acknowledge', { body: { fires: [...fires], ...(note && { note }), ...(undo && { undo }) } })));
 }
 
-/** Requests the next attempt of the fire of a run, with its parameters. */
-export function useRerunOf(run: string) {
-  return useFailureAction((key: string) =>
-    dataOf(client.POST('/api/v1/runs/{id}/rerun', { params: { path: { id: run }, header: { 'Idempotency-Key': key } }, body: {} })));
-}
-
 /** Runs failed fires again; a repeated request with the same key starts no run twice. */
 export function useRerun() {
   return useFailureAction(({ fires, note, key }: FailureOrder & { key: string }) =>

@@ -63,8 +63,8 @@ export async function previewRerun(run: string, order: RerunOrder) {
   return (await dataOf(client.POST('/api/v1/runs/{id}/rerun', { params: { path: { id: run } }, body: { ...order, dryRun: true } }))).plan;
 }
 
-/** Re-runs a flow run that has ended, or starts a failed node of a live one again. A repeated request with the same key does it once. */
-export function useRerunFlow(run: string) {
+/** Runs the fire of a run again, of a flow run whole or in part, or starts a failed node of a live flow run again. A repeated request with the same key does it once. */
+export function useRerunOf(run: string) {
   const queryClient = useQueryClient();
   return useMutation({
     mutationFn: ({ order, key }: { order: RerunOrder; key: string }) =>

@@ -1,3 +1,4 @@
+import type { RerunOrder } from '../api/flowRuns.ts';
 import type { Param, RunRequest } from '../api/types.ts';
 
 /** The form of a run request. */
@@ -23,6 +24,16 @@ export function requestOf(form: RunForm, params: Record<string, Param> | undefin
   return {
     ...(set.length > 0 && { params: Object.fromEntries(set) }),
     ...(form.worker !== '' && { worker: form.worker }),
+    ...(form.note.trim() !== '' && { note: form.note.trim() }),
+    ...(form.alone && { after: false }),
+  };
+}
+
+/** Returns the request to run a fire again: the parameters are those that differ from the earlier run. */
+export function againOf(form: RunForm, before: Record<string, string>): RerunOrder {
+  const changed = Object.entries(form.params).filter(([name, value]) => value !== before[name]);
+  return {
+    ...(changed.length > 0 && { params: Object.fromEntries(changed) }),
     ...(form.note.trim() !== '' && { note: form.note.trim() }),
     ...(form.alone && { after: false }),
   };

@@ -15,7 +15,7 @@ export const runs = {
     nothingYet: 'No output yet.', pickHintTouch: 'Tap another number to select a range.',
     bytes: 'Printed: {{size}}', lines: 'Lines: {{count}}', log: 'Output of the run', kill: 'Kill', 
    
-    again: 'Run again', againHelp: 'The next attempt of this fire, with the same parameters. The ledger keeps one entry for the fire.', againWith: 'Run with other parameters…', previousRun: 'Previous run of this job', nextRun: 'Next run of this job', ledger: 'Ledger', ledgerLink: 'Show in ledger',
+    again: 'Run again', againHelp: 'The next attempt of this fire, with the same parameters. The ledger keeps one entry for the fire.', againWith: 'New run with options…', againAsking: 'Run again…', againTitle: 'Run {{name}} again', againText: 'The next attempt of this fire. The ledger keeps one entry for the fire.', previousRun: 'Previous run of this job', nextRun: 'Next run of this job', ledger: 'Ledger', ledgerLink: 'Show in ledger',
     versionDiffers: 'changed since then', versionSame: 'current', hiddenText: 'You have no role in the group of this job, so its parameters, notes and output are not shown.',
     notFound: 'This run does not exist, or is no longer kept.', allRuns: 'All runs', timeline: 'Progress', delayOf: '+{{delay}}',
     times: 'Times', firstError: 'First error', full: 'Full screen', leaveFull: 'Leave full screen', find: 'Find in output', matchCase: 'Match case', regex: 'Regular expression',

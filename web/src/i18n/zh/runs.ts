@@ -18,7 +18,7 @@ export const runs: Texts<typeof english> = {
     nothingYet: '还没有输出。', pickHintTouch: '点另一个行号，可选中到该行为止。',
     bytes: '已输出：{{size}}', lines: '行数：{{count}}', log: '运行的输出', kill: '终止', 
    
-    again: '再次运行', againHelp: '此触发的下一次尝试，参数相同。台账中该触发仍为一条。', againWith: '使用其他参数运行…', previousRun: '此任务的上一次运行', nextRun: '此任务的下一次运行', ledger: '台账', ledgerLink: '在台账中显示',
+    again: '再次运行', againHelp: '此触发的下一次尝试，参数相同。台账中该触发仍为一条。', againWith: '带选项新建运行…', againAsking: '再次运行…', againTitle: '再次运行 {{name}}', againText: '此触发的下一次尝试。台账中该触发仍为一条。', previousRun: '此任务的上一次运行', nextRun: '此任务的下一次运行', ledger: '台账', ledgerLink: '在台账中显示',
     versionDiffers: '此后已修改', versionSame: '当前版本', hiddenText: '您在此任务的分组中没有角色，无法查看其参数、备注和输出。',
     notFound: '没有此运行，或其记录已不再保留。', allRuns: '全部运行', lateTitle: '延迟的结束', lateText: '该运行已被记为丢失，之后工作节点 {{worker}} 才报告它的结束：{{status}}。结果仍为丢失：后续处理当时已经决定，下一次尝试可能也已运行。',
     timeline: '过程', delayOf: '+{{delay}}',

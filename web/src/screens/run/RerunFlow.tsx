@@ -2,7 +2,7 @@ import { Button } from '@mantine/core';
 import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { previewRerun, useRerunFlow, useRunNodes } from '../../api/flowRuns.ts';
+import { previewRerun, useRerunOf, useRunNodes } from '../../api/flowRuns.ts';
 import { useJob } from '../../api/jobs.ts';
 import { isTerminal, useAttempts } from '../../api/runs.ts';
 import type { Job, Run } from '../../api/types.ts';
@@ -44,7 +44,7 @@ function onWorkers({ spread }: Run, plan: RerunPreview): RerunPreview {
 export function RerunFlow({ run, asked, onClose }: { run: Run; asked: RerunAsked; onClose: () => void }) {
   const { t } = useTranslation();
   const navigate = useNavigate();
-  const again = useRerunFlow(run.id);
+  const again = useRerunOf(run.id);
   const nodes = useRunNodes(run.id, false, asked.node === undefined && !run.spread).data?.items ?? [];
   const cleanUps = new Set((asked.job.steps ?? []).filter((step) => step.finally).map(({ name }) => name));
   const failed = nodes.filter((node) => node.item === undefined && node.class === 'failure' && node.status !== 'skipped' && node.kind !== 'approval' && !cleanUps.has(node.step)).map(({ step }) => step);
@@ -66,7 +66,7 @@ export function RerunFlow({ run, asked, onClose }: { run: Run; asked: RerunAsked
   );
 }
 
-/** Re-runs a flow run that has ended, whole or in part, or runs its job with other parameters. Nothing if the job is gone, or a later attempt exists. */
+/** Re-runs a flow run that has ended, whole or in part, or starts a new run of its job. Nothing if the job is gone, or a later attempt exists. */
 export function RerunButton({ run, disabled, variant = 'default' }: { run: Run; disabled: boolean; variant?: 'filled' | 'default' }) {
   const { t } = useTranslation();
   const job = useRerunnable(run);

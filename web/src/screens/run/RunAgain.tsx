@@ -1,7 +1,7 @@
 import { Button } from '@mantine/core';
-import { useState } from 'react';
+import { useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { useRerunOf } from '../../api/failures.ts';
+import { useRerunOf, type RerunOrder } from '../../api/flowRuns.ts';
 import { useJob } from '../../api/jobs.ts';
 import type { Run } from '../../api/types.ts';
 import { titled } from '../../lib/jobTitle.ts';
@@ -12,6 +12,7 @@ import { newKey } from '../../parts/runRequest.ts';
 import { showFailure } from '../../parts/showFailure.ts';
 import { showRunRequested } from '../../parts/showRunRequested.tsx';
 import { useRunNow } from '../../parts/useRunNow.tsx';
+import { AgainDialog } from './AgainDialog.tsx';
 
 interface Props {
   run: Run;
@@ -20,41 +21,56 @@ interface Props {
 }
 
 /**
- * Runs the fire of a run again, as its next attempt with the same parameters; other parameters are those of a new run.
- * Nothing if the job is gone.
+ * Runs the fire of a run again, as its next attempt: at once with the same parameters, or with a dialog if the job takes
+ * parameters or other jobs run after it. Nothing if the job is gone.
  */
 export function RunAgain({ run, disabled, variant = 'default' }: Props) {
   const { t, i18n } = useTranslation();
   const job = useJob(run.job).data?.job;
   const again = useRerunOf(run.id);
   const { ask, dialog } = useRunNow();
-  const [key, setKey] = useState(newKey);
-  const [confirming, setConfirming] = useState(false);
+  const sent = useRef<{ text: string; key: string } | undefined>(undefined);
+  const [asking, setAsking] = useState(false);
   if (!job) return null;
-  const request = () => {
-    setConfirming(false);
+  const hasOptions = Object.keys(job.params ?? {}).length > 0 || (job.meta.children ?? []).length > 0;
+  const request = (order: RerunOrder) => {
     // After an error the same request is repeated.
-    again.mutate(key, {
+    const text = JSON.stringify(order);
+    if (sent.current?.text !== text) sent.current = { text, key: newKey() };
+    again.mutate({ order, key: sent.current.key }, {
       onSuccess: (accepted) => {
-        setKey(newKey());
+        sent.current = undefined;
+        setAsking(false);
         showRunRequested(t, job, accepted.run ?? '');
       },
-      onError: (error) => showFailure(t, i18n.language, error),
+      // A dialog shows it beside its fields.
+      onError: (error) => hasOptions || showFailure(t, i18n.language, error),
     });
   };
+  const open = () => {
+    again.reset();
+    setAsking(true);
+  };
   // A finger easily taps the wrong button.
-  const start = () => (job.confirmRun || window.matchMedia('(pointer: coarse)').matches ? setConfirming(true) : request());
+  const start = () => (hasOptions || job.confirmRun || window.matchMedia('(pointer: coarse)').matches ? open() : request({}));
   return (
     <>
       <Button.Group>
-        <Button variant={variant} leftSection={<Icon name="play" size={16} />} loading={again.isPending} disabled={disabled} title={t('run.againHelp')} onClick={start}>{t('run.again')}</Button>
+        <Button variant={variant} leftSection={<Icon name="play" size={16} />} loading={again.isPending} disabled={disabled} title={hasOptions ? t('run.againText') : t('run.againHelp')} onClick={start}>{t(hasOptions ? 'run.againAsking' : 'run.again')}</Button>
         <Button variant={variant} px="xs" disabled={disabled} aria-label={t('run.againWith')} title={t('run.againWith')} onClick={() => ask(job, run.params)}>
           <Icon name="gear" size={16} />
         </Button>
       </Button.Group>
       {dialog}
-      {confirming && (
-        <ConfirmDialog title={t('runDialog.confirmTitle', { name: visible(titled(job)) })} confirm={t('run.again')} mild onCancel={() => setConfirming(false)} onConfirm={request}>
+      {asking && hasOptions && <AgainDialog job={job} given={run.params} busy={again.isPending} error={again.error} onChange={() => again.isError && again.reset()} onSubmit={request} onClose={() => setAsking(false)} />}
+      {asking && !hasOptions && (
+        <ConfirmDialog
+          title={t('runDialog.confirmTitle', { name: visible(titled(job)) })} confirm={t('run.again')} mild onCancel={() => setAsking(false)}
+          onConfirm={() => {
+            setAsking(false);
+            request({});
+          }}
+        >
           {t('run.againHelp')}
         </ConfirmDialog>
       )}
