@@ -18,10 +18,14 @@ interface Props {
   runOf?: ((item: number) => string | undefined) | undefined;
   /** Returns what starts an item again; undefined where that is not possible. */
   onRetry?: ((item: number) => (() => void) | undefined) | undefined;
+  /** Returns what accepts the failure of an item; undefined where that is not possible. */
+  onAccept?: ((item: number) => (() => void) | undefined) | undefined;
+  /** Returns who accepted the failure of an item, and why; undefined of others. */
+  acceptedBy?: ((item: number) => string | undefined) | undefined;
 }
 
 /** The items of a map, filtered by status. Only those in view exist. */
-export function ItemList({ items, values, runOf, onRetry }: Props) {
+export function ItemList({ items, values, runOf, onRetry, onAccept, acceptedBy }: Props) {
   const { t } = useText();
   const frame = useRef<HTMLDivElement>(null);
   const [only, setOnly] = useState<NodeStatus>();
@@ -43,7 +47,9 @@ export function ItemList({ items, values, runOf, onRetry }: Props) {
             <li key={item} className={classes.item} aria-setsize={shown.length} aria-posinset={first + i + 1} style={{ transform: `translateY(${(first + i) * rowHeight}px)` }}>
               <Item run={runOf?.(item)}>{values?.[item] === undefined ? t('nodeDrawer.item', { item }) : t('nodeDrawer.itemValue', { item, value: visible(values[item]) })}</Item>
               <span className={classes.itemState}>
-                <Retry label={t('rerun.retryItem', { item })} onRetry={onRetry?.(item)}>{t('rerun.retry')}</Retry>
+                <Act label={t('rerun.retryItem', { item })} onClick={onRetry?.(item)}>{t('rerun.retry')}</Act>
+                <Act label={t('rerun.acceptItem', { item })} onClick={onAccept?.(item)}>{t('rerun.acceptOpen')}</Act>
+                <Accepted by={acceptedBy?.(item)} />
                 <NodeBadge status={status} />
               </span>
             </li>
@@ -54,8 +60,14 @@ export function ItemList({ items, values, runOf, onRetry }: Props) {
   );
 }
 
-function Retry({ label, onRetry, children }: { label: string; onRetry: (() => void) | undefined; children: string }) {
-  return onRetry && <Button size="compact-xs" variant="default" aria-label={label} onClick={onRetry}>{children}</Button>;
+function Act({ label, onClick, children }: { label: string; onClick: (() => void) | undefined; children: string }) {
+  return onClick && <Button size="compact-xs" variant="default" aria-label={label} onClick={onClick}>{children}</Button>;
+}
+
+/** The mark of a failure that counts as a success; who accepted it is its title. */
+function Accepted({ by }: { by: string | undefined }) {
+  const { t } = useText();
+  return by !== undefined && <span className="small dim" title={by}>{t('nodeDrawer.acceptedShort')}</span>;
 }
 
 /** The name of an item, with a link to its run. */

@@ -57,6 +57,10 @@ export interface NodeDrawerProps {
   onAccept?: (() => void) | undefined;
   /** Returns what starts an item of a map again; undefined where that is not possible. */
   onRetryItem?: ((item: number) => (() => void) | undefined) | undefined;
+  /** Returns what accepts the failure of an item of a map; undefined where that is not possible. */
+  onAcceptItem?: ((item: number) => (() => void) | undefined) | undefined;
+  /** Returns who accepted the failure of an item, and why; undefined of others. */
+  itemAcceptedBy?: ((item: number) => string | undefined) | undefined;
   onApprove?: (() => void) | undefined;
   /** Why the step may not be approved, or not answered, by the user. */
   barred?: string | undefined;
@@ -67,7 +71,7 @@ export interface NodeDrawerProps {
 
 /** One node of a flow: how far it is and why, its attempts, outputs and log. It lies beside the graph. */
 export function NodeDrawer(props: NodeDrawerProps) {
-  const { graph, step: name, states, question, until, command, from, accepted, root, attempts = [], outputs = {}, values, runOf, log, onClose, onRerun, onAccept, onRetryItem, onApprove, onReject, barred, note } = props;
+  const { graph, step: name, states, question, until, command, from, accepted, root, attempts = [], outputs = {}, values, runOf, log, onClose, onRerun, onAccept, onRetryItem, onAcceptItem, itemAcceptedBy, onApprove, onReject, barred, note } = props;
   const { t, i18n } = useTranslation();
   const title = useId();
   const head = useRef<HTMLHeadingElement>(null);
@@ -131,7 +135,7 @@ export function NodeDrawer(props: NodeDrawerProps) {
       {Object.keys(outputs).length > 0 && (
         <Part title={t('run.outputs')}><Facts entries={Object.entries(outputs).map(([key, value]) => [key, <code key={key} className={classes.value}>{visible(value)}</code>])} /></Part>
       )}
-      {state?.items && <Part title={t('flow.items', { count: state.items.length })}><ItemList items={state.items} values={values} runOf={runOf} onRetry={onRetryItem} /></Part>}
+      {state?.items && <Part title={t('flow.items', { count: state.items.length })}><ItemList items={state.items} values={values} runOf={runOf} onRetry={onRetryItem} onAccept={onAcceptItem} acceptedBy={itemAcceptedBy} /></Part>}
       {(command ?? step?.command) && <Part title={t('job.command')}><CodeBlock label={t('job.command')}>{command ?? step?.command ?? ''}</CodeBlock></Part>}
     </section>
   );

@@ -219,6 +219,15 @@ it('an item that has failed is started again from the list of items', async () =
   expect(started).toEqual([0]);
 });
 
+it('the failure of an item is accepted from the list of items, and shows who accepted it', async () => {
+  const accepted: number[] = [];
+  await show(<NodeDrawer graph={graph} step="d" states={states} onClose={() => undefined} onAcceptItem={(item) => (item === 0 ? () => accepted.push(item) : undefined)} itemAcceptedBy={(item) => (item === 1 ? 'Accepted by ann. by hand' : undefined)} />);
+  expect(button('Accept the failure of item 1')).toBeUndefined();
+  await act(async () => button('Accept the failure of item 0')?.click());
+  expect(accepted).toEqual([0]);
+  expect([...document.querySelectorAll('[title]')].map((mark) => [mark.textContent, mark.getAttribute('title')])).toContainEqual(['Accepted', 'Accepted by ann. by hand']);
+});
+
 it('the grid is read by row and column, and opens a node', async () => {
   const opened: string[] = [];
   const runs = ['r1', 'r2'].map((id, i) => ({ id, plannedAt: '2026-01-01T00:00:00Z', status: 'succeeded' as const, states: i === 0 ? new Map() : states }));

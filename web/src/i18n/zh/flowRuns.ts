@@ -5,7 +5,7 @@ export const flowRuns: Texts<typeof english> = {
   flowGrid: { title: '最近的运行', help: '行是步骤，列是最近的运行，最新的在右侧。单元格打开该次运行中的步骤。带边框的单元格保留自之前的运行。', step: '步骤', empty: '还没有运行。', none: '不在此次运行中', gone: '定义中已没有此步骤。' },
   flowTimeline: { empty: '还没有步骤开始。', began: '{{after}} 后开始' },
   nodeDrawer: {
-    root: '打开步骤 {{step}}', question: '问题', job: '任务', after: '前置步骤', rule: '规则', cleanUp: '清理', kind: '类型', when: '条件', kept: '保留自{{run}}', earlierRun: '之前的运行', lastRun: '在最近的运行中显示', timesOut: '超时于', waitsFor: '正在等待：', filter: '按状态筛选', items: '各项', item: '第 {{item}} 项', itemValue: '第 {{item}} 项：{{value}}', keptShort: '保留', accepted: '由 {{who}} 接受，{{at}}。',
+    root: '打开步骤 {{step}}', question: '问题', job: '任务', after: '前置步骤', rule: '规则', cleanUp: '清理', kind: '类型', when: '条件', kept: '保留自{{run}}', earlierRun: '之前的运行', lastRun: '在最近的运行中显示', timesOut: '超时于', waitsFor: '正在等待：', filter: '按状态筛选', items: '各项', item: '第 {{item}} 项', itemValue: '第 {{item}} 项：{{value}}', keptShort: '保留', accepted: '由 {{who}} 接受，{{at}}。', acceptedShort: '已接受',
     more_one: '另有 {{count}} 个', more_other: '另有 {{count}} 个',
   },
   nodeTable: { step: '步骤', worker: '工作节点', status: '状态', why: '原因', took: '时长' },
@@ -23,7 +23,7 @@ export const flowRuns: Texts<typeof english> = {
       failed: '失败的工作节点', all: '所有工作节点', help: { failed: '其余工作节点保留其结果。', all: '在届时符合条件的工作节点上运行。' },
       runs_one: '将在 {{count}} 个工作节点上重跑：', runs_other: '将在 {{count}} 个工作节点上重跑：', confirm_one: '在 {{count}} 个工作节点上重跑', confirm_other: '在 {{count}} 个工作节点上重跑',
     },
-    accepts: '接受失败', acceptsHelp: '这些步骤保持其状态，从此视为成功，依赖它们的步骤会运行。', accepted_one: '接受 {{count}} 个失败：', accepted_other: '接受 {{count}} 个失败：', accept: '接受', acceptOpen: '接受…', acceptTitle: '接受 {{step}} 的失败？', acceptText: '此步骤保持其状态，从此视为成功：其后的步骤会运行。在它们中的任何一个开始之前可以这样做。', acceptNote: '为何视为成功，例如：已手工完成。显示在步骤和审计中。', acceptDone: '已接受该失败。',
+    accepts: '接受失败', acceptsHelp: '这些步骤保持其状态，从此视为成功，依赖它们的步骤会运行。', accepted_one: '接受 {{count}} 个失败：', accepted_other: '接受 {{count}} 个失败：', accept: '接受', acceptOpen: '接受…', acceptItem: '接受第 {{item}} 项的失败', acceptTitle: '接受 {{step}} 的失败？', acceptText: '此步骤保持其状态，从此视为成功：其后的步骤会运行。在它们中的任何一个开始之前可以这样做。', acceptNote: '为何视为成功，例如：已手工完成。显示在步骤和审计中。', acceptDone: '已接受该失败。',
     retry: '重新开始', retryItem: '重新开始：第 {{item}} 项', retryTitle: '重新开始 {{step}}？', retryText: '此步骤在此次流程运行中重新开始。在其后的步骤开始之前可以这样做。', nothing: '没有要运行的。', item: '{{step}} 的第 {{item}} 项', confirm_one: '重跑 {{count}} 个节点', confirm_other: '重跑 {{count}} 个节点',
   },
   backfill: {

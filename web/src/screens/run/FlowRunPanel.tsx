@@ -57,15 +57,15 @@ export function FlowRunPanel({ run }: { run: Run }) {
   const opened = items?.find((node) => node.step === step && node.item === undefined);
   const again = mayRun && job && opened ? againOf(job, opened, live) : undefined;
   const accept = mayRun && live && job && opened ? acceptOf(job, opened) : undefined;
-  const retryItem = (item: number) => {
+  const actOnItem = (asks: (job: Job, node: RunNode) => RerunAsked | undefined) => (item: number) => {
     const node = live && mayRun ? items?.find((one) => one.step === step && one.item === item) : undefined;
-    const retry = job && node && againOf(job, node, live);
-    return retry && (() => setRerun(retry));
+    const act = job && node && asks(job, node);
+    return act && (() => setRerun(act));
   };
   const drawer = (close: () => void) => step !== undefined && (
     <StepDrawer
       run={run} graph={graph} step={step} states={states} nodes={items ?? []} approval={asked && { text: asked.text, until: asked.deadline }} onClose={close}
-      onApprove={answer?.('approve')} onReject={answer?.('reject')} barred={asked && whyNot(t, pendingOf(asked))} onRerun={again && (() => setRerun(again))} onAccept={accept && (() => setRerun(accept))} onRetryItem={retryItem}
+      onApprove={answer?.('approve')} onReject={answer?.('reject')} barred={asked && whyNot(t, pendingOf(asked))} onRerun={again && (() => setRerun(again))} onAccept={accept && (() => setRerun(accept))} onRetryItem={actOnItem((of, node) => againOf(of, node, live))} onAcceptItem={actOnItem(acceptOf)}
     />
   );
   const name = t('flow.graphOf', { name: run.jobTitle ?? run.job });
@@ -96,7 +96,7 @@ function againOf(job: Job, { node, step, class: counts, attempt = 0 }: RunNode, 
   return counts === 'failure' && attempt > 0 ? { job, node } : undefined;
 }
 
-/** Returns the request to accept the failure of a step of a flow run that has not ended; an approval is answered again, and no step waits for a clean-up step. */
+/** Returns the request to accept the failure of a node of a flow run that has not ended; an approval is answered again, and no step waits for a clean-up step. */
 function acceptOf(job: Job, { node, step, class: counts, kind, attempt = 0 }: RunNode): RerunAsked | undefined {
   const cleanUp = job.steps?.find(({ name }) => name === step)?.finally === true;
   return counts === 'failure' && attempt > 0 && kind !== 'approval' && !cleanUp ? { job, node, accepts: true } : undefined;

@@ -10,11 +10,13 @@ import { stepsOf } from '../../flow/model/steps.ts';
 import type { PendingApproval } from '../../flow/requests.ts';
 import { NodeDrawer, type NodeAttempt, type NodeDrawerProps } from '../../flow/run/NodeDrawer.tsx';
 import { fireOf } from '../../lib/jobPlace.ts';
+import { formatTime } from '../../lib/time.ts';
+import { visible } from '../../lib/visible.ts';
 import { PlainLink } from '../../parts/PlainLink.tsx';
 import { NodeLog } from './NodeLog.tsx';
 import classes from './RunPage.module.css';
 
-interface Props extends Pick<NodeDrawerProps, 'onClose' | 'onApprove' | 'onReject' | 'barred' | 'onRerun' | 'onAccept' | 'onRetryItem'> {
+interface Props extends Pick<NodeDrawerProps, 'onClose' | 'onApprove' | 'onReject' | 'barred' | 'onRerun' | 'onAccept' | 'onRetryItem' | 'onAcceptItem'> {
   run: Run;
   graph: FlowGraph;
   step: string;
@@ -27,6 +29,7 @@ interface Props extends Pick<NodeDrawerProps, 'onClose' | 'onApprove' | 'onRejec
 
 /** A step of a flow run: its state, attempts, items, and output. */
 export function StepDrawer({ run, graph, step, states, nodes, approval, ...acts }: Props) {
+  const { t, i18n } = useTranslation();
   const node = nodes.find((one) => one.step === step && one.item === undefined);
   const items = useMemo(() => nodes.filter((one) => one.step === step && one.item !== undefined), [nodes, step]);
   const definition = graph.steps[graph.index.get(step) ?? -1];
@@ -40,11 +43,15 @@ export function StepDrawer({ run, graph, step, states, nodes, approval, ...acts 
     return { ...one, status: found?.status, startedAt: found?.startedAt, endedAt: found?.endedAt };
   }) : [];
   const root = node?.reason?.data?.['root'];
+  const acceptedBy = (item: number) => {
+    const accepted = items.find((one) => one.item === item)?.accepted;
+    return accepted && [t('nodeDrawer.accepted', { who: visible(accepted.by ?? '–'), at: formatTime(accepted.at, i18n.language) }), visible(accepted.note ?? '')].join(' ').trim();
+  };
   const isNested = known?.some(({ digest }) => digest !== undefined) === true;
   return (
     <NodeDrawer
       {...acts} graph={graph} step={step} states={states} question={approval?.text ?? node?.reason?.data?.['text']} note={definition?.kind === 'approval' ? node?.reason?.data?.['note'] : undefined} until={approval?.until} command={command} from={node?.keptFrom} accepted={node?.accepted} root={root === undefined ? undefined : { step: root, href: `/runs/${encodeURIComponent(run.id)}?step=${encodeURIComponent(root)}` }} attempts={attempts} outputs={node?.outputs}
-      values={items.map(({ value }) => value)} runOf={(item) => items.find((one) => one.item === item && (one.attempt ?? 0) > 0)?.run}
+      values={items.map(({ value }) => value)} runOf={(item) => items.find((one) => one.item === item && (one.attempt ?? 0) > 0)?.run} itemAcceptedBy={acceptedBy}
       log={ran && node.run !== undefined && definition?.kind !== 'approval' && !node.hidden && known !== undefined && (isNested ? <Nested run={node.run} /> : <NodeLog key={node.run} run={node.run} />)}
     />
   );
