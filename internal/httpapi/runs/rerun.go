@@ -185,10 +185,10 @@ type attempt struct {
 // nextAttempt requests the next attempt of the fire of a run. An entry for several fires has none: the job is run once,
 // as a new fire.
 func (s *Resource) nextAttempt(ctx context.Context, last *common.Run, asked *RunRerunRequest) (*attempt, error) {
-	if of := last.Flow; of != nil && of.Kind != common.KindBackfill {
+	if isNode(last) {
 		return nil, common.Errorf(common.CodeConflict, "run %q is one of step %s of flow run %s", last.ID, last.Step(),
-			of.Run).WithReason("node_run").With("flowRun", of.Run, "step", last.Step()).
-			WithHint("re-run the flow run, with scope only or from")
+			last.Flow.Run).WithReason("node_run").With("flowRun", last.Flow.Run, "step", last.Step()).
+			WithHint("re-run the flow run: " + s.outerCommand(ctx, last))
 	}
 	r := &attempt{TriggerRequest: common.TriggerRequest{Job: last.Job, Params: last.Params, Note: asked.Note,
 		NoAfter: isFalse(asked.After)}}
@@ -209,6 +209,37 @@ func (s *Resource) nextAttempt(ctx context.Context, last *common.Run, asked *Run
 		s.rerunFlow(ctx, r, last, asked)
 	}
 	return r, nil
+}
+
+// isNode reports whether a run is one of a node of a flow run.
+func isNode(r *common.Run) bool { return r.Flow != nil && r.Flow.Kind != common.KindBackfill }
+
+// mostNested bounds the flow runs that are read around a run.
+const mostNested = 20
+
+// outerCommand returns the command that runs a node again in its flow run. A nested flow run that has ended goes on
+// within the one that started it.
+func (s *Resource) outerCommand(ctx context.Context, node *common.Run) string {
+	failed := node.Status.Terminal() && node.Status != common.StatusSucceeded || node.Flow.Kind == common.KindSpread
+	part, id := "", node.Flow.Run
+	for range mostNested {
+		if part = "--only " + node.Step(); failed {
+			part = "--failed"
+		}
+		outer, err := s.Runs.Run(ctx, id)
+		if err != nil {
+			break
+		}
+		if !outer.Status.Terminal() {
+			part = "--only " + node.Flow.Node
+			break
+		}
+		if !isNode(&outer) {
+			break
+		}
+		node, id = &outer, outer.Flow.Run
+	}
+	return "cronctl rerun " + id + " " + part
 }
 
 // rerunFlow adds what a flow run runs again, which is decided when the request is committed.

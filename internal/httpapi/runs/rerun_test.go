@@ -5,6 +5,7 @@ import (
 	"maps"
 	"net/http"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -178,6 +179,38 @@ func TestRerunFlow_Refusals(t *testing.T) {
 	h.StoreOff = true
 	h.Want(http.StatusServiceUnavailable, apitest.As("operator", http.MethodPost, "/api/v1/runs/u.f1.1/rerun",
 		`{"dryRun":true}`))
+}
+
+func TestRerun_OfANode_NamesTheCommandThatReRunsItsFlowRun(t *testing.T) {
+	h := withFlowRun(t)
+	of := func(run string) *common.Run {
+		return &h.RunList[slices.IndexFunc(h.RunList, func(r common.Run) bool { return r.ID == run })]
+	}
+	hints := func(want string) {
+		t.Helper()
+		p := h.Problem(http.StatusConflict, "conflict", "", apitest.As("operator", http.MethodPost,
+			"/api/v1/runs/u.n1.1/rerun", `{}`))
+		if p.Hint != "re-run the flow run: "+want {
+			t.Errorf("%q, want %q", p.Hint, want)
+		}
+	}
+	node, outer := of("u.n1.1"), of("u.f1.1")
+	node.Status = common.StatusFailed
+	hints("cronctl rerun u.f1.1 --failed")
+	node.Status = common.StatusSucceeded
+	hints("cronctl rerun u.f1.1 --only " + node.Step())
+	outer.Status = common.StatusRunning
+	hints("cronctl rerun u.f1.1 --only " + node.Flow.Node)
+	// A nested flow run that has ended goes on within the outer one.
+	outer.Status = common.StatusFailed
+	outer.Flow = &common.FlowNode{Kind: common.KindFlow, Run: "u.f2.1", Job: "etl", Node: "inner@00002"}
+	of("u.f2.1").Status = common.StatusFailed
+	node.Status = common.StatusFailed
+	hints("cronctl rerun u.f2.1 --failed")
+	node.Status = common.StatusSucceeded
+	hints("cronctl rerun u.f2.1 --only inner")
+	of("u.f2.1").Status = common.StatusRunning
+	hints("cronctl rerun u.f2.1 --only inner@00002")
 }
 
 func TestRerunFlow_OfALiveFlowRun_StartsOneFailedNodeAgain(t *testing.T) {

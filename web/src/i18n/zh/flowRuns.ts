@@ -12,6 +12,7 @@ export const flowRuns: Texts<typeof english> = {
   flowRun: { title: '步骤', workers: '工作节点', workersShown: '这是同一次触发在多个工作节点上的运行。每一行打开在该节点上的运行。', onWorker: '在工作节点 {{worker}} 上，属于{{run}}', runsOnWorkers: '在各工作节点上的运行', views: '步骤的显示方式', graph: '流程图', table: '列表', timeline: '时间线', output: '步骤的输出', stepOf: '{{run}}的步骤 {{step}}', itemOf: '{{run}}的步骤 {{step}} 的第 {{item}} 项', runOf: '{{flow}} 的运行', ofBackfill: '由{{backfill}}开始', backfill: '一次回填', runsOfSteps: '其步骤的运行',
     listed: '仅显示{{run}}中步骤的运行', oneRun: '一次流程运行', pause: '暂停', resume: '恢复', paused: '此流程运行已暂停：不再开始新的步骤。正在运行的步骤会继续。', statisticsOf: '统计对象', wholeFlow: '整个流程', nested: '此步骤运行一个流程。', openNested: '打开其流程运行', openRun: '打开其运行', otherDefinition: '此次运行的定义不可用：步骤不带流程图显示。' },
   rerun: {
+    outerHelp: '步骤和工作节点的运行通过其所属的运行重跑。',
     open: '重跑…', verb: '重跑', title: '重跑 {{name}}', scope: '重跑哪些', steps: '步骤', noStep: '没有此步骤', definition: '定义', preview: '预览', loading: '正在加载预览…', pickSteps: '请至少选择一个步骤。',
     scopes: { failed: '失败的步骤及其后的所有步骤', accepted: '只运行已接受步骤之后的步骤', from: '所选步骤及其后的所有步骤', only: '仅所选步骤', all: '所有步骤' },
     scopeHelp: {

@@ -4,7 +4,7 @@ import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { previewRerun, useRerunOf, useRunNodes } from '../../api/flowRuns.ts';
 import { useJob } from '../../api/jobs.ts';
-import { isTerminal, useAttempts } from '../../api/runs.ts';
+import { isTerminal, useAttempts, useRun } from '../../api/runs.ts';
 import type { Job, Run } from '../../api/types.ts';
 import type { RerunPreview, RerunRequest, RerunScope } from '../../flow/requests.ts';
 import { RerunDialog } from '../../flow/run/RerunDialog.tsx';
@@ -12,6 +12,7 @@ import { nodeOf } from '../../lib/jobPlace.ts';
 import { isTrouble } from '../../lib/troubles.ts';
 import { Icon } from '../../parts/icons.tsx';
 import { newKey } from '../../parts/runRequest.ts';
+import { useCan } from '../../parts/session.ts';
 import { showNotice } from '../../parts/showNotice.ts';
 import { useRunNow } from '../../parts/useRunNow.tsx';
 
@@ -26,10 +27,14 @@ export interface RerunAsked {
   accepts?: boolean;
 }
 
-/** Returns the flow of a flow run that can be re-run: it still exists, and no later attempt does. */
+/** Reports whether a run is one of a node of a flow run, which runs again through that. */
+export const isOfNode = ({ flow }: Run) => flow !== undefined && flow.kind !== 'backfill';
+
+/** Returns the flow of a flow run that can be re-run: it still exists, and no later attempt does. A nested one that has ended goes on within the one that started it. */
 export function useRerunnable(run: Run): Job | undefined {
   const job = useJob(run.job).data?.job;
   const last = useAttempts(run.fire, !isTerminal(run.status)).data?.at(-1);
+  if (isOfNode(run) && isTerminal(run.status)) return undefined;
   return (job?.steps ?? job?.runOn) !== undefined && (last === undefined || last.attempt <= run.attempt) ? job : undefined;
 }
 
@@ -87,4 +92,42 @@ export function RerunButton({ run, disabled, variant = 'default' }: { run: Run; 
       {asking && <RerunFlow run={run} asked={asking} onClose={() => setAsking(undefined)} />}
     </>
   );
+}
+
+interface OuterProps {
+  run: Run;
+  disabled: boolean;
+  variant?: 'filled' | 'default';
+}
+
+/** Re-runs the flow run that a run belongs to; in one that has not ended, its node is started again. */
+export function RerunOuter({ run, ...props }: OuterProps) {
+  const outer = useRun(run.flow?.run ?? '').data;
+  if (!outer) return null;
+  return isOfNode(outer) && isTerminal(outer.status) ? <RerunOuter run={outer} {...props} /> : <RerunOfNode run={run} outer={outer} {...props} />;
+}
+
+function RerunOfNode({ run, outer, disabled, variant = 'default' }: OuterProps & { outer: Run }) {
+  const { t } = useTranslation();
+  const mayRun = useCan('operator', outer.group ?? '');
+  const job = useRerunnable(outer);
+  const last = useAttempts(run.fire, !isTerminal(run.status)).data?.at(-1);
+  const [asking, setAsking] = useState<RerunAsked>();
+  const isLast = last === undefined || last.attempt <= run.attempt;
+  const asked = mayRun && job && isLast ? outerOf(job, run, outer) : undefined;
+  return (
+    <>
+      {asked && <Button variant={variant} leftSection={<Icon name="play" size={16} />} disabled={disabled} title={t('rerun.outerHelp')} onClick={() => setAsking(asked)}>{t('rerun.open')}</Button>}
+      {asking && <RerunFlow run={outer} asked={asking} onClose={() => setAsking(undefined)} />}
+    </>
+  );
+}
+
+/** Returns what of a flow run runs again because of one of its nodes: if that has failed, all that has failed. */
+function outerOf(job: Job, { flow, status }: Run, { status: ofOuter, spread }: Run): RerunAsked | undefined {
+  const node = flow?.node ?? '';
+  const failed = isTrouble(status) || status === 'killed';
+  if (!isTerminal(ofOuter)) return failed && !spread ? { job, node } : undefined;
+  if (spread) return { job, scope: failed ? 'failed' : 'all' };
+  return failed ? { job, scope: 'failed' } : { job, scope: 'from', steps: [nodeOf(node).step] };
 }

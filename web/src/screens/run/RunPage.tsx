@@ -34,7 +34,7 @@ import { hasOutcome, Outcome } from './Outcome.tsx';
 import { Origin } from './Origin.tsx';
 import { OutputPanel } from './OutputPanel.tsx';
 import { isPaused, PauseFlowRun } from './PauseFlowRun.tsx';
-import { RerunButton } from './RerunFlow.tsx';
+import { isOfNode, RerunButton, RerunOuter } from './RerunFlow.tsx';
 import { RunAgain } from './RunAgain.tsx';
 import { Runbook } from './Runbook.tsx';
 import { RunFacts } from './RunFacts.tsx';
@@ -162,8 +162,11 @@ function Acknowledge({ run }: { run: Run }) {
   );
 }
 
-/** Runs the fire of a run again; that of a flow run whole or in part. */
-const Again = (props: ComponentProps<typeof RunAgain>) => (props.run.digest === undefined ? <RunAgain {...props} /> : <RerunButton {...props} />);
+/** Runs the fire of a run again; that of a flow run whole or in part, that of a node through its flow run. */
+function Again(props: ComponentProps<typeof RunAgain>) {
+  if (isOfNode(props.run)) return <RerunOuter {...props} />;
+  return props.run.digest === undefined ? <RunAgain {...props} /> : <RerunButton {...props} />;
+}
 
 function Acts({ run, again }: { run: Run; again: boolean }) {
   const { t } = useTranslation();
