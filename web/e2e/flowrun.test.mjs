@@ -204,6 +204,13 @@ test('a step that runs a flow leads to its flow run', async () => {
   await drawerOf(page, 'inner').getByRole('link', { name: 'Open its flow run' }).click();
   await page.locator('[data-origin=flow]').getByText('Step inner of').waitFor();
   await node(page, 'report').waitFor();
+  // It is re-run through the flow run that started it.
+  const inner = new URL(page.url()).pathname;
+  await page.getByRole('button', { name: 'Re-run…' }).click();
+  await page.getByRole('dialog').getByText('inner runs a flow, which goes on').waitFor();
+  await page.getByRole('dialog').getByRole('button', { name: 'Re-run 1 node' }).click();
+  await page.waitForURL((url) => url.pathname !== inner);
+  assert.equal((await server.api('GET', new URL(page.url()).pathname)).job, 'outer');
   await leave(tab);
 });
 
@@ -284,12 +291,12 @@ test('a step is run again from its drawer, and a failed one in a flow run that h
   await leave(tab);
 });
 
-test('in a flow run that has not ended, a failed item is started again, and an approval asks again', async () => {
+test('in a flow run that has not ended, failed items are started again or accepted, and an approval asks again', async () => {
   const flag = `${server.folder}/done`;
   const mended = `${server.folder}/mended-item`;
   await server.api('POST', '/jobs', {
     name: 'items', timeout: '10m', steps: [
-      { name: 'long', command: `until [ -e ${flag} ]; do sleep 0.1; done` }, { name: 'each', forEach: { items: ['a', 'b'] }, command: `test "$ITEM" = a || test -e ${mended}` },
+      { name: 'long', command: `until [ -e ${flag} ]; do sleep 0.1; done` }, { name: 'each', forEach: { items: ['a', 'b', 'c'] }, command: `test "$ITEM" = a || { test "$ITEM" = b && test -e ${mended}; }` },
       { name: 'ask', approval: { text: 'Publish?' } }, { name: 'last', after: ['long', 'each', 'ask'], command: 'true' },
     ],
   });
@@ -305,7 +312,14 @@ test('in a flow run that has not ended, a failed item is started again, and an a
   await assertAccessible(page, 'the list of items', { strict: true });
   await dialog.getByRole('button', { name: 'Start again' }).click();
   await dialog.waitFor({ state: 'detached' });
-  await until('the item has succeeded', async () => (await page.locator('[data-status]:has(> [data-node=each])').getAttribute('data-status')) === 'succeeded');
+  await each.getByRole('button', { name: 'Accept: item 2' }).click();
+  await dialog.getByLabel('Note').fill('by hand');
+  await shoot(page, 'flow-accept-item');
+  await dialog.getByRole('button', { name: 'Accept' }).click();
+  await dialog.waitFor({ state: 'detached' });
+  await each.getByTitle(/^Accepted by .* by hand$/).waitFor();
+  await assertAccessible(page, 'the list of items with an accepted one', { strict: true });
+  await until('the items have ended, and none counts as a failure', async () => (await page.locator('[data-status]:has(> [data-node=each])').getAttribute('data-status')) === 'succeeded');
   await server.api('POST', `/runs/${run}/reject`, { step: 'ask', note: 'too early' });
   await page.goto(`${server.url}/runs/${run}?step=ask`);
   const ask = drawerOf(page, 'ask');

@@ -222,8 +222,8 @@ it('an item that has failed is started again from the list of items', async () =
 it('the failure of an item is accepted from the list of items, and shows who accepted it', async () => {
   const accepted: number[] = [];
   await show(<NodeDrawer graph={graph} step="d" states={states} onClose={() => undefined} onAcceptItem={(item) => (item === 0 ? () => accepted.push(item) : undefined)} itemAcceptedBy={(item) => (item === 1 ? 'Accepted by ann. by hand' : undefined)} />);
-  expect(button('Accept the failure of item 1')).toBeUndefined();
-  await act(async () => button('Accept the failure of item 0')?.click());
+  expect(button('Accept: item 1')).toBeUndefined();
+  await act(async () => button('Accept: item 0')?.click());
   expect(accepted).toEqual([0]);
   expect([...document.querySelectorAll('[title]')].map((mark) => [mark.textContent, mark.getAttribute('title')])).toContainEqual(['Accepted', 'Accepted by ann. by hand']);
 });
