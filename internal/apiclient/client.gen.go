@@ -7711,7 +7711,7 @@ type RunRerunRequest struct {
 	// Only Names of steps, with scope only. In a flow run that has not ended: one failed node, which may be an item of a map, such as load@00003.
 	Only *[]string `json:"only,omitempty"`
 
-	// Params Parameters with other values than in the run before; the others keep theirs. Of a flow run only with the scopes all and from; with from, steps that are kept had the earlier values.
+	// Params Parameters with other values than in the run before; the others keep theirs, except those that the definition no longer declares. Of a flow run only with the scopes all and from; with from, steps that are kept had the earlier values.
 	Params *map[string]string `json:"params,omitempty"`
 
 	// Scope Of a flow run: which nodes run again. failed (default, without accept): those that failed, and all that depend on them; of a map only the failed items. from: the steps in from, and all that depend on them. only: the nodes in only. all: all of them. The others are kept, with their outcomes and outputs.

@@ -136,6 +136,24 @@ func (j *Job) ParamFaults(given map[string]string) []Fault {
 	return c.faults
 }
 
+// Declared returns the values of the parameters that the job declares, of those of an earlier run, and the names of the
+// others, in order. Values that are not inherited are all returned.
+func (j *Job) Declared(given map[string]string, inherited []string) (values map[string]string, dropped []string) {
+	for _, name := range slices.Sorted(slices.Values(inherited)) {
+		if _, known := j.Params[name]; !known {
+			dropped = append(dropped, name)
+		}
+	}
+	if len(dropped) == 0 {
+		return given, nil
+	}
+	values = maps.Clone(given)
+	for _, name := range dropped {
+		delete(values, name)
+	}
+	return values, dropped
+}
+
 // ParamValues returns the values of the job's parameters for one run: the given ones, and the defaults of the others.
 func (j *Job) ParamValues(given map[string]string) map[string]string {
 	if len(j.Params) == 0 {

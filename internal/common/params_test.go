@@ -66,3 +66,15 @@ func TestParamValues(t *testing.T) {
 		t.Errorf("values %q of a job without parameters", got)
 	}
 }
+
+func TestDeclared_LeavesOutWhatIsInheritedOnly(t *testing.T) {
+	job := &Job{Params: map[string]Param{"A": {}}}
+	given := map[string]string{"A": "1", "OLD": "2", "ASKED": "3"}
+	values, dropped := job.Declared(given, []string{"OLD", "A"})
+	if !maps.Equal(values, map[string]string{"A": "1", "ASKED": "3"}) || !slices.Equal(dropped, []string{"OLD"}) {
+		t.Errorf("%v without %v", values, dropped)
+	}
+	if len(given) != 3 {
+		t.Errorf("the given values are changed: %v", given)
+	}
+}

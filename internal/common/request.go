@@ -23,6 +23,9 @@ type TriggerRequest struct {
 	Traceparent string `json:"-"`
 	// Again, if set, requests the next attempt of a fire that has ended, in place of a new fire.
 	Again *AgainRequest `json:",omitempty"`
+	// Inherited are the names of parameters with the values of an earlier run. One that the job no longer declares is
+	// left out.
+	Inherited []string `json:"-"`
 }
 
 // AgainRequest names a fire that has ended.

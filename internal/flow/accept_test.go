@@ -2,6 +2,7 @@ package flow
 
 import (
 	"errors"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -177,7 +178,8 @@ func TestReplan_Warnings(t *testing.T) {
 	}
 }
 
-// New parameters are checked against the definition that is used.
+// New parameters are checked against the definition that is used; earlier values that it does not declare are left out,
+// and the plan says so.
 func TestReplan_Params(t *testing.T) {
 	g := compiled(t, steps(inline("a"), inline("b", "a")))
 	r := newRig(t, g, outcomes(nil))
@@ -186,12 +188,42 @@ func TestReplan_Params(t *testing.T) {
 	r.run()
 	for _, c := range []struct {
 		params map[string]string
-		fails  bool
-	}{{nil, true}, {map[string]string{"DAY": "2"}, false}, {map[string]string{"NO": "2"}, true}} {
-		_, err := Replan(r.state, g, Scope{Kind: ScopeFrom, Steps: []string{"b"}, Params: c.params})
-		if (common.CodeOf(err) == common.CodeInvalid) != c.fails {
-			t.Errorf("%v: %v", c.params, err)
+		want   map[string]string // nil: refused
+	}{
+		{nil, map[string]string{}},
+		{map[string]string{"DAY": "2"}, map[string]string{"DAY": "2"}},
+		{map[string]string{"NO": "2"}, nil},
+		{map[string]string{"OLD": "2"}, nil},
+	} {
+		for _, scope := range []Scope{{Kind: ScopeFrom, Steps: []string{"b"}}, {Kind: ScopeAll}} {
+			scope.Params = c.params
+			plan, err := Replan(r.state, g, scope)
+			if c.want == nil {
+				if common.CodeOf(err) != common.CodeInvalid {
+					t.Errorf("%+v: %v", scope, err)
+				}
+				continue
+			}
+			if err != nil || !maps.Equal(plan.Params, c.want) || len(plan.Warnings) == 0 ||
+				plan.Warnings[0].Code != WarnParamsDropped || !strings.HasPrefix(plan.Warnings[0].Text, "OLD is no ") {
+				t.Errorf("%+v: %+v, %v", scope, plan, err)
+			}
 		}
+	}
+}
+
+// A parameter that is no longer declared is not one that a kept approval could be evaded with.
+func TestReplan_DroppedParams_BehindAKeptApproval(t *testing.T) {
+	ask := common.Step{Name: "ask", Approval: &common.Approval{Text: "Deploy?"}}
+	g := compiled(t, steps(ask, inline("deploy", "ask")))
+	r := newRig(t, g, outcomes(map[string]string{"deploy": "exit:1"}))
+	r.head.Params = map[string]string{"OLD": "1", "DAY": "2"}
+	r.state = New(g, &r.head)
+	r.run()
+	plan, err := Replan(r.state, g, Scope{Kind: ScopeFrom, Steps: []string{"deploy"},
+		Params: map[string]string{"DAY": "2"}})
+	if err != nil || !maps.Equal(plan.Params, map[string]string{"DAY": "2"}) {
+		t.Errorf("%+v, %v", plan, err)
 	}
 }
 

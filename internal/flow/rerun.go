@@ -18,7 +18,8 @@ type Scope struct {
 	// Accept are steps of class failure that count as successes from here on. The steps after them run.
 	Accept []string
 	By     common.Acceptance // who accepts them, and why; without nodes
-	// Params are those of the re-run; nil: those of the earlier flow run. Only with ScopeFrom and ScopeAll.
+	// Params are the parameters that the re-run sets; the others are those of the earlier flow run which the definition
+	// declares. Only with ScopeFrom and ScopeAll.
 	Params map[string]string
 }
 
@@ -46,6 +47,7 @@ type Plan struct {
 	Skipped  []string // clean-up steps that do not run: what they clean up after does not run
 	New      []string // steps that the earlier flow run did not have; none with ScopeAll, for which it is not read
 	Base     *common.Base
+	Params   map[string]string
 	Warnings []common.Reason // what may surprise, in words
 	// Failed are those of the nodes that run which run a job and have failed, while all that they depend on is kept.
 	Failed []Failed
@@ -58,11 +60,8 @@ type Plan struct {
 func Replan(before *State, now *Graph, scope Scope) (*Plan, error) {
 	p := &planner{before: before, now: now, scope: scope, run: make([]bool, len(now.steps)),
 		accepted: make([]bool, len(now.steps))}
-	params := before.head.Params
-	if scope.Params != nil {
-		params = scope.Params
-	}
-	p.faults = now.job.ParamFaults(params)
+	p.inherit()
+	p.faults = now.job.ParamFaults(p.params)
 	p.choose(scope)
 	if scope.Kind != ScopeAll {
 		p.compare()
@@ -70,7 +69,8 @@ func Replan(before *State, now *Graph, scope Scope) (*Plan, error) {
 	if err := p.err(); err != nil {
 		return nil, err
 	}
-	plan := &Plan{Run: []string{}, Kept: []string{}, Base: &common.Base{Run: before.head.Run}}
+	plan := &Plan{Run: []string{}, Kept: []string{}, Base: &common.Base{Run: before.head.Run},
+		Params: p.params}
 	for i := range now.steps {
 		if !now.steps[i].final {
 			p.place(plan, i)
@@ -111,6 +111,10 @@ type planner struct {
 	scope  Scope
 	run    []bool      // by step of the definition that the re-run uses
 	again  common.Bits // clean-up steps that were chosen
+
+	params  map[string]string
+	earlier map[string]string // parameters of the earlier flow run that the definition declares
+	dropped []string          // the others
 
 	accepted []bool      // by step: its failure counts as a success from here on
 	missing  []reference // outputs to be read that accepted steps did not report; at most mostWarned

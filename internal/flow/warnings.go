@@ -16,11 +16,25 @@ const (
 	WarnKeptFailed = "kept_failed"  // steps that have failed are kept, and fail the flow run again
 	WarnNoValue    = "no_value"     // a step reads an output that an accepted step did not report
 	WarnOldParams  = "other_params" // kept steps had other parameters
+
+	WarnParamsDropped = "params_dropped" // parameters of the earlier flow run are no longer declared
 )
+
+// inherit sets the parameters: those of the request, and those of the earlier flow run that the definition declares.
+func (p *planner) inherit() {
+	was := p.before.head.Params
+	p.earlier, p.dropped = p.now.job.Declared(was, slices.Collect(maps.Keys(was)))
+	p.params = p.earlier
+	if p.scope.Params != nil {
+		p.params = map[string]string{}
+		maps.Copy(p.params, p.earlier)
+		maps.Copy(p.params, p.scope.Params)
+	}
+}
 
 // keepsApprovals rejects other parameters for steps after an approval that is kept: it was given for the earlier ones.
 func (p *planner) keepsApprovals() {
-	if p.scope.Params == nil || maps.Equal(p.scope.Params, p.before.head.Params) {
+	if p.scope.Params == nil || maps.Equal(p.params, p.earlier) {
 		return
 	}
 	for i := range p.now.steps {
@@ -48,6 +62,7 @@ const mostWarned = 5
 
 // warn adds in words what may surprise about the plan.
 func (p *planner) warn(plan *Plan) {
+	p.warnDropped(plan)
 	if p.scope.Kind == ScopeAll {
 		return
 	}
@@ -91,4 +106,18 @@ func (p *planner) warn(plan *Plan) {
 		plan.Warnings = append(plan.Warnings, common.Reason{Code: WarnOldParams,
 			Text: "the steps that are kept had the parameters of the earlier run"})
 	}
+}
+
+// warnDropped names the parameters of the earlier flow run that are left out. There are few: see common.MaxParams.
+func (p *planner) warnDropped(plan *Plan) {
+	if len(p.dropped) == 0 {
+		return
+	}
+	list := strings.Join(p.dropped, ", ")
+	text := " is no longer a parameter of the flow: its earlier value is not used"
+	if len(p.dropped) > 1 {
+		text = " are no longer parameters of the flow: their earlier values are not used"
+	}
+	plan.Warnings = append(plan.Warnings, common.Reason{Code: WarnParamsDropped, Text: list + text,
+		Data: map[string]string{"params": list, "count": strconv.Itoa(len(p.dropped))}})
 }

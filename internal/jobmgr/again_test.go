@@ -2,6 +2,7 @@ package jobmgr_test
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"testing"
 	"time"
@@ -185,5 +186,27 @@ func TestTriggerAgain_FireOfABackfill_IsRefusedUntilItHasRun(t *testing.T) {
 	}
 	if _, err := s.store.Trigger(t.Context(), actor, p.request(nil)); err != nil {
 		t.Errorf("after the backfill was cancelled: %v", err)
+	}
+}
+
+// Values of an earlier run whose parameters were removed since do not keep its fire from being run again; those of the
+// request itself are checked.
+func TestTriggerAgain_ParameterOfTheEarlierRunIsGone(t *testing.T) {
+	t.Parallel()
+	s := newStory(t)
+	job := minutely("a")
+	job.Params = map[string]common.Param{"DAY": {}}
+	state := s.put(job)
+	fire := common.PlannedFire(state.UID, noon.Add(-time.Hour))
+	p := &past{common.Run{ID: common.RunID(fire, 1), Fire: fire, Job: "a", JobUID: state.UID, Attempt: 1,
+		PlannedAt: noon.Add(-time.Hour), Status: common.StatusFailed}}
+	r := p.request(nil)
+	r.Params = map[string]string{"DAY": "5", "OLD": "1"}
+	_, err := s.store.Trigger(t.Context(), actor, r)
+	wantCode(t, "the request sets it", err, common.CodeInvalid)
+	r.Inherited = []string{"OLD"}
+	trigger, err := s.store.Trigger(t.Context(), actor, r)
+	if err != nil || !maps.Equal(trigger.Params, map[string]string{"DAY": "5"}) {
+		t.Errorf("%+v, %v", trigger, err)
 	}
 }

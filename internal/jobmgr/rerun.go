@@ -29,6 +29,7 @@ func (s *Store) flowAgain(ctx context.Context, t *etcdkit.Txn, r *common.Trigger
 		return err
 	}
 	if trigger.Digest == state.Flow.Digest { // the transaction compares the job, which names it
+		trigger.Params, _ = state.Declared(r.Params, r.Inherited)
 		trigger.Needs = trigger.Keep.FlowNeeds(state.Flow.Needs)
 		return nil
 	}

@@ -87,12 +87,27 @@ func TestRerunFlow_SameDefinition_IsStoredAgain(t *testing.T) {
 		s.erase(string(kv.Key))
 	}
 	m := s.with(jobmgr.Config{Bodies: flowetcd.NewArchivedBodies(s.client, archived)}, nil)
-	trigger, err := m.Trigger(t.Context(), actor, p.flowRequest(common.DefinitionSame))
-	if err != nil || trigger.Digest != old.Flow.Digest || !slices.Equal(trigger.Needs, old.Flow.Needs) {
+	r := p.flowRequest(common.DefinitionSame)
+	r.Params, r.Inherited = map[string]string{"OLD": "1"}, []string{"OLD"}
+	trigger, err := m.Trigger(t.Context(), actor, r)
+	if err != nil || trigger.Params["OLD"] != "1" ||
+		trigger.Digest != old.Flow.Digest || !slices.Equal(trigger.Needs, old.Flow.Needs) {
 		t.Fatalf("%+v, %v", trigger, err)
 	}
 	if again := s.under(parts); len(again) != len(stored) || string(again[0].Value) != string(stored[0].Value) {
 		t.Errorf("%d parts, want %d", len(again), len(stored))
+	}
+}
+
+func TestRerunFlow_CurrentDefinition_LeavesOutParametersThatAreGone(t *testing.T) {
+	t.Parallel()
+	s := newStory(t)
+	p, _ := s.endedFlow("a")
+	r := p.flowRequest(common.DefinitionCurrent)
+	r.Params, r.Inherited = map[string]string{"OLD": "1"}, []string{"OLD"}
+	trigger, err := s.store.Trigger(t.Context(), actor, r)
+	if err != nil || len(trigger.Params) > 0 {
+		t.Errorf("%+v, %v", trigger, err)
 	}
 }
 

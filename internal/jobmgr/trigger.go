@@ -80,8 +80,11 @@ func (s *Store) newTrigger(actor common.Actor, r *common.TriggerRequest, was val
 		return common.Trigger{}, common.Errorf(common.CodeConflict, "job %q is a daemon: it runs all the time", r.Job).
 			WithReason("daemon").WithHint("restart it with cronctl restart, or resume it if it is paused")
 	}
-	ofFlow := r.Again != nil && r.Again.Flow != nil // whose parameters are those of its definition
-	if faults := state.ParamFaults(r.Params); len(faults) > 0 && !ofFlow {
+	ofFlow, params := r.Again != nil && r.Again.Flow != nil, r.Params
+	if !ofFlow { // whose parameters are those of its definition
+		params, _ = state.Declared(r.Params, r.Inherited)
+	}
+	if faults := state.ParamFaults(params); len(faults) > 0 && !ofFlow {
 		return common.Trigger{}, common.Invalid("the run cannot be requested", faults...)
 	}
 	if pending := was.pending(); pending >= maxTriggers {
@@ -104,7 +107,7 @@ func (s *Store) newTrigger(actor common.Actor, r *common.TriggerRequest, was val
 		Note:      r.Note,
 		NotBefore: now,
 		NoAfter:   r.NoAfter,
-		Params:    r.Params,
+		Params:    params,
 		Worker:    r.Worker,
 
 		Traceparent: r.Traceparent,

@@ -32,8 +32,7 @@ func (v *View) Continue(ctx context.Context, id string) (*common.Nested, error) 
 
 // nest makes the failed nodes of a plan go on from the flow runs that they ran. One with other parameters than before
 // starts from the beginning: what is kept of it would not fit these.
-func (r *reader) nest(ctx context.Context, before *past, now *flow.Graph, plan *flow.Plan,
-	params map[string]string) error {
+func (r *reader) nest(ctx context.Context, before *past, now *flow.Graph, plan *flow.Plan) error {
 	if len(plan.Failed) == 0 {
 		return nil
 	}
@@ -43,10 +42,7 @@ func (r *reader) nest(ctx context.Context, before *past, now *flow.Graph, plan *
 	}
 	head := headOf(&before.Run)
 	head.Run, head.Attempt = common.RunID(head.Fire, head.Attempt+1), head.Attempt+1
-	head.Cause, head.Base = common.CauseRerun, plan.Base
-	if params != nil {
-		head.Params = params
-	}
+	head.Cause, head.Base, head.Params = common.CauseRerun, plan.Base, plan.Params
 	for _, node := range plan.Failed {
 		run, job, err := r.ended(ctx, runs[node.Was])
 		if err != nil {

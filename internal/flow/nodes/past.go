@@ -158,7 +158,7 @@ func (r *reader) replan(ctx context.Context, run *common.Run, scope flow.Scope, 
 	if err != nil || restart {
 		return plan, err
 	}
-	return plan, r.nest(ctx, p, now, plan, scope.Params)
+	return plan, r.nest(ctx, p, now, plan)
 }
 
 // unknown explains a definition that cannot be read.

@@ -39,7 +39,8 @@ type Nodes interface {
 	// Replan plans the re-run of a flow run that has ended, with the definition that has the digest. Failed steps that
 	// ran flow runs go on from these, unless restart is set.
 	Replan(ctx context.Context, run *common.Run, scope flow.Scope, digest string, restart bool) (*flow.Plan, error)
-	// Continue returns how a flow run of a step that has ended goes on from its failures; nil if it starts from the beginning.
+	// Continue returns how a flow run of a step that has ended goes on from its failures; nil if it starts from the
+	// beginning.
 	Continue(ctx context.Context, run string) (*common.Nested, error)
 }
 

@@ -20,7 +20,7 @@ type RunRerunRequest struct {
 	Accept     []string          `json:"accept,omitempty" nullable:"false" maxItems:"1000" pattern:"^[a-z0-9]([a-z0-9_-]{0,61}[a-z0-9])?(@[0-9]{5})?$" doc:"Of a flow run: failed steps that count as successes from here on. Their status stays; what depends on them runs, also without a scope. In a flow run that has not ended: one failed node, on which no step depends that has started; it may be an item of a map."`
 	Definition common.Definition `json:"definition,omitempty" enum:"current,same" doc:"Of a flow run: with which definition of its steps it runs. current (default): the one that is saved now; refused if a step that would be kept no longer exists or has other outputs. same: that of the earlier flow run."`
 	Nested     string            `json:"nested,omitempty" enum:"continue,restart" doc:"Of a flow run with failed steps that ran flows: continue (default): what failed in their flow runs runs again, and the rest of them is kept, with the current definitions of these flows. restart: they start from the beginning. They also do so with scope all, if a step before them runs again, with other parameters, or if their flow run is not known any more."`
-	Params     map[string]string `json:"params,omitempty" doc:"Parameters with other values than in the run before; the others keep theirs. Of a flow run only with the scopes all and from; with from, steps that are kept had the earlier values."`
+	Params     map[string]string `json:"params,omitempty" doc:"Parameters with other values than in the run before; the others keep theirs, except those that the definition no longer declares. Of a flow run only with the scopes all and from; with from, steps that are kept had the earlier values."`
 	Note       string            `json:"note,omitempty" maxLength:"500" doc:"Reason; shown with the run, and with the nodes that are accepted."`
 	After      *bool             `json:"after,omitempty" doc:"false: the success of the new attempt, or of a retry of it, starts no jobs that name the job in after. Default: true, whatever applied to the earlier run. Not for a node of a flow run that has not ended."`
 	DryRun     bool              `json:"dryRun,omitempty" doc:"Of a flow run: return which nodes would run, and run none."`
@@ -197,6 +197,11 @@ func (s *Resource) nextAttempt(ctx context.Context, last *common.Run, asked *Run
 		maps.Copy(r.Params, last.Params)
 		maps.Copy(r.Params, asked.Params)
 	}
+	for name := range last.Params {
+		if _, set := asked.Params[name]; !set {
+			r.Inherited = append(r.Inherited, name)
+		}
+	}
 	if last.Gap != nil {
 		r.JobUID = last.JobUID
 		return r, nil
@@ -246,9 +251,7 @@ func (s *Resource) outerCommand(ctx context.Context, node *common.Run) string {
 func (s *Resource) rerunFlow(ctx context.Context, r *attempt, run *common.Run, asked *RunRerunRequest) {
 	scope := asked.scope()
 	scope.By = common.Acceptance{By: core.Actor(ctx).Name, Note: asked.Note, At: s.Now().UTC()}
-	if asked.Params != nil {
-		scope.Params = r.Params
-	}
+	scope.Params = asked.Params
 	r.Again.Flow = &common.FlowRerun{
 		Run:        run.ID,
 		Scope:      string(scope.Kind),

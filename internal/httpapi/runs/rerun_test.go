@@ -291,7 +291,11 @@ func TestRerun_Params(t *testing.T) {
 		if got := h.Triggers[len(h.Triggers)-1].Params; !maps.Equal(got, want) {
 			t.Errorf("%s of %s: %v", c.body, c.run, got)
 		}
-		if c.run == "u.f1.1" && !maps.Equal(h.Scopes[len(h.Scopes)-1].Params, want) {
+		if got := h.Triggers[len(h.Triggers)-1].Inherited; fmt.Sprint(got) != "[MODE]" {
+			t.Errorf("%s of %s inherits %v", c.body, c.run, got)
+		}
+		given := map[string]string{"DAY": "6"}
+		if c.run == "u.f1.1" && !maps.Equal(h.Scopes[len(h.Scopes)-1].Params, given) {
 			t.Errorf("%s: %+v", c.body, h.Scopes)
 		}
 	}

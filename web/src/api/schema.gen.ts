@@ -5995,7 +5995,7 @@ export interface components {
             note?: string;
             /** @description Names of steps, with scope only. In a flow run that has not ended: one failed node, which may be an item of a map, such as load@00003. */
             only?: string[];
-            /** @description Parameters with other values than in the run before; the others keep theirs. Of a flow run only with the scopes all and from; with from, steps that are kept had the earlier values. */
+            /** @description Parameters with other values than in the run before; the others keep theirs, except those that the definition no longer declares. Of a flow run only with the scopes all and from; with from, steps that are kept had the earlier values. */
             params?: {
                 [key: string]: string;
             };
