@@ -18,6 +18,15 @@ func (p *planner) keptItems(i int32) (kept common.Bits, items []item) {
 		return nil, nil
 	}
 	done, before, now := p.lists(i, at)
+	kept, items = match(done, before, now)
+	if len(kept) == 0 {
+		return nil, nil
+	}
+	return kept, items
+}
+
+// match returns which items of a list are kept, and the earlier number of each.
+func match(done common.Bits, before, now []string) (kept common.Bits, items []item) {
 	places := map[string][]int{} // of each value, in the order of the list before
 	for n, value := range before {
 		if n >= len(now) || now[n] != value { // an item that has its place is itself
@@ -38,9 +47,6 @@ func (p *planner) keptItems(i int32) (kept common.Bits, items []item) {
 			kept = kept.With(n)
 		}
 		items = append(items, item{n, was})
-	}
-	if len(kept) == 0 {
-		return nil, nil
 	}
 	return kept, items
 }

@@ -16,8 +16,8 @@ func Recall(base *common.Base, now *Graph, earlier *State) *common.Base {
 	for i := range now.steps {
 		def := now.steps[i].def
 		at, known := earlier.graph.index[def.Name]
-		if kept := base.Items[def.Name]; known && len(kept) > 0 && earlier.hasItemsOf(at, now, i) {
-			if values := earlier.collectedOf(at, numbers(kept)); len(values) > 0 {
+		if kept := base.Items[def.Name]; known && len(kept) > 0 {
+			if values := earlier.collectedAgain(now, int32(i), at, kept); len(values) > 0 {
 				full.Collect(def.Name, values)
 			}
 		}
@@ -39,6 +39,25 @@ func Recall(base *common.Base, now *Graph, earlier *State) *common.Base {
 		}
 	}
 	return &full
+}
+
+// collectedAgain returns the values of the items of a map that a later flow run has kept, matched as they were when that
+// was planned; nil if one of them is not known.
+func (s *State) collectedAgain(now *Graph, i, at int32, kept common.Bits) []string {
+	if now.steps[i].collects() == "" || now.steps[i].collects() != s.graph.steps[at].collects() {
+		return nil
+	}
+	p := &planner{before: s, now: now}
+	found, items := match(p.lists(i, at))
+	of := numbers(kept)
+	if slices.ContainsFunc(of, func(item int) bool { return !found.Has(item) }) {
+		return nil
+	}
+	values := s.collectedOf(at, earlier(items, kept))
+	if len(values) != len(of) {
+		return nil
+	}
+	return values
 }
 
 // hasItemsOf reports whether a step is a map of the same items as a step of another definition, whose sources are kept.

@@ -2,6 +2,7 @@ package nodes_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -143,5 +144,109 @@ func TestNodes_Accepted_AreShownAndKept(t *testing.T) {
 	found.Nodes[1].Hide(func(common.Status, *common.Reason) *common.Reason { return nil })
 	if n := found.Nodes[1]; n.Accepted == nil || n.Accepted.Note != "" {
 		t.Errorf("hidden: %+v", n.Accepted)
+	}
+}
+
+// mapped holds a flow run of a map that collects an output, of which one item has failed, and two definitions: in the
+// second one the list of the map is another one.
+func mapped(t *testing.T) *cluster {
+	t.Helper()
+	c := &cluster{bodies: map[string]*flow.Graph{}}
+	for digest, items := range map[string][]string{"d1": {"a", "b", "c"}, "d2": {"x", "c", "b", "a"}} {
+		g, err := flow.Compile(&common.Job{Name: "etl", Steps: []common.Step{
+			{Name: "m", Command: "true", Outputs: map[string]common.Output{"v": {}},
+				ForEach: &common.ForEach{Items: items, Collect: "v"}},
+			{Name: "next", Command: "true", After: []common.Edge{{Step: "m"}},
+				ForEach: &common.ForEach{List: "steps.m.outputs.v"}},
+		}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		c.bodies[digest] = g
+	}
+	return c
+}
+
+// attempt adds an attempt whose nodes ended like this: with a value that it reports, or with "!" for a failure.
+func (c *cluster) attempt(number int, digest string, base *common.Base, nodes map[string]string) *common.Run {
+	of := common.Run{ID: common.RunID("u.1", number), Fire: "u.1", Job: "etl", JobUID: "u", Digest: digest,
+		Attempt: number, Status: common.StatusFailed, PlannedAt: noon, ClaimedAt: &noon, Base: base.Bare()}
+	c.runs = append(c.runs, of)
+	for node, value := range nodes {
+		step, _, _ := common.SplitNode(node)
+		run := common.Run{ID: of.ID + node, Job: common.StepJob("etl", step), JobUID: "u", Attempt: 1,
+			Status: common.StatusSucceeded, Outputs: map[string]string{"v": value},
+			Flow: &common.FlowNode{Kind: common.KindFlow, Job: "etl", Run: of.ID, Node: node, Round: 1}}
+		if step == "m" {
+			run.Flow.Collect = "v"
+		}
+		if value == "!" {
+			run.Status, run.Outputs = common.StatusFailed, nil
+		}
+		c.runs = append(c.runs, run)
+	}
+	return &of
+}
+
+// The values of items that were matched by value are known in every later re-run, though the history of a flow run does
+// not hold them: they are read where the items ran.
+func TestReplan_ItemsMatchedByValue_KeepTheirValuesInEveryReRun(t *testing.T) {
+	c := mapped(t)
+	again := func(run *common.Run, want string, collected ...string) *common.Base {
+		t.Helper()
+		plan, err := c.view().Replan(t.Context(), run, failed, "d2", false)
+		if err != nil || fmt.Sprint(plan.Run) != want || fmt.Sprint(plan.Base.Collected["m"]) != fmt.Sprint(collected) {
+			t.Fatalf("%+v, %+v, %v", plan, plan.Base, err)
+		}
+		return plan.Base
+	}
+	shows := func(run string, want ...string) {
+		t.Helper()
+		found, err := c.view().Of(t.Context(), run)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, n := range found.Nodes {
+			got = append(got, fmt.Sprint(n.Node, " ", n.Status, " ", n.Kept))
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("%s: %q, want %q", run, got, want)
+		}
+	}
+	first := c.attempt(1, "d1", nil, map[string]string{"m@00000": "A", "m@00001": "!", "m@00002": "C"})
+	base := again(first, "[m@00000 m@00002 next]", "C", "A")
+	second := c.attempt(2, "d2", base, map[string]string{"m@00000": "!", "m@00002": "B"})
+	shows("u.1.2", "m failed false", "m@00000 failed false", "m@00001 succeeded true", "m@00002 succeeded false",
+		"m@00003 succeeded true", "next skipped false")
+	base = again(second, "[m@00000 next]", "C", "B", "A")
+	third := c.attempt(3, "d2", base, map[string]string{"m@00000": "X", "next@00000": "", "next@00001": "!",
+		"next@00002": "", "next@00003": ""})
+	shows("u.1.3", "m succeeded false", "m@00000 succeeded false", "m@00001 succeeded true",
+		"m@00002 succeeded true", "m@00003 succeeded true", "next failed false", "next@00000 succeeded false",
+		"next@00001 failed false", "next@00002 succeeded false", "next@00003 succeeded false")
+	if base = again(third, "[next@00001]"); base.Steps["m"].Outputs["v"] != "X\nC\nB\nA" {
+		t.Errorf("%+v", base)
+	}
+}
+
+// A value that is not known any more does not let another item's take its place: the items run again.
+func TestReplan_ItemsMatchedByValue_UnknownValue_RunAgain(t *testing.T) {
+	c := mapped(t)
+	first := c.attempt(1, "d1", nil, map[string]string{"m@00000": "A", "m@00001": "!", "m@00002": "C"})
+	plan, err := c.view().Replan(t.Context(), first, failed, "d2", false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	second := c.attempt(2, "d2", plan.Base, map[string]string{"m@00000": "!", "m@00002": "B"})
+	for i := range c.runs {
+		if c.runs[i].ID == "u.1.1m@00000" {
+			c.runs[i].Outputs = nil
+		}
+	}
+	plan, err = c.view().Replan(t.Context(), second, failed, "d2", false)
+	if err != nil || fmt.Sprint(plan.Run) != "[m@00000 m@00001 m@00003 next]" ||
+		fmt.Sprint(plan.Base.Collected["m"]) != "[B]" {
+		t.Errorf("%+v, %+v, %v", plan, plan.Base, err)
 	}
 }
