@@ -41,8 +41,8 @@ func Recall(base *common.Base, now *Graph, earlier *State) *common.Base {
 	return &full
 }
 
-// collectedAgain returns the values of the items of a map that a later flow run has kept, matched as they were when that
-// was planned; nil if one of them is not known.
+// collectedAgain returns the values of the items of a map that a later flow run has kept, matched as they were when
+// that was planned; nil if one of them is not known.
 func (s *State) collectedAgain(now *Graph, i, at int32, kept common.Bits) []string {
 	if now.steps[i].collects() == "" || now.steps[i].collects() != s.graph.steps[at].collects() {
 		return nil
