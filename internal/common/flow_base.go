@@ -21,6 +21,8 @@ type Base struct {
 	Spread *Spread `json:"spread,omitempty"`
 	// Nested holds, by node, what the flow run keeps that the node runs: a failed one goes on from its failures.
 	Nested map[string]*Nested `json:"nested,omitempty"`
+	// Continued holds in the history, by node, the ids of the flow runs from which those in Nested were to go on.
+	Continued map[string]string `json:"continued,omitempty"`
 }
 
 // Nested is how a flow run that a step runs goes on from an earlier one.
@@ -35,14 +37,31 @@ type Nested struct {
 func (t *Trigger) Continue(n *Nested) { t.Digest, t.Needs, t.Keep = n.Digest, n.Needs, n.Keep }
 
 // Bare returns the base without what only the steps to run read or use, and without the workers, which the flow run has
-// itself: what the history of the flow run needs. nil stays nil.
+// itself: what the history of the flow run needs. Of nested flow runs it keeps their ids. nil stays nil.
 func (b *Base) Bare() *Base {
 	if b == nil || b.Steps == nil && b.Spread == nil && b.Nested == nil && b.Collected == nil {
 		return b
 	}
 	bare := *b
+	if len(b.Nested) > 0 {
+		bare.Continued = make(map[string]string, len(b.Nested))
+		for node, n := range b.Nested {
+			if n != nil && n.Keep != nil {
+				bare.Continued[node] = n.Keep.Run
+			}
+		}
+	}
 	bare.Steps, bare.Spread, bare.Nested, bare.Collected = nil, nil, nil, nil
 	return &bare
+}
+
+// ContinuedOf returns the id of the flow run from which that of a node was to go on; empty without one, and of a base
+// that is nil.
+func (b *Base) ContinuedOf(node string) string {
+	if b == nil {
+		return ""
+	}
+	return b.Continued[node]
 }
 
 // Collect adds the values of the kept items of a map.

@@ -2,7 +2,8 @@ package flow
 
 import "carillon/internal/common"
 
-// Failed is a node that runs a job and has failed. If its run was a flow run, it can go on from there.
+// Failed is a node that runs a job and has failed, or was to go on from a failed flow run and did not start. If its run
+// was a flow run, it can go on from there.
 type Failed struct {
 	Node string
 	Was  string // its name in the earlier flow run
@@ -26,7 +27,9 @@ func (p *planner) continues(plan *Plan, i int32, node, before string) {
 		return
 	}
 	was, found := p.before.Node(before)
-	if found && was.Status.Terminal() && was.Status != common.StatusSucceeded && was.Status != common.StatusSkipped {
+	succeeded := found && was.Status == common.StatusSucceeded
+	failed := found && was.Status.Terminal() && !succeeded && was.Status != common.StatusSkipped
+	if failed || !succeeded && p.before.head.Base.ContinuedOf(before) != "" {
 		plan.Failed = append(plan.Failed, Failed{node, before})
 	}
 }

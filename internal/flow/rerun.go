@@ -49,7 +49,8 @@ type Plan struct {
 	Base     *common.Base
 	Params   map[string]string
 	Warnings []common.Reason // what may surprise, in words
-	// Failed are those of the nodes that run which run a job and have failed, while all that they depend on is kept.
+	// Failed are those of the nodes that run which run a job and have failed, or did not start, while all that they
+	// depend on is kept.
 	Failed []Failed
 	// Nested are those of these nodes that go on from the flow run that they ran. They are not set by Replan.
 	Nested []Continuation

@@ -147,6 +147,7 @@ func (s *Store) ending(run *common.FlowRun, n *flow.View, at *place) (txns []*et
 			continue
 		}
 		outcome := trigger.AsRun()
+		outcome.Digest, outcome.Base = trigger.Digest, trigger.Keep.Bare() // a later re-run goes on from there
 		s.killedBefore(run, &kill, &outcome)
 		t := begin(kv)
 		t.Delete(string(kv.Key))

@@ -388,6 +388,19 @@ func TestEndNodes_EndsWhateverANodeIs(t *testing.T) {
 	}
 	key, running := claim("running")
 	r.put(key, common.Record{Run: running, Job: "etl:running", Owner: common.Life{Worker: "w7"}})
+	waiting := r.mark("waiting") // a flow run that would go on from an earlier one
+	key = common.TriggerKey(waiting.Job, waiting.Fire+".1")
+	kv, err := etcdkit.Get(t.Context(), r.client, key)
+	if err != nil || kv == nil {
+		t.Fatal(kv, err)
+	}
+	trigger, err := common.Decode[common.Trigger](kv.Value)
+	if err != nil {
+		t.Fatal(err)
+	}
+	trigger.Continue(&common.Nested{Digest: "d", Keep: &common.Base{Run: "u.0.1", Kept: common.Bits{1},
+		Steps: map[string]common.KeptStep{"a": {}}}})
+	r.put(key, trigger)
 	_, nested := claim("nested")
 	r.put(common.FlowRunKey("etl:nested", nested), common.Head{Job: "etl:nested", Run: nested})
 	if done, err := r.Kill(t.Context(), run, common.FlowKill{By: "ann", Note: "enough"}); !done || err != nil {
@@ -404,6 +417,10 @@ func TestEndNodes_EndsWhateverANodeIs(t *testing.T) {
 		got.Reason != common.ReasonFlowStopped {
 		t.Errorf("the trigger: %+v", got)
 	}
+	if end := r.outcome(waiting.Fire + ".1"); end.Digest != "d" || end.Base == nil || end.Base.Run != "u.0.1" ||
+		end.Base.Steps != nil {
+		t.Errorf("what it was to keep: %+v", end)
+	}
 	if got := r.mark("ask"); got.State != common.NodeEnded || got.Status != common.StatusKilled ||
 		got.Reason != common.ReasonFlowStopped {
 		t.Errorf("the approval: %+v", got)
@@ -411,7 +428,7 @@ func TestEndNodes_EndsWhateverANodeIs(t *testing.T) {
 	if left := r.keys(common.TriggersPrefix, common.FlowWaitsPrefix); len(left) != 0 {
 		t.Errorf("left: %q", left)
 	}
-	kv, err := etcdkit.Get(t.Context(), r.client, common.KillKey("w7", running))
+	kv, err = etcdkit.Get(t.Context(), r.client, common.KillKey("w7", running))
 	if err != nil || kv == nil || kv.Version != 1 {
 		t.Fatalf("the run has no kill request, or several: %v, %v", kv, err)
 	}

@@ -36,15 +36,15 @@ func (r *reader) nest(ctx context.Context, before *past, now *flow.Graph, plan *
 	if len(plan.Failed) == 0 {
 		return nil
 	}
-	runs := make(map[string]string, len(before.Nodes))
+	ran := make(map[string]*Node, len(before.Nodes))
 	for i := range before.Nodes {
-		runs[before.Nodes[i].Node] = before.Nodes[i].Run
+		ran[before.Nodes[i].Node] = &before.Nodes[i]
 	}
 	head := headOf(&before.Run)
 	head.Run, head.Attempt = common.RunID(head.Fire, head.Attempt+1), head.Attempt+1
 	head.Cause, head.Base, head.Params = common.CauseRerun, plan.Base, plan.Params
 	for _, node := range plan.Failed {
-		run, job, err := r.ended(ctx, runs[node.Was])
+		run, job, err := r.failed(ctx, before, node.Was, ran[node.Was])
 		if err != nil {
 			return err
 		}
@@ -73,6 +73,18 @@ func (r *reader) nest(ctx context.Context, before *past, now *flow.Graph, plan *
 		}
 	}
 	return nil
+}
+
+// failed returns the flow run from which a node goes on: the one that it ran, or, if it has started nothing, the one
+// from which that was to go on; no job if there is none.
+func (r *reader) failed(ctx context.Context, before *past, node string, ran *Node) (run *common.Run,
+	job *common.StoredJob, err error) {
+	if ran != nil {
+		if run, job, err = r.ended(ctx, ran.Run); err != nil || job != nil || ran.StartedAt != nil {
+			return run, job, err
+		}
+	}
+	return r.ended(ctx, before.Run.Base.ContinuedOf(node))
 }
 
 func tooLarge(run string) error {

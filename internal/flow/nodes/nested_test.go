@@ -1,6 +1,7 @@
 package nodes_test
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"testing"
@@ -175,4 +176,79 @@ func TestNodes_KeptItems_AreFoundByTheirValue(t *testing.T) {
 			t.Errorf("%+v, want %+v", n, w)
 		}
 	}
+}
+
+// A re-run that ends before a step starts which was to go on is followed by one in which that step goes on from the
+// same flow run, however often that happens. With nested restart it was not to go on.
+func TestReplan_StepThatDidNotStart_GoesOnFromWhereItWasTo(t *testing.T) {
+	for name, c := range map[string]struct {
+		restart bool
+		last    int // attempt; 0: the third
+		change  func(c *cluster, again *common.Run)
+		want    string
+	}{
+		"killed before it started anything":  {want: "[{etl i.1.1 1 1}]"},
+		"started from the beginning":         {restart: true, want: "[]"},
+		"cancelled before it began":          {change: cancel, want: "[{etl i.1.1 1 1}]"},
+		"its nested flow run did not begin":  {change: refuse, want: "[{etl i.1.1 1 1}]"},
+		"its nested flow run was cancelled":  {change: cancelNested, want: "[{etl i.2.1 1 1}]"},
+		"what it ran was no flow run":        {change: runPlain, want: "[]"},
+		"the step succeeded, and runs again": {last: 2, change: succeed, want: "[]"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			of := nest(t)
+			run := &of.runs[0]
+			for attempt := 2; attempt <= cmp.Or(c.last, 3); attempt++ {
+				plan, err := of.view().Replan(t.Context(), run, failed, "o", c.restart && attempt == 2)
+				if err != nil {
+					t.Fatal(err)
+				}
+				again := *run
+				again.ID, again.Attempt, again.Base = common.RunID("o.1", attempt), attempt, plan.Base.Bare()
+				again.Status = common.StatusKilled
+				if c.change != nil {
+					c.change(of, &again)
+				}
+				of.runs = append(of.runs, again)
+				run = &again
+			}
+			plan, err := of.view().Replan(t.Context(), run, flow.Scope{Kind: flow.ScopeFrom, Steps: []string{"etl"}},
+				"o", false)
+			if err != nil || fmt.Sprint(plan.Nested) != c.want && !(c.want == "[]" && len(plan.Nested) == 0) {
+				t.Fatalf("%+v, %v, want %s", plan.Nested, err, c.want)
+			}
+			if n := plan.Base.Nested["etl"]; n != nil && !n.Keep.Kept.Has(0) {
+				t.Errorf("keeps %+v", n.Keep)
+			}
+		})
+	}
+}
+
+func cancel(_ *cluster, again *common.Run) { again.ClaimedAt = nil }
+
+// ends adds the run of the step etl of an attempt.
+func (c *cluster) ends(again, run *common.Run, status common.Status) *common.Run {
+	run.ID, run.Attempt, run.Status = fmt.Sprintf("i.%d.1", again.Attempt), 1, status
+	run.Fire, run.Job, run.JobUID = fmt.Sprintf("i.%d", again.Attempt), "inner", "inner"
+	run.Flow = &common.FlowNode{Kind: common.KindFlow, Job: "outer", Run: again.ID, Node: "etl", Round: 1}
+	run.Params = map[string]string{"DAY": "monday"}
+	c.runs = append(c.runs, *run)
+	return run
+}
+
+func refuse(c *cluster, again *common.Run) { c.ends(again, &common.Run{}, common.StatusRefused) }
+
+func cancelNested(c *cluster, again *common.Run) {
+	if again.Attempt > 2 {
+		return
+	}
+	c.ends(again, &common.Run{Digest: "i", Base: &common.Base{Run: "i.1.1", Kept: common.Bits{1}}}, common.StatusKilled)
+}
+
+func runPlain(c *cluster, again *common.Run) {
+	c.ends(again, &common.Run{StartedAt: &noon}, common.StatusFailed)
+}
+
+func succeed(c *cluster, again *common.Run) {
+	c.ends(again, &common.Run{}, common.StatusSucceeded)
 }
