@@ -1,14 +1,17 @@
 import { Button } from '@mantine/core';
 import { useMemo, useRef, useState } from 'react';
 import { useText } from '../../i18n/useText.ts';
+import { useSize } from '../../lib/useSize.ts';
 import { visible } from '../../lib/visible.ts';
 import { PlainLink } from '../../parts/PlainLink.tsx';
-import { countsOf, ranked, type NodeStatus } from '../model/state.ts';
+import { countsOf, isFailure, ranked, type NodeStatus } from '../model/state.ts';
 import { NodeBadge } from '../NodeBadge.tsx';
 import { useScrollWindow } from '../useScrollWindow.ts';
 import classes from './NodeDrawer.module.css';
 
-const rowHeight = 30;
+const lineHeight = 30;
+/** A narrower list, in pixels, has the actions on an item below its name. */
+const narrow = 360;
 
 interface Props {
   items: readonly NodeStatus[];
@@ -31,6 +34,9 @@ export function ItemList({ items, values, runOf, onRetry, onAccept, acceptedBy }
   const [only, setOnly] = useState<NodeStatus>();
   const counts = useMemo(() => ranked(countsOf(items.map((status) => ({ status })))), [items]);
   const shown = useMemo(() => items.flatMap((status, item) => (only === undefined || status === only ? [{ item, status }] : [])), [items, only]);
+  const { width } = useSize(frame);
+  const isStacked = width < narrow && items.some((status, item) => isFailure(status) && (onRetry?.(item) ?? onAccept?.(item)) !== undefined);
+  const rowHeight = isStacked ? 2 * lineHeight : lineHeight;
   const { first, end } = useScrollWindow(frame, shown.length, rowHeight);
   return (
     <>
@@ -42,7 +48,7 @@ export function ItemList({ items, values, runOf, onRetry, onAccept, acceptedBy }
         </div>
       )}
       <div ref={frame} className={classes.items} tabIndex={0} role="region" aria-label={t('nodeDrawer.items')}>
-        <ol className={classes.list} style={{ height: shown.length * rowHeight }}>
+        <ol className={classes.list} data-stacked={isStacked || undefined} style={{ height: shown.length * rowHeight }}>
           {shown.slice(first, end).map(({ item, status }, i) => (
             <li key={item} className={classes.item} aria-setsize={shown.length} aria-posinset={first + i + 1} style={{ transform: `translateY(${(first + i) * rowHeight}px)` }}>
               <Item run={runOf?.(item)}>{values?.[item] === undefined ? t('nodeDrawer.item', { item }) : t('nodeDrawer.itemValue', { item, value: visible(values[item]) })}</Item>

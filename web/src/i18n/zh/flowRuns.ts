@@ -24,7 +24,7 @@ export const flowRuns: Texts<typeof english> = {
       failed: '失败的工作节点', all: '所有工作节点', help: { failed: '其余工作节点保留其结果。', all: '在届时符合条件的工作节点上运行。' },
       runs_one: '将在 {{count}} 个工作节点上重跑：', runs_other: '将在 {{count}} 个工作节点上重跑：', confirm_one: '在 {{count}} 个工作节点上重跑', confirm_other: '在 {{count}} 个工作节点上重跑',
     },
-    accepts: '接受失败', acceptsHelp: '这些步骤保持其状态，从此视为成功，依赖它们的步骤会运行。', accepted_one: '接受 {{count}} 个失败：', accepted_other: '接受 {{count}} 个失败：', accept: '接受', acceptOpen: '接受…', acceptItem: '接受：第 {{item}} 项', acceptTitle: '接受 {{step}} 的失败？', acceptText: '此步骤保持其状态，从此视为成功：其后的步骤会运行。在它们中的任何一个开始之前可以这样做。', acceptNote: '为何视为成功，例如：已手工完成。显示在步骤和审计中。', acceptDone: '已接受该失败。',
+    accepts: '接受失败', acceptsHelp: '这些步骤保持其状态，从此视为成功，依赖它们的步骤会运行。', accepted_one: '接受 {{count}} 个失败：', accepted_other: '接受 {{count}} 个失败：', accept: '接受', acceptOpen: '接受…', acceptItem: '接受：第 {{item}} 项', acceptTitle: '接受 {{step}} 的失败？', acceptText: '此步骤保持其状态，从此视为成功：其后的步骤会运行。在它们中的任何一个开始之前可以这样做。', acceptItemText: '此项保持其状态，从此视为成功。在其后的步骤开始之前可以这样做。', acceptNote: '为何视为成功，例如：已手工完成。显示在步骤和审计中。', acceptDone: '已接受该失败。',
     retry: '重新开始', retryItem: '重新开始：第 {{item}} 项', retryTitle: '重新开始 {{step}}？', retryText: '此步骤在此次流程运行中重新开始。在其后的步骤开始之前可以这样做。', nothing: '没有要运行的。', item: '{{step}} 的第 {{item}} 项', confirm_one: '重跑 {{count}} 个节点', confirm_other: '重跑 {{count}} 个节点',
   },
   backfill: {
