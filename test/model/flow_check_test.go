@@ -24,11 +24,14 @@ type rawHead struct {
 	Rounds                       map[string]int
 	Parent                       *rawNode
 	Spread                       *struct{ Nodes int }
+	Before                       int
+	Retry                        *rawRetry
 }
 
 type rawFlowKill struct {
-	Code  string
-	Force bool
+	Code         string
+	Force, Spare bool
+	SignaledAt   time.Time
 }
 
 // holds reports whether no node of a part of the flow run may be started: after a pause or a kill, but clean-up steps
@@ -79,6 +82,7 @@ type flowsRead struct {
 	queued   map[string]bool              // by job: whether a fire of the plan waits
 	filled   map[string]bool              // the fires whose first attempt is that of a backfill
 	workers  map[string]map[string]string // by flow run and worker: the fire of the node that it had
+	asks     map[string]*rawWait          // by flow run and step: the approvals that wait
 }
 
 func newFlowsRead() *flowsRead {
@@ -88,7 +92,7 @@ func newFlowsRead() *flowsRead {
 		leftover: map[string]event{}, asked: map[string]*rawAsked{}, fills: map[string]*fillLife{},
 		last: map[string]rawRun{}, busy: map[string]map[string]bool{}, held: map[string]string{},
 		queued: map[string]bool{}, filled: map[string]bool{},
-		workers: map[string]map[string]string{}}
+		workers: map[string]map[string]string{}, asks: map[string]*rawWait{}}
 }
 
 const (
@@ -180,6 +184,8 @@ func (c *checker) readFlows(r *revision) {
 	for _, e := range r.under("/cron/flowruns/") {
 		touched[c.changed(r, e)] = true // nil for a backfill
 	}
+	c.readRetries(r)
+	c.readApprovals(r)
 	c.readLive(r)
 	for run := range touched {
 		if run != nil {
@@ -456,9 +462,11 @@ func (c *checker) completed(r *revision, e event, run *flowLife) {
 		c.breaks("F7", "%s ended %q at %s, and by the rules %s", run.Run, got, at, want)
 	}
 	c.world.counts["flow runs "+got]++
+	retried := c.isRetried(r, e, run, got)
 	if p := run.Parent; p != nil && c.flows.fills[p.Run] == nil {
-		if m := c.flows.runs[p.Run].marks[p.Node]; m.State != "ended" && !c.flows.runs[p.Run].removed {
-			c.breaks("F1", "%s ended at %s by %s, and its node %s of %s did not", run.Run, at, e.by, p.Node, p.Run)
+		if m := c.flows.runs[p.Run].marks[p.Node]; (m.State != "ended") != retried && !c.flows.runs[p.Run].removed {
+			c.breaks("F1", "%s ended at %s by %s, is retried: %t, and its node %s of %s is %s", run.Run, at, e.by,
+				retried, p.Node, p.Run, m.State)
 		}
 	}
 }

@@ -40,7 +40,7 @@ func (l *life) newFlowRuns(client *clientv3.Client) *flowRuns {
 	}
 	f.steps = dispatch.NewSteps(f.graph, l.world.log)
 	f.keeper = keep.New(keep.Config{
-		Store: f.store,
+		Store: l.world.mutation.ofStore(f.store),
 		Graph: func(ctx context.Context, head *common.Head) (*flow.Graph, error) {
 			if head.Kind != common.KindBackfill {
 				return f.graph(ctx, head.UID, head.Digest)

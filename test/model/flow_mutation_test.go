@@ -1,6 +1,8 @@
 package model
 
 import (
+	"context"
+	"encoding/json"
 	"slices"
 	"strings"
 	"time"
@@ -9,6 +11,7 @@ import (
 
 	"carillon/internal/common"
 	"carillon/internal/flow"
+	"carillon/internal/flow/keep"
 )
 
 // mutationsOfFlows leave out rules of flows.
@@ -40,6 +43,14 @@ const (
 	replacesBlindly mutation = "the replacement of a worker does not compare the head"
 	endsClaimed     mutation = "the end of a node that no worker has claimed does not compare its trigger"
 	claimsGone      mutation = "the claim of an inline step does not compare the head"
+	expiresBlindly  mutation = "the end of the time of an approval does not compare it"
+	asksForever     mutation = "an approval waits without the end of its time"
+	failsUnanswered mutation = "an approval does not keep what becomes of it without an answer"
+	retriesNever    mutation = "a completion does not request the next attempt"
+	retriesGone     mutation = "a completion with a next attempt does not compare the job"
+	retriesEnding   mutation = "a completion with a next attempt does not compare the head of the parent"
+	retriesForever  mutation = "the attempts of a flow run are not counted"
+	retriesAll      mutation = "the next attempt of a flow run keeps nothing"
 	unfencedFlow    mutation = "a request for the re-run of a flow run does not compare the attempt fence"
 	blindRerun      mutation = "a request for the re-run of a flow run does not look for one that goes on"
 	unpinned        mutation = "a re-run has the definition of now, whichever was requested"
@@ -56,7 +67,8 @@ const (
 var flowMutations = []mutation{startsTwice, startsBlindly, startsStopped, startsGone, settlesTwice,
 	settlesBlindly, completesTwice, requestsBlindly, beginsBeside, quietEnd, quietRecovery, quietCompletion,
 	killsBlindly, killsGone, answersBlindly, vanishesLive, retriesBlindly, retriesOpen, quietRetry,
-	retriesDirty, acceptsInRound, cleansEarly, forcesAll,
+	retriesDirty, acceptsInRound, cleansEarly, forcesAll, expiresBlindly, asksForever, failsUnanswered,
+	retriesNever, retriesGone, retriesEnding, retriesForever, retriesAll,
 	unfencedFlow, blindRerun, unpinned, forgetsKept, fillsTwice, fillsBlindly, fillsAhead, fillsAll,
 	cancelsBlindly, rerunsFilled}
 
@@ -67,7 +79,7 @@ var spreadMutations = []mutation{replacesBlindly, endsClaimed}
 func (m mutation) breaksOfFlows() []string {
 	switch m {
 	case settlesTwice, settlesBlindly, quietRecovery, quietCompletion, killsBlindly, answersBlindly, vanishesLive,
-		endsClaimed:
+		endsClaimed, expiresBlindly:
 		return []string{"F1"}
 	case quietEnd: // the node is lost later, without an outcome of its own, or its flow run does not end
 		return []string{"F1", "F6"}
@@ -87,6 +99,10 @@ func (m mutation) breaksOfFlows() []string {
 		return []string{"F10"}
 	case retriesDirty, cleansEarly, forcesAll:
 		return []string{"F11"}
+	case retriesNever, retriesGone, retriesEnding, retriesForever, retriesAll:
+		return []string{"F12"}
+	case asksForever, failsUnanswered:
+		return []string{"F13"}
 	case beginsBeside, replacesBlindly:
 		return []string{"G3"}
 	}
@@ -165,6 +181,41 @@ func vanishesNode(n *pb.TxnRequest) bool {
 
 func completes(n *pb.TxnRequest) bool {
 	return deletes(n, common.FlowRunsPrefix) && puts(n, common.OutboxPrefix)
+}
+
+// retriesFlow recognizes a completion with a next attempt.
+func retriesFlow(n *pb.TxnRequest) bool { return completes(n) && puts(n, common.TriggersPrefix) }
+
+// expires recognizes the end of an approval that was not answered. Masters, which answer it, write a change as well,
+// and with the flow run it ends in a transaction for several nodes.
+func expires(n *pb.TxnRequest) bool {
+	return deletes(n, common.FlowWaitsPrefix) && slices.ContainsFunc(n.Success, func(op *pb.RequestOp) bool {
+		put := op.GetRequestPut()
+		if !under(put.GetKey(), common.OutboxPrefix) {
+			return false
+		}
+		reason := decode[rawRun](string(put.Value)).Reason
+		return reason != nil && (reason.Code == common.ReasonTimeout || reason.Code == common.ReasonNotAnswered)
+	})
+}
+
+// ofWaits changes the approvals that a transaction puts.
+func ofWaits(change func(*common.FlowWait)) func(n *pb.TxnRequest) {
+	return func(n *pb.TxnRequest) {
+		for _, op := range n.Success {
+			put := op.GetRequestPut()
+			if !under(put.GetKey(), common.FlowWaitsPrefix) {
+				continue
+			}
+			wait := decode[common.FlowWait](string(put.Value))
+			change(&wait)
+			value, err := json.Marshal(wait)
+			if err != nil {
+				panic(err)
+			}
+			put.Value = value
+		}
+	}
 }
 
 // decides recognizes what a keeper concludes from the ends of nodes.
@@ -247,6 +298,30 @@ func (m mutation) ofFlows() func(n *pb.TxnRequest) {
 	case answersBlindly:
 		return without(func(n *pb.TxnRequest) bool { return deletes(n, common.FlowWaitsPrefix) },
 			common.FlowWaitsPrefix)
+	case expiresBlindly:
+		return func(n *pb.TxnRequest) {
+			if expires(n) {
+				time.Sleep(5 * time.Second) // in which it may be answered
+				dropCompares(n, common.FlowWaitsPrefix)
+			}
+		}
+	case asksForever:
+		return ofWaits(func(w *common.FlowWait) { w.Deadline = nil })
+	case failsUnanswered:
+		return ofWaits(func(w *common.FlowWait) { w.OnTimeout = "" })
+	case retriesNever:
+		return func(n *pb.TxnRequest) {
+			if retriesFlow(n) {
+				dropPuts(n, common.TriggersPrefix)
+			}
+		}
+	case retriesGone:
+		return func(n *pb.TxnRequest) {
+			if retriesFlow(n) {
+				time.Sleep(5 * time.Second) // in which the job may be deleted
+				dropCompares(n, common.JobsPrefix)
+			}
+		}
 	case vanishesLive:
 		return without(vanishesNode, common.TriggersPrefix, common.RunsPrefix, common.FlowRunsPrefix)
 	case retriesBlindly:
@@ -323,7 +398,11 @@ func (m mutation) ofFlows() func(n *pb.TxnRequest) {
 
 // atFlows makes a process break a rule of flows.
 func (m mutation) atFlows(l *link) {
-	if change := m.ofFlows(); change != nil {
+	change := m.ofFlows()
+	if m == retriesEnding {
+		change = l.retriesBeside
+	}
+	if change != nil {
 		l.rewrite = func(r *pb.TxnRequest) {
 			decided := false
 			eachTxn(r, func(n *pb.TxnRequest) { decided = decided || decides(n) })
@@ -340,6 +419,37 @@ func (m mutation) atFlows(l *link) {
 		l.reread = seesNone(func(key []byte) bool { return !strings.Contains(string(key), ofBackfill) })
 	case rerunsFilled:
 		l.reread = seesNone(func(key []byte) bool { return strings.Contains(string(key), ofBackfill) })
+	}
+}
+
+// retriesBeside leaves out the compare of the parent when a flow run is retried, after the head of that has changed.
+func (l *link) retriesBeside(n *pb.TxnRequest) {
+	if !retriesFlow(n) {
+		return
+	}
+	n.Compare = slices.DeleteFunc(n.Compare, func(c *pb.Compare) bool {
+		parent := under(c.Key, common.FlowRunsPrefix) && !deletes(n, string(c.Key))
+		if parent {
+			l.world.awaitChange(string(c.Key), 5*time.Second)
+		}
+		return parent
+	})
+}
+
+// awaitChange waits for a change of a key, for a time at most.
+func (w *world) awaitChange(key string, d time.Duration) {
+	over := time.After(d)
+	events, changed := w.since(0)
+	for seen := len(events); ; events, changed = w.since(0) {
+		if slices.ContainsFunc(events[seen:], func(e event) bool { return e.key == key }) {
+			return
+		}
+		seen = len(events)
+		select {
+		case <-changed:
+		case <-over:
+			return
+		}
 	}
 }
 
@@ -378,11 +488,17 @@ func (m mutation) ofMarks(receive func(string, flow.Mark)) func(string, flow.Mar
 
 // ofHeads changes what a keeper learns of flow runs.
 func (m mutation) ofHeads(receive func(bool, []common.FlowRun, []string)) func(bool, []common.FlowRun, []string) {
-	if m != fillsAll && m != forcesAll {
+	if m != fillsAll && m != forcesAll && m != retriesForever {
 		return receive
 	}
 	return func(whole bool, put []common.FlowRun, gone []string) {
 		for i := range put {
+			if m == retriesForever {
+				if put[i].Attempt <= 5 { // so that it ends
+					put[i].Before = put[i].Attempt
+				}
+				continue
+			}
 			if m == forcesAll {
 				if put[i].Kill != nil {
 					put[i].Kill = put[i].Kill.Again(&common.FlowKill{By: "mutation", Force: true})
@@ -395,6 +511,25 @@ func (m mutation) ofHeads(receive func(bool, []common.FlowRun, []string)) func(b
 		}
 		receive(whole, put, gone)
 	}
+}
+
+// ofStore changes what a keeper writes.
+func (m mutation) ofStore(store keep.Store) keep.Store {
+	if m == retriesAll {
+		return keepsNothing{store}
+	}
+	return store
+}
+
+// keepsNothing requests next attempts of flow runs that keep nothing.
+type keepsNothing struct{ keep.Store }
+
+func (k keepsNothing) Complete(ctx context.Context, run *common.FlowRun, outcome *common.Run,
+	next *common.Trigger) (bool, error) {
+	if next != nil {
+		next.Keep = nil
+	}
+	return k.Store.Complete(ctx, run, outcome, next)
 }
 
 // ofRerun changes the claim of the re-run of a flow run.

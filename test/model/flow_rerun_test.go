@@ -117,10 +117,10 @@ func hasBit(bits []byte, n int) bool { return n>>3 < len(bits) && bits[n>>3]&(1<
 
 // rawAsked is a request for the re-run of a flow run.
 type rawAsked struct {
-	Fire, Digest string
-	Attempt      int
-	Keep         *rawBase
-	Flow         *rawNode
+	Fire, Digest, Cause string
+	Attempt, Base       int
+	Keep                *rawBase
+	Flow                *rawNode
 }
 
 // stepEnd is how a step of a flow run ended.
@@ -149,7 +149,7 @@ func (k keeps) has(node string) bool {
 // before has ended, and it selects what was asked for.
 func (c *checker) readAsked(r *revision, e event) {
 	t := decode[rawAsked](e.value)
-	if t.Digest == "" {
+	if t.Digest == "" || t.isRetry() {
 		return
 	}
 	f, id := c.flows, fmt.Sprintf("%s.%d", t.Fire, t.Attempt)

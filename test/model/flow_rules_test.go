@@ -40,8 +40,14 @@ type rawStep struct {
 		MaxFailures, Concurrency int
 		Stop                     bool
 	}
-	Approval *struct{ Text string }
+	Approval *rawApproval
 	Join     bool
+}
+
+// rawApproval is the definition of an approval.
+type rawApproval struct {
+	Timeout, OnTimeout string
+	Params             map[string]struct{}
 }
 
 // rawFlow is a definition, its steps in topological order.
@@ -49,6 +55,7 @@ type rawFlow struct {
 	Steps       []rawStep
 	Concurrency int
 	FailFast    bool
+	Retry       *rawRetry
 	names       []string // of the steps, in the order of the definition
 }
 
@@ -151,7 +158,8 @@ func classOfMark(m rawMark, allowFailure bool) string {
 	switch {
 	case m.Status == "succeeded", m.Class == "success": // it was accepted
 		return "success"
-	case skipped && slices.Contains([]string{"when_false", "upstream_skipped", "rule_unmet", "map_stopped"}, m.Reason):
+	case skipped && slices.Contains([]string{"when_false", "upstream_skipped", "rule_unmet", "map_stopped",
+		"not_answered"}, m.Reason):
 		return "skipped"
 	case allowFailure && !skipped && m.Status != "refused" && m.Status != "missed":
 		return "success"

@@ -63,6 +63,12 @@ func (s *script) defineFlow(name string) common.Job {
 	}
 	j.Timeout = pick[common.Duration](s, "", "", "20s", "60s")
 	j.Concurrency, j.FailFast = pick(s, 0, 0, 1, 2), s.random.IntN(5) == 0
+	if j.Retry = s.retry(); j.Retry != nil { // attempts that wait for each other would not end within the play
+		j.Overlap = pick(s, common.OverlapSkip, common.OverlapReplace)
+		if name == "n" {
+			j.Overlap = pick(s, common.OverlapSkip, common.OverlapReplace, common.OverlapAllow)
+		}
+	}
 	s.steps(&j)
 	if faults := flow.Faults(&j); len(faults) > 0 {
 		panic(fmt.Sprint(faults))
@@ -121,13 +127,18 @@ func (s *script) does(job string, step, source *common.Step) {
 	case 8:
 		step.Join, step.AllowFailure = true, false
 	case 0:
-		step.Job = pick(s, "a", "b")
+		step.Job, step.Retry = pick(s, "a", "b"), s.retry()
 	case 1:
 		if step.Job = "n"; job == "n" {
 			step.Job = "a"
 		}
+		step.Retry = s.retry()
 	case 2:
-		step.Approval = &common.Approval{Text: "On?", Timeout: pick[common.Duration](s, "6s", "19s")}
+		step.Approval = &common.Approval{Text: "On?", Timeout: pick[common.Duration](s, "6s", "19s"),
+			OnTimeout: pick(s, "", common.TimeoutFails, common.TimeoutSkips)}
+		if s.random.IntN(3) == 0 { // it has to be given
+			step.Approval.Params = common.Params{"N": {Pattern: `\d+`}}
+		}
 	case 3, 4:
 		step.Command = "true"
 		step.ForEach = &common.ForEach{Items: []string{"p", "q", "r"}, MaxFailures: s.random.IntN(2),
@@ -222,14 +233,8 @@ func (s *script) disturbFlows(ctx context.Context) {
 		run := s.anyRun("")
 		s.act(func() { _ = m.store.Kill(ctx, modelActor, run, common.KillRequest{}) })
 	case anAnswer, 17, 18: // one approves, one rejects
-		if run, step := s.anyApproval(); run != "" {
-			for i, m := range s.masters[:1+s.random.IntN(2)] {
-				yes := (i == 0) == (s.random.IntN(2) == 0)
-				s.act(func() {
-					_ = m.store.Answer(ctx, modelActor, run, common.Answer{Step: step, Approve: yes},
-						func(*common.FlowWait) error { return nil })
-				})
-			}
+		if waits := s.world.keysNow(common.FlowWaitsPrefix); len(waits) > 0 {
+			s.answer(ctx, pick(s, waits...))
 		}
 	case aRetry, 20: // two users retry what has failed, or fails next
 		run, node := s.anyFailed()
@@ -306,15 +311,29 @@ func (s *script) anyFlowRun() string {
 	return ""
 }
 
-// anyApproval is one that waits, as flow run and step; empty where there is none.
-func (s *script) anyApproval() (run, step string) {
-	waits := s.world.keysNow(common.FlowWaitsPrefix)
-	if len(waits) == 0 {
-		return "", ""
-	}
-	id := runOfKey(pick(s, waits...))
+// answer lets one or two users answer an approval, at once or about when its time is over.
+func (s *script) answer(ctx context.Context, key string) {
+	id := runOfKey(key)
 	at := strings.LastIndex(id, ".")
-	return id[:at], id[at+1:]
+	run, step := id[:at], id[at+1:]
+	wait := decode[common.FlowWait](s.world.valueOf(key))
+	late := s.random.IntN(2) == 0 && wait.Deadline != nil
+	for i, m := range s.masters[:1+s.random.IntN(2)] {
+		answer := common.Answer{Step: step, Approve: (i == 0) == (s.random.IntN(2) == 0)}
+		if answer.Approve && len(wait.Params) > 0 { // one that is not valid is refused
+			answer.Params = map[string]string{"N": pick(s, "7", "11", "eleven")}
+		}
+		around := s.between(0, 4*time.Second) - 2*time.Second
+		s.act(func() {
+			if late {
+				time.Sleep(time.Until(*wait.Deadline) + around)
+			}
+			err := m.store.Answer(ctx, modelActor, run, answer, func(*common.FlowWait) error { return nil })
+			if err == nil && late {
+				s.world.count("approvals answered late")
+			}
+		})
+	}
 }
 
 // anyFailed is a node that has failed in a flow run that could start it again, as flow run and node; empty where
@@ -402,6 +421,17 @@ func (s *script) resumeFlowRuns(ctx context.Context) {
 			return err
 		})
 	}
+}
+
+// valueOf is the last value of a key.
+func (w *world) valueOf(key string) (value string) {
+	events, _ := w.since(0)
+	for _, e := range slices.Backward(events) {
+		if e.key == key && e.created != 0 {
+			return e.value
+		}
+	}
+	panic(key + " was never put")
 }
 
 // keysNow are those that etcd has under a prefix.

@@ -116,9 +116,11 @@ func (m mutation) often() []int {
 		return []int{aRunKill, aNodeKill}
 	case quietRecovery, recoveryKeeps:
 		return []int{aDeath}
-	case answersBlindly:
+	case answersBlindly, expiresBlindly:
 		return []int{anAnswer}
-	case startsGone:
+	case retriesEnding:
+		return []int{aRunKill, aLag}
+	case startsGone, retriesGone:
 		return []int{aRemoval}
 	case forcesAll:
 		return []int{aRunKill}

@@ -136,6 +136,7 @@ func run(ctx context.Context, w *world, jobs []string, skews []time.Duration,
 	for _, jobs := range s.ends() { // what is on its way is to arrive
 		s.drained(jobs)
 		s.everyOf(jobs, func(m *master, job string) error { return s.finish(ctx, m, job) })
+		s.ended(jobs)
 		time.Sleep(slack)
 	}
 	for _, b := range s.boxes {
@@ -165,6 +166,24 @@ func (s *script) drained(jobs []string) {
 	}
 	for range 240 {
 		if !slices.ContainsFunc(jobs, waits) {
+			return
+		}
+		time.Sleep(5 * time.Second)
+	}
+}
+
+// ended waits until the flow runs of jobs have ended, with the further attempts that follow them.
+func (s *script) ended(jobs []string) {
+	goesOn := func(job string) bool {
+		if len(s.world.keysNow(common.FlowRunsPrefix+job+"/")) > 0 {
+			return true
+		}
+		return slices.ContainsFunc(s.world.keysNow(common.TriggersPrefix+job+"/"), func(key string) bool {
+			return decode[rawAsked](s.world.valueOf(key)).isRetry()
+		})
+	}
+	for range 60 {
+		if s.world.flows == nil || !slices.ContainsFunc(jobs, goesOn) {
 			return
 		}
 		time.Sleep(5 * time.Second)
