@@ -93,6 +93,21 @@ func (a *api) runs(ctx context.Context, from, to time.Time) ([]check.Run, error)
 	return pages[check.Run](ctx, a, "/api/v1/runs", query)
 }
 
+// node is a node of a flow run.
+type node struct {
+	Node, Run, Status string
+	Kept              bool
+	Accepted          *struct{}
+	Outputs           map[string]string
+}
+
+// nodes returns those of a flow run that has few.
+func (a *api) nodes(ctx context.Context, run string) ([]node, error) {
+	var list struct{ Items []node }
+	err := a.get(ctx, "/api/v1/runs/"+url.PathEscape(run)+"/nodes", &list)
+	return list.Items, err
+}
+
 func (a *api) fires(ctx context.Context, from, to time.Time) ([]check.Fire, error) {
 	return pages[check.Fire](ctx, a, "/api/v1/fires", window(from, to))
 }

@@ -74,6 +74,9 @@ func (t *trial) collect(ctx context.Context, h *check.History) (err error) {
 	if late != nil {
 		return fmt.Errorf("list runs: %w", late)
 	}
+	if err := t.addNodes(ctx, runs); err != nil {
+		return fmt.Errorf("list nodes: %w", err)
+	}
 	for _, r := range runs {
 		if r.Flow != nil {
 			h.Nodes = append(h.Nodes, r)
@@ -85,4 +88,31 @@ func (t *trial) collect(ctx context.Context, h *check.History) (err error) {
 		return fmt.Errorf("list fires: %w", late)
 	}
 	return errors.Join(err, late)
+}
+
+// addNodes adds what only the lists of nodes have: the failures that were accepted, and the parameters of approvals.
+func (t *trial) addNodes(ctx context.Context, runs []check.Run) error {
+	byID := map[string]*check.Run{}
+	for i := range runs {
+		byID[runs[i].ID] = &runs[i]
+	}
+	for i := range runs {
+		r := &runs[i]
+		if r.Attempt == 0 || r.Gap != nil || r.Job != flowAgain && r.Job != flowFills {
+			continue
+		}
+		nodes, err := t.nodes(ctx, r.ID)
+		if err != nil {
+			return err
+		}
+		for _, n := range nodes {
+			if n.Accepted != nil && !n.Kept {
+				r.Accepted = append(r.Accepted, n.Node)
+			}
+			if run := byID[n.Run]; run != nil {
+				run.Outputs = n.Outputs
+			}
+		}
+	}
+	return nil
 }

@@ -9,7 +9,7 @@ import (
 )
 
 // flowSet returns flows of all shapes, and what their steps run: a chain with retries, a fan, a map, failures with
-// rules, one flow within another, and such that are ended, paused or answered, with clean-up steps.
+// rules, one flow within another, and such that are ended, paused, answered or re-run, with clean-up steps.
 func flowSet(helper, dir string, from, until time.Time) []planned {
 	command := func(shortest, longest int, more ...string) []string {
 		return append([]string{helper, "-file", filepath.Join(dir, "ledger"), "-ms", fmt.Sprint(shortest),
@@ -52,6 +52,12 @@ func flowSet(helper, dir string, from, until time.Time) []planned {
 		flowOf(flowAsks, 8, from, until, command, usual("create"),
 			with(usual("ask", "create"), func(s *check.Step) { s.Approval = true }), usual("work", "ask"),
 			finally("remove", "create")),
+		flowOf(flowFills, 7, from, until, command, usual("create"),
+			with(usual("fill", "create"), func(s *check.Step) { s.Approval, s.Skips, s.Param = true, true, "TICKET" }),
+			usual("use", "fill"), with(usual("end", "fill"), func(s *check.Step) { s.Rule = check.NoneFailed })),
+		flowOf(flowAgain, 3, from, until, command, usual("a"), usual(accepts, "a"),
+			with(usual("sub", "a"), func(s *check.Step) { s.Job = "flow-inner" }),
+			usual("next", accepts), usual("end", "sub", "next")),
 		flowOf(flowEnded, 6, from, until, command, usual("create"), usual("work", "create"),
 			with(usual("sub", "create"), func(s *check.Step) { s.Job = "flow-inner" }),
 			with(usual("end", "work", "sub"), func(s *check.Step) { s.Rule = check.AllDone }),
@@ -83,9 +89,14 @@ func plainOf(name string, every int, from, until time.Time, command func(int, in
 // Flows that an operator acts on.
 const (
 	flowAsks  = "flow-asks"  // has an approval
+	flowFills = "flow-fills" // has an approval with a parameter, which is skipped without an answer
+	flowAgain = "flow-again" // is re-run, or the failure of its step is accepted
 	flowEnded = "flow-ended" // is killed
 	flowHeld  = "flow-held"  // is paused, and resumed or killed
 )
+
+// accepts is the step of flowAgain whose failure is accepted.
+const accepts = "work"
 
 func finally(name string, after ...string) check.Step {
 	return check.Step{Name: name, After: after, Finally: true}
@@ -121,7 +132,14 @@ func flowOf(name string, every int, from, until time.Time, command func(int, int
 			body["finally"] = true
 		}
 		if s.Approval {
-			body["approval"] = map[string]any{"text": "Go on?", "timeout": "6s"}
+			approval := map[string]any{"text": "Go on?", "timeout": "6s"}
+			if s.Skips {
+				approval["onTimeout"] = "skip"
+			}
+			if s.Param != "" {
+				approval["params"] = map[string]any{s.Param: map[string]any{"pattern": `[0-9]+`}}
+			}
+			body["approval"] = approval
 		} else if s.Job != "" {
 			body["job"] = s.Job
 		} else {

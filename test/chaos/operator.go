@@ -2,9 +2,11 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"hash/fnv"
 	"net/http"
 	"net/url"
+	"slices"
 	"sync"
 	"time"
 
@@ -12,8 +14,8 @@ import (
 	"carillon/test/harness"
 )
 
-// operator acts on flow runs during a trial: it answers approvals, and kills, pauses and resumes flow runs. What it
-// does to a flow run follows from its id.
+// operator acts on flow runs during a trial: it answers approvals, kills, pauses, resumes and re-runs flow runs, and
+// accepts failures. What it does to a flow run follows from its id.
 type operator struct {
 	*trial
 	acted  map[string]bool      // answers and kills that were requested
@@ -39,9 +41,11 @@ func (t *trial) operate(ctx context.Context) {
 		o.answer(ctx)
 		o.end(ctx)
 		o.hold(ctx)
+		o.repeat(ctx)
 	}
-	t.figure("of flow runs, the operator approved %d, rejected %d, killed %d, paused %d and resumed %d",
-		o.counts["approve"], o.counts["reject"], o.counts["kill"], o.counts["pause"], o.counts["resume"])
+	t.figure("of flow runs, the operator approved %d, rejected %d, killed %d, paused %d, resumed %d and re-ran %d, "+
+		"and accepted %d failures", o.counts["approve"], o.counts["reject"], o.counts["kill"], o.counts["pause"],
+		o.counts["resume"], o.counts["rerun"]-o.counts["accept"], o.counts["accept"])
 }
 
 // lot draws a number below n for a flow run.
@@ -54,8 +58,14 @@ func lot(run string, n uint32) uint32 {
 // request makes a request for a flow run, and reports whether it was accepted. kind is that of its events, if it has
 // any.
 func (o *operator) request(ctx context.Context, run, verb string, kind check.Kind, body map[string]any) bool {
+	return o.requestOf(ctx, run, verb, check.Event{Kind: kind, Run: run}, body)
+}
+
+// requestOf is request, with the whole event.
+func (o *operator) requestOf(ctx context.Context, run, verb string, e check.Event, body map[string]any) bool {
+	kind := e.Kind
 	if kind != "" {
-		defer o.begin(check.Event{Kind: kind, Run: run})()
+		defer o.begin(e)()
 	}
 	body["note"] = "chaos"
 	if o.do(ctx, http.MethodPost, "/api/v1/runs/"+url.PathEscape(run)+"/"+verb, body, nil) != nil {
@@ -81,7 +91,12 @@ func (o *operator) answer(ctx context.Context) {
 		o.acted[a.Run] = true
 		switch lot(a.Run, 3) {
 		case 0:
-			o.request(ctx, a.Run, "approve", check.Approved, map[string]any{"step": a.Step})
+			body, e := map[string]any{"step": a.Step}, check.Event{Kind: check.Approved, Run: a.Run}
+			if a.Step == "fill" {
+				e.Text = fmt.Sprint(lot(a.Run, 1000))
+				body["params"] = map[string]any{"TICKET": e.Text}
+			}
+			o.requestOf(ctx, a.Run, "approve", e, body)
 		case 1:
 			o.request(ctx, a.Run, "reject", check.Rejected, map[string]any{"step": a.Step})
 		}
@@ -106,6 +121,59 @@ func (o *operator) end(ctx context.Context) {
 		if !o.acted[run] && lot(run, 3) > 0 {
 			o.acted[run] = o.request(ctx, run, "kill", check.RunKilled, map[string]any{})
 		}
+	}
+}
+
+// repeat re-runs what has failed of a third of the flow runs, and accepts the failure of a step of the others, of half
+// of them before the flow run has ended.
+func (o *operator) repeat(ctx context.Context) {
+	if !time.Now().Before(o.until) {
+		return // all is to come to rest
+	}
+	for _, run := range o.running(ctx, flowAgain) {
+		if !o.acted[run] && lot(run, 3) == 2 && o.failed(ctx, run) {
+			o.acted[run] = true
+			o.accept(ctx, run)
+		}
+	}
+	var list struct {
+		Items []struct {
+			ID      string
+			Attempt int
+		}
+	}
+	if o.get(ctx, "/api/v1/runs?status=failed&job="+flowAgain, &list) != nil {
+		return
+	}
+	for _, r := range list.Items {
+		if o.acted[r.ID] || r.Attempt > 2 {
+			continue
+		}
+		switch lot(r.ID, 3) {
+		case 0:
+			o.acted[r.ID] = true
+			o.request(ctx, r.ID, "rerun", check.RunAgain, map[string]any{})
+		case 1:
+			o.acted[r.ID] = true
+			if o.failed(ctx, r.ID) {
+				o.accept(ctx, r.ID)
+			}
+		}
+	}
+}
+
+// failed reports whether the step of a flow run has failed whose failure can be accepted.
+func (o *operator) failed(ctx context.Context, run string) bool {
+	nodes, err := o.nodes(ctx, run)
+	return err == nil && slices.ContainsFunc(nodes, func(n node) bool {
+		return n.Node == accepts && (n.Status == "failed" || n.Status == "lost")
+	})
+}
+
+func (o *operator) accept(ctx context.Context, run string) {
+	if o.requestOf(ctx, run, "rerun", check.Event{Kind: check.FailAccepted, Run: run, Text: accepts},
+		map[string]any{"accept": []string{accepts}}) {
+		o.counts["accept"]++
 	}
 }
 

@@ -231,7 +231,10 @@ func (j *judge) follow(fires map[string]*account) {
 				next = a.attempts[i+1]
 			}
 			wanted := ""
+			j.repeated(r, next != nil)
 			switch {
+			case next != nil && (j.asked(RunAgain, r.ID) != nil || j.asked(FailAccepted, r.ID) != nil):
+				wanted = "rerun"
 			case r.Status == "lost" && a.job.OnLost == Rerun && r.Attempt < 3:
 				wanted = "rerun"
 			case (r.Status == "failed" || r.Status == "timed_out") && r.Attempt <= a.job.RetryMax:

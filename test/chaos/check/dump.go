@@ -26,6 +26,10 @@ type Run struct {
 	Orphaned        *LateEnd   `json:"orphaned"`
 	Flow            *NodeRef   `json:"flow"`
 	Parents         []Parent   `json:"parents"`
+
+	// Of its nodes, which the harness adds: lists of runs leave them out.
+	Outputs  map[string]string `json:"outputs"`
+	Accepted []string          `json:"accepted"` // nodes whose failures count as successes since it began
 }
 
 // Parent is a run whose success a fire after other jobs has consumed.

@@ -26,6 +26,8 @@ type Step struct {
 	RetryMax int      `json:"retryMax,omitempty"` // further attempts of a command that failed
 	Job      string   `json:"job,omitempty"`      // the job or flow that it runs; empty if it runs a command
 	Approval bool     `json:"approval,omitempty"` // it waits for an operator, and has a timeout
+	Skips    bool     `json:"skips,omitempty"`    // an approval that is skipped without an answer
+	Param    string   `json:"param,omitempty"`    // the parameter of an approval
 	Finally  bool     `json:"finally,omitempty"`  // a clean-up step
 }
 
@@ -56,6 +58,9 @@ type flowRun struct {
 	*Run
 	flow  *Flow
 	nodes map[string][]*Run // by node; sorted by attempt
+
+	judged  bool
+	classes map[string]class // of its steps, once it is judged; nil if it did not begin
 }
 
 // flows compares the runs of nodes with the lines of their commands, and the end of each step with what follows from
@@ -92,7 +97,7 @@ func (j *judge) flows() {
 	}
 	for _, r := range byRun {
 		j.report.FlowRuns++
-		j.flowRun(r)
+		j.flowRun(r, byRun)
 	}
 }
 
@@ -106,8 +111,16 @@ func (j *judge) flow(name string) *Flow {
 	return nil
 }
 
-// flowRun checks one flow run.
-func (j *judge) flowRun(r *flowRun) {
+// flowRun checks one flow run, after the one that it goes on from.
+func (j *judge) flowRun(r *flowRun, byRun map[string]*flowRun) {
+	if r.judged {
+		return
+	}
+	r.judged = true
+	before := r.before(byRun)
+	if before != nil {
+		j.flowRun(before, byRun)
+	}
 	if open(r.Status) {
 		j.broken(Open, r.Job, r.ID, "still %s", r.Status)
 		return
@@ -116,9 +129,21 @@ func (j *judge) flowRun(r *flowRun) {
 		return
 	}
 	classes, started, left := map[string]class{}, map[string]bool{}, len(r.nodes)
+	r.classes = classes
+	kept := j.keptOf(r, before)
 	want := "succeeded"
 	for i := range r.flow.Steps {
 		s := &r.flow.Steps[i]
+		if was, isKept := kept[s.Name]; isKept {
+			if classes[s.Name] = was; was == bad {
+				want = "failed"
+			}
+			if r.nodes[s.Name] != nil {
+				j.broken(Flows, r.Job, r.ID+"/"+s.Name, "has an entry, and was kept from %s", before.ID)
+				left--
+			}
+			continue
+		}
 		reason := s.expected(classes)
 		if s.Finally {
 			reason = s.cleans(started)
@@ -143,7 +168,12 @@ func (j *judge) flowRun(r *flowRun) {
 			}
 			started[s.Name] = started[s.Name] || reason == ""
 		}
+		if j.isAccepted(r, s.Name) {
+			failures = 0
+		}
 		switch {
+		case s.Skips && reason == "" && r.last(s.Name).Status == "skipped":
+			classes[s.Name] = passed
 		case reason == "upstream_failed", reason == flowStopped, reason == "" && failures > 0 && !s.Allow:
 			classes[s.Name], want = bad, "failed"
 		case reason != "":
@@ -155,6 +185,79 @@ func (j *judge) flowRun(r *flowRun) {
 	}
 	if !r.early() && r.Status != want {
 		j.broken(Flows, r.Job, r.ID, "%s, and its steps make it %s", r.Status, want)
+	}
+}
+
+// before returns the flow run of which this one keeps what has succeeded: the attempt before it, or what its step was
+// in that attempt of the flow run around it; nil if there is none.
+func (r *flowRun) before(byRun map[string]*flowRun) *flowRun {
+	if _, _, attempt := splitRun(r.ID); attempt > 1 {
+		return byRun[fmt.Sprintf("%s.%d", r.Fire, attempt-1)]
+	}
+	if r.Flow == nil || byRun[r.Flow.Run] == nil {
+		return nil
+	}
+	around := byRun[r.Flow.Run].before(byRun)
+	if around == nil || around.nodes[r.Flow.Node] == nil {
+		return nil
+	}
+	return byRun[around.last(r.Flow.Node).ID]
+}
+
+// last returns the last entry of a node that has one.
+func (r *flowRun) last(node string) *Run {
+	if len(r.nodes[node]) == 0 {
+		return &Run{}
+	}
+	return slices.MaxFunc(r.nodes[node], func(a, b *Run) int { return cmp.Compare(a.Attempt, b.Attempt) })
+}
+
+// keptOf returns the classes of the steps that a flow run keeps. With a failure that was accepted, what depends on it
+// runs; otherwise what has failed, and all that depends on it.
+func (j *judge) keptOf(r, before *flowRun) map[string]class {
+	if before == nil || before.classes == nil {
+		return nil
+	}
+	kept, runs := map[string]class{}, map[string]bool{}
+	accepted := j.asked(FailAccepted, before.ID)
+	for i := range r.flow.Steps {
+		s, was := &r.flow.Steps[i], before.classes[r.flow.Steps[i].Name]
+		follows := slices.ContainsFunc(s.After, func(parent string) bool { return runs[parent] })
+		switch {
+		case accepted != nil && accepted.Text == s.Name:
+			kept[s.Name], runs[s.Name] = good, true
+		case follows, accepted == nil && was == bad:
+			runs[s.Name] = true
+		default:
+			kept[s.Name] = was
+		}
+	}
+	return kept
+}
+
+// asked returns the request of a kind for a run; nil if there was none.
+func (j *judge) asked(kind Kind, run string) *Event {
+	at := slices.IndexFunc(j.Journal, func(e Event) bool { return e.Kind == kind && e.Run == run })
+	if at < 0 {
+		return nil
+	}
+	return &j.Journal[at]
+}
+
+// isAccepted reports whether the failure of a step was accepted before its flow run ended.
+func (j *judge) isAccepted(r *flowRun, step string) bool {
+	is := slices.Contains(r.Accepted, step)
+	if e := j.asked(FailAccepted, r.ID); is && (e == nil || e.Text != step) {
+		j.broken(Flows, r.Job, r.ID+"/"+step, "was accepted, and the operator did not accept it")
+	}
+	return is
+}
+
+// repeated compares the attempts of a flow run that a user re-runs with the requests for them.
+func (j *judge) repeated(r *Run, next bool) {
+	again := j.accepted(RunAgain, r.ID) || j.accepted(FailAccepted, r.ID) && len(r.Accepted) == 0
+	if again && !next {
+		j.broken(Follow, r.Job, r.ID, "a re-run or an acceptance was requested and accepted, and nothing shows it")
 	}
 }
 
@@ -282,7 +385,7 @@ func (j *judge) nodeOutcome(r *flowRun, s *Step, run *Run) {
 	case run.Status == "killed" && (s.Finally || !r.early()):
 		j.broken(Outcome, run.Job, run.ID, "killed, and nothing ended it before its time")
 	case s.Approval:
-		j.answered(r, run)
+		j.answered(r, s, run)
 	case j.flow(s.Job) != nil: // which is checked by itself
 	case run.Status == "succeeded" && (!ended || c.end.A != 0), run.Status == "failed" && ended && c.end.A == 0:
 		j.broken(Outcome, run.Job, run.ID, "%s, and the lines of its command differ", run.Status)
@@ -292,9 +395,15 @@ func (j *judge) nodeOutcome(r *flowRun, s *Step, run *Run) {
 }
 
 // answered compares the end of an approval with what the operator answered.
-func (j *judge) answered(r *flowRun, run *Run) {
-	asked := func(kind Kind) bool {
-		return slices.ContainsFunc(j.Journal, func(e Event) bool { return e.Kind == kind && e.Run == r.ID })
+func (j *judge) answered(r *flowRun, s *Step, run *Run) {
+	asked := func(kind Kind) bool { return j.asked(kind, r.ID) != nil }
+	if e := j.asked(Approved, r.ID); s.Param != "" && run.Status == "succeeded" && e != nil &&
+		run.Outputs[s.Param] != e.Text {
+		j.broken(Outcome, run.Job, run.ID, "has the parameter %q, and the operator gave %q", run.Outputs[s.Param],
+			e.Text)
+	}
+	if late := run.Status == "timed_out" || run.Status == "skipped"; late && s.Skips != (run.Status == "skipped") {
+		j.broken(Outcome, run.Job, run.ID, "%s without an answer, and is to be skipped: %t", run.Status, s.Skips)
 	}
 	switch approved, rejected := j.accepted(Approved, r.ID), j.accepted(Rejected, r.ID); {
 	case run.Status == "succeeded" && !asked(Approved), run.Status == "failed" && !asked(Rejected):

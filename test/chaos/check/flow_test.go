@@ -198,3 +198,113 @@ func TestFlows_EndedEarly_BrokenPromisesAreReported(t *testing.T) {
 		}
 	}
 }
+
+// againWorld is a flow run whose steps a, c and d succeeded and whose step b failed, and its re-run, in which b
+// succeeded; c depends on b. With an acceptance c ran, and b did not.
+func againWorld(accept bool) *History {
+	h := &History{
+		Flows: []Flow{{Name: "f", Steps: []Step{{Name: "a"}, {Name: "b", After: []string{"a"}},
+			{Name: "c", After: []string{"b"}}}}},
+		Jobs: []Job{{Name: "f", UID: "u", Overlap: Allow, OnLost: Rerun, Silent: true}},
+		Runs: []Run{{ID: "u.t1.1", Job: "f", JobUID: "u", Fire: "u.t1", Attempt: 1, Status: "failed"},
+			{ID: "u.t1.2", Job: "f", JobUID: "u", Fire: "u.t1", Attempt: 2, Status: "succeeded", Cause: "rerun"}},
+		Journal: []Event{{Kind: RunAgain, Run: "u.t1.1"}, {Kind: Accepted, Run: "u.t1.1", Text: string(RunAgain)}},
+	}
+	if accept {
+		h.Journal = []Event{{Kind: FailAccepted, Run: "u.t1.1", Text: "b"},
+			{Kind: Accepted, Run: "u.t1.1", Text: string(FailAccepted)}}
+	}
+	h.ran("a", "na", 1, 1, 0)
+	h.ran("b", "nb", 1, 2, 1)
+	h.Nodes = append(h.Nodes, Run{ID: "u.nc.0", Job: "f:c", Fire: "u.nc", Status: "skipped",
+		Reason: &Reason{Code: "upstream_failed"}, Flow: &NodeRef{"u.t1.1", "c"}})
+	if !accept {
+		h.ran("b", "nb2", 1, 4, 0)
+		h.again()
+	}
+	h.ran("c", "nc2", 1, 5, 0)
+	h.again()
+	return h
+}
+
+// again makes the last node one of the re-run.
+func (h *History) again() {
+	h.Nodes[len(h.Nodes)-1].Flow = &NodeRef{"u.t1.2", h.Nodes[len(h.Nodes)-1].Flow.Node}
+}
+
+func TestFlows_RunAgain_BrokenPromisesAreReported(t *testing.T) {
+	for _, accept := range []bool{false, true} {
+		if r := Check(*againWorld(accept)); len(r.Violations) > 0 || r.FlowRuns != 2 {
+			t.Fatalf("the report of a correct re-run, with an acceptance: %t: %s", accept, &r)
+		}
+	}
+	for name, c := range map[string]struct {
+		accept bool
+		change func(*History)
+		want   Rule
+		text   string
+	}{
+		"what has succeeded ran again": {false, func(h *History) {
+			h.ran("a", "na2", 1, 3, 0)
+			h.again()
+		}, Flows, "was kept"},
+		"what was accepted ran again": {true, func(h *History) {
+			h.ran("b", "nb2", 1, 4, 0)
+			h.again()
+		}, Flows, "was kept"},
+		"an acceptance had no effect": {true, func(h *History) {
+			h.Runs[1].Status = "failed"
+		}, Flows, "make it succeeded"},
+		"what failed did not run again": {false, func(h *History) { h.without("b"); h.ran("b", "nb", 1, 2, 1) }, Flows,
+			"has no entry"},
+		"a re-run that was accepted": {false, func(h *History) {
+			h.Runs, h.Nodes = h.Runs[:1], h.Nodes[:3]
+		}, Follow, "nothing shows it"},
+		"a re-run that was not requested": {false, func(h *History) { h.Journal = nil }, Follow, "followed by a rerun"},
+		"an acceptance that was not requested": {false, func(h *History) {
+			h.Runs[0].Accepted = []string{"b"}
+		}, Flows, "did not accept it"},
+	} {
+		h := againWorld(c.accept)
+		c.change(h)
+		r := Check(*h)
+		if !slices.ContainsFunc(r.Violations, func(v Violation) bool {
+			return v.Rule == c.want && strings.Contains(v.Detail, c.text)
+		}) {
+			t.Errorf("%s: %s", name, &r)
+		}
+	}
+}
+
+func TestFlows_ApprovalWithAParameter_BrokenPromisesAreReported(t *testing.T) {
+	for name, c := range map[string]struct {
+		status, given string
+		skips         bool
+		text          string // empty: nothing is broken
+	}{
+		"approved":                        {"succeeded", "7", true, ""},
+		"approved with another value":     {"succeeded", "8", true, "the operator gave"},
+		"skipped":                         {"skipped", "", true, ""},
+		"timed out, and is to be skipped": {"timed_out", "", true, "to be skipped: true"},
+		"skipped, and is to fail":         {"skipped", "", false, "to be skipped: false"},
+	} {
+		h := &History{
+			Flows: []Flow{{Name: "f", Steps: []Step{{Name: "ask", Approval: true, Skips: c.skips, Param: "N"}}}},
+			Jobs:  []Job{{Name: "f", UID: "u", Overlap: Allow, OnLost: Rerun, Silent: true}},
+			Runs:  []Run{{ID: "u.t1.1", Job: "f", JobUID: "u", Fire: "u.t1", Attempt: 1, Status: "succeeded"}},
+			Nodes: []Run{{ID: "u.nask.1", Job: "f:ask", Fire: "u.nask", Attempt: 1, Status: c.status,
+				Outputs: map[string]string{"N": c.given}, Flow: &NodeRef{"u.t1.1", "ask"}}},
+		}
+		if c.status == "succeeded" {
+			h.Journal = []Event{{Kind: Approved, Run: "u.t1.1", Text: "7"},
+				{Kind: Accepted, Run: "u.t1.1", Text: string(Approved)}}
+		}
+		r := Check(*h)
+		found := slices.ContainsFunc(r.Violations, func(v Violation) bool {
+			return v.Rule == Outcome && strings.Contains(v.Detail, c.text)
+		})
+		if c.text == "" && len(r.Violations) > 0 || c.text != "" && !found {
+			t.Errorf("%s: %s", name, &r)
+		}
+	}
+}

@@ -39,8 +39,10 @@ const (
 	// spool or disk were too small: parts of the output of runs of this worker may be missing
 	OutputLimited Kind = "output_limited"
 	RunKilled     Kind = "run_killed"     // a kill request for a run: from, until it was answered
-	Approved      Kind = "approved"       // the approval of the flow run Run: from, until it was answered
+	Approved      Kind = "approved"       // the approval of the flow run Run, with Text: from, until it was answered
 	Rejected      Kind = "rejected"       // the rejection of it: from, until it was answered
+	RunAgain      Kind = "run_again"      // a re-run of what has failed in Run: from, until it was answered
+	FailAccepted  Kind = "fail_accepted"  // its step Text counts as a success: from, until it was answered
 	Accepted      Kind = "accepted"       // the request for Run that Text names, a kind, was accepted: at
 	CommandKilled Kind = "command_killed" // the command itself got SIGKILL: at
 	Seen          Kind = "seen"           // a process of Run was seen alive: at
