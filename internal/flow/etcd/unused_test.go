@@ -69,7 +69,8 @@ func TestPromised_BodiesOfNestedFlowRuns(t *testing.T) {
 	t.Parallel()
 	client := shared.Start(t)
 	base := func(uid string, more *common.Base) *common.Base {
-		return &common.Base{Run: "r", Nested: map[string]*common.Nested{"etl": {UID: uid, Digest: "d" + uid, Keep: more}}}
+		nested := &common.Nested{UID: uid, Digest: "d" + uid, Keep: more}
+		return &common.Base{Run: "r", Nested: map[string]*common.Nested{"etl": nested}}
 	}
 	putJSON(t, client, common.TriggerKey("outer", "t"), common.Trigger{ID: "t", Keep: base("u1", nil)})
 	putJSON(t, client, common.FlowRunKey("outer", "r.2"), common.Head{UID: "o", Base: base("u2", base("u3", nil))})

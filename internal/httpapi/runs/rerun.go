@@ -102,10 +102,13 @@ func (s *Resource) rerunOne(ctx context.Context, in *runRerunInput) (*rerunOutpu
 	if err := view.AllowRun(ctx, s.Jobs, access.Operator, &run); err != nil {
 		return nil, err
 	}
+	if run.Digest == "" && !run.Status.Terminal() { // also a flow run that has not begun
+		return nil, common.FireLive(run.Fire)
+	}
 	if err := asked.check(run.Digest != ""); err != nil {
 		return nil, err
 	}
-	if run.Digest != "" && !run.Status.Terminal() {
+	if !run.Status.Terminal() {
 		return s.retryNode(ctx, in, &run, &asked)
 	}
 	r, err := s.nextAttempt(ctx, &run, &asked)

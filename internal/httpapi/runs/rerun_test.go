@@ -167,6 +167,8 @@ func TestRerunFlow_Refusals(t *testing.T) {
 	refuses(t, h, "not_last_attempt", "u.f1.1", `{"dryRun":true}`)
 	h.RunList[3].Status = common.StatusRunning
 	refuses(t, h, "fire_live", "u.f1.1", `{"dryRun":true}`)
+	h.RunList[3].Status, h.RunList[3].Digest = common.StatusWaiting, "" // it has not begun
+	refuses(t, h, "fire_live", "u.f1.2", `{"scope":"failed","dryRun":true}`)
 	h.RunList = h.RunList[:3]
 	state := h.Jobs["etl"]
 	state.Flow = nil
