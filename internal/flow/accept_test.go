@@ -212,7 +212,7 @@ func TestReplan_Params(t *testing.T) {
 	}
 }
 
-// A parameter that is no longer declared is not one that a kept approval could be evaded with.
+// That a parameter is no longer declared does not count as a change which a kept approval forbids.
 func TestReplan_DroppedParams_BehindAKeptApproval(t *testing.T) {
 	ask := common.Step{Name: "ask", Approval: &common.Approval{Text: "Deploy?"}}
 	g := compiled(t, steps(ask, inline("deploy", "ask")))

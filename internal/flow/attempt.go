@@ -32,5 +32,25 @@ func (s *State) NextAttempt(status common.Status, now time.Time) (*common.Trigge
 	if len(plan.Run) == 0 { // its own outputs are at fault
 		return nil, nil
 	}
+	s.goOnAgain(plan)
 	return h.Next(now.Add(policy.Pause(attempts)), plan.Base), nil
+}
+
+// goOnAgain makes the failed nodes of a plan, which were to go on from earlier flow runs, go on from the same ones. What
+// they ran meanwhile is in the history, which no worker reads.
+func (s *State) goOnAgain(plan *Plan) {
+	if s.head.Base == nil {
+		return
+	}
+	for _, node := range plan.Failed {
+		if nested := s.head.Base.Nested[node.Was]; nested != nil {
+			if plan.Base.Nested == nil {
+				plan.Base.Nested = map[string]*common.Nested{}
+			}
+			plan.Base.Nested[node.Node] = nested
+		}
+	}
+	if plan.TooLarge() {
+		plan.Base.Nested = nil
+	}
 }

@@ -122,3 +122,23 @@ func TestNextAttempt_KeepsTheCause(t *testing.T) {
 		}
 	}
 }
+
+// A step that was to go on from an earlier flow run is to do so in the next attempt, whether or not it has started.
+func TestNextAttempt_StepThatWasToGoOn_DoesSo(t *testing.T) {
+	etl := common.Step{Name: "etl", Job: "inner"}
+	job := steps(inline("a"), etl)
+	job.Retry = &common.Retry{Max: 2}
+	nested := &common.Nested{UID: "inner", Digest: "i", Keep: &common.Base{Run: "i.1.1", Kept: common.Bits{}.With(0)}}
+	for name, ends := range map[string]map[string]string{
+		"it did not start": {"a": "exit:1", "etl": "skipped"},
+		"it failed again":  {"etl": "exit:1"},
+	} {
+		r := newRig(t, compiled(t, job), outcomes(ends))
+		r.run()
+		r.state.head.Base = &common.Base{Run: "u.1", Nested: map[string]*common.Nested{"etl": nested}}
+		next, err := r.state.NextAttempt(common.StatusFailed, time.Now())
+		if err != nil || next == nil || next.Keep.Nested["etl"] != nested {
+			t.Errorf("%s: %+v, %v", name, next, err)
+		}
+	}
+}

@@ -8,7 +8,7 @@ import (
 
 // keptItems returns which items of a map with failures are kept, and the earlier number of each item of the list now;
 // -1 for one that runs for the first time. They are matched by value, so that an item that was added to the list, or
-// has moved in it, does not run the others again. Without such items the map runs as a whole.
+// has moved in it, does not run the others again. Without kept items the map runs as a whole.
 func (p *planner) keptItems(i int32) (kept common.Bits, items []item) {
 	def := p.now.steps[i].def
 	was := p.outcome(def.Name)
@@ -18,11 +18,7 @@ func (p *planner) keptItems(i int32) (kept common.Bits, items []item) {
 		return nil, nil
 	}
 	done, before, now := p.lists(i, at)
-	kept, items = match(done, before, now)
-	if len(kept) == 0 {
-		return nil, nil
-	}
-	return kept, items
+	return match(done, before, now)
 }
 
 // match returns which items of a list are kept, and the earlier number of each.
@@ -54,8 +50,8 @@ func match(done common.Bits, before, now []string) (kept common.Bits, items []it
 // item is an item of a map.
 type item struct{ now, was int }
 
-// earlier returns the earlier numbers of the items that are kept.
-func earlier(items []item, kept common.Bits) (all []int) {
+// numbersBefore returns the earlier numbers of the items that are kept.
+func numbersBefore(items []item, kept common.Bits) (all []int) {
 	for _, one := range items {
 		if kept.Has(one.now) {
 			all = append(all, one.was)

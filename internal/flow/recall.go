@@ -53,7 +53,7 @@ func (s *State) collectedAgain(now *Graph, i, at int32, kept common.Bits) []stri
 	if slices.ContainsFunc(of, func(item int) bool { return !found.Has(item) }) {
 		return nil
 	}
-	values := s.collectedOf(at, earlier(items, kept))
+	values := s.collectedOf(at, numbersBefore(items, kept))
 	if len(values) != len(of) {
 		return nil
 	}

@@ -238,12 +238,13 @@ func outputsOf(def *common.Step) map[string]common.Output {
 func (p *planner) place(plan *Plan, i int) {
 	def := p.now.steps[i].def
 	if p.run[i] {
-		if kept, items := p.keptItems(int32(i)); len(kept) > 0 {
+		kept, items := p.keptItems(int32(i))
+		if len(kept) > 0 {
 			if plan.Base.Items == nil {
 				plan.Base.Items = map[string]common.Bits{}
 			}
 			plan.Base.Items[def.Name] = kept
-			if values := p.before.collectedOf(p.before.graph.index[def.Name], earlier(items, kept)); len(values) > 0 {
+			if values := p.before.collectedOf(p.before.graph.index[def.Name], numbersBefore(items, kept)); len(values) > 0 {
 				plan.Base.Collect(def.Name, values)
 			}
 			for _, one := range items {
@@ -262,6 +263,11 @@ func (p *planner) place(plan *Plan, i int) {
 		plan.Run = append(plan.Run, def.Name)
 		if def.ForEach == nil {
 			p.continues(plan, int32(i), def.Name, def.Name)
+		}
+		for _, one := range items { // all of them have failed
+			if one.was >= 0 {
+				p.continues(plan, int32(i), common.ItemNode(def.Name, one.now), common.ItemNode(def.Name, one.was))
+			}
 		}
 		return
 	}

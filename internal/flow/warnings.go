@@ -32,9 +32,14 @@ func (p *planner) inherit() {
 	}
 }
 
+// otherParams reports whether the request changes parameters.
+func (p *planner) otherParams() bool {
+	return p.scope.Params != nil && !maps.Equal(p.params, p.earlier)
+}
+
 // keepsApprovals rejects other parameters for steps after an approval that is kept: it was given for the earlier ones.
 func (p *planner) keepsApprovals() {
-	if p.scope.Params == nil || maps.Equal(p.params, p.earlier) {
+	if !p.otherParams() {
 		return
 	}
 	for i := range p.now.steps {
@@ -102,7 +107,7 @@ func (p *planner) warn(plan *Plan) {
 			Text: fmt.Sprintf("%s, which is accepted, did not report the output %s that is read", ref.step, ref.key),
 			Data: map[string]string{"step": ref.step, "output": ref.key}})
 	}
-	if p.scope.Params != nil && len(plan.Kept) > 0 {
+	if p.otherParams() && len(plan.Kept) > 0 {
 		plan.Warnings = append(plan.Warnings, common.Reason{Code: WarnOldParams,
 			Text: "the steps that are kept had the parameters of the earlier run"})
 	}

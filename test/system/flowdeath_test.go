@@ -12,6 +12,8 @@ import (
 	"testing"
 	"time"
 
+	clientv3 "go.etcd.io/etcd/client/v3"
+
 	"carillon/internal/common"
 	"carillon/test/harness"
 )
@@ -33,7 +35,9 @@ type deaths struct {
 	*fleet
 	t      *testing.T
 	random *rand.Rand
-	dead   string // the worker that was killed; empty if it was started again
+	// effects counts the requests: at every other one the master dies when the request has taken effect.
+	effects int
+	dead    string // the worker that was killed; empty if it was started again
 }
 
 func newDeaths(t *testing.T) *deaths {
@@ -91,16 +95,26 @@ func (d *deaths) dies(keeps, path string, body, out any, want ...int) {
 		remote := harness.API{Base: a.base, Token: a.token, Client: http.DefaultClient}
 		return remote.Ask(ctx, http.MethodPost, path, body, out, "Idempotency-Key", key)
 	}
+	took := d.effects%2 == 0
+	d.effects++
+	ctx, cancel := context.WithTimeout(d.t.Context(), patience)
+	defer cancel()
+	changes := d.client.Watch(clientv3.WithRequireLeader(ctx), common.ChangesPrefix, clientv3.WithPrefix(),
+		clientv3.WithFilterDelete(), clientv3.WithCreatedNotify())
+	<-changes // it has begun
 	first := make(chan string, 1)
 	go func() {
 		status, err := ask(doomed, nil)
 		first <- fmt.Sprint(status, " ", err)
 	}()
-	delay := time.Duration(d.random.Int64N(int64(20 * time.Millisecond)))
-	time.Sleep(delay) // any moment will do
+	if took {
+		<-changes // each request that takes effect is audited in the same transaction
+	} else {
+		time.Sleep(time.Duration(d.random.Int64N(int64(20 * time.Millisecond)))) // any moment will do
+	}
 	victim.Kill()
 	d.workers[keeper].Kill()
-	d.t.Logf("%s: the master was killed after %v, and answered %s", path, delay, <-first)
+	d.t.Logf("%s: the master was killed, after the effect: %t; it answered %s", path, took, <-first)
 	if status, err := ask(d.a, out); !slices.Contains(want, status) || status < 300 && err != nil {
 		d.t.Fatalf("POST %s: %d, %v; want one of %d", path, status, err, want)
 	}

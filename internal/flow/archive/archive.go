@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"sync"
 	"time"
 
 	"carillon/internal/flow"
@@ -22,13 +23,13 @@ const (
 type Bodies interface {
 	// Stored lists them.
 	Stored(ctx context.Context) ([]flow.Stored, error)
-	// Promised lists those with which nested flow runs are to go on.
-	Promised(ctx context.Context) (map[flow.Stored]bool, error)
+	// Promised returns which of some nested flow runs are to go on with.
+	Promised(ctx context.Context, some []flow.Stored) (map[flow.Stored]bool, error)
 	// Parts returns the parts of one.
 	Parts(ctx context.Context, uid, digest string) ([][]byte, error)
-	// Delete deletes one, unless it is in use, and reports whether it did. The name of the job may be empty if no job
-	// has the uid and the body is not readable.
-	Delete(ctx context.Context, job string, of flow.Stored) (done bool, err error)
+	// Delete deletes one, unless it is in use or keep reports that it is to be kept, and reports whether it did. The
+	// name of the job may be empty if no job has the uid and the body is not readable.
+	Delete(ctx context.Context, job string, of flow.Stored, keep func() (bool, error)) (done bool, err error)
 }
 
 // Definitions are those in the log store.
@@ -165,7 +166,7 @@ func (a *Archivist) read(ctx context.Context, of flow.Stored) ([][]byte, error) 
 // clean deletes bodies that have been unused for a while.
 func (a *Archivist) clean(ctx context.Context, all []flow.Stored) error {
 	now, deleted := time.Now(), 0
-	var promised map[flow.Stored]bool
+	promised := sync.OnceValues(func() (map[flow.Stored]bool, error) { return a.cfg.Bodies.Promised(ctx, all) })
 	for _, of := range all {
 		b := a.known[of]
 		job, digest, exists := a.cfg.Jobs.Flow(of.UID)
@@ -177,15 +178,6 @@ func (a *Archivist) clean(ctx context.Context, all []flow.Stored) error {
 			b.idle = now
 		}
 		if now.Sub(b.idle) < unused || deleted == mostDeleted {
-			continue
-		}
-		if promised == nil {
-			var err error
-			if promised, err = a.cfg.Bodies.Promised(ctx); err != nil {
-				return err
-			}
-		}
-		if promised[of] {
 			continue
 		}
 		readable := b.archived
@@ -202,7 +194,10 @@ func (a *Archivist) clean(ctx context.Context, all []flow.Stored) error {
 		if !exists {
 			job = b.job
 		}
-		done, err := a.cfg.Bodies.Delete(ctx, job, of)
+		done, err := a.cfg.Bodies.Delete(ctx, job, of, func() (bool, error) {
+			named, err := promised()
+			return named[of], err
+		})
 		if err != nil {
 			return err
 		}

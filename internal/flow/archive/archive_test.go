@@ -40,7 +40,7 @@ func (l *library) Stored(context.Context) ([]flow.Stored, error) {
 	}), l.fault
 }
 
-func (l *library) Promised(context.Context) (map[flow.Stored]bool, error) {
+func (l *library) Promised(context.Context, []flow.Stored) (map[flow.Stored]bool, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return maps.Clone(l.promised), nil
@@ -52,7 +52,10 @@ func (l *library) Parts(_ context.Context, uid, digest string) ([][]byte, error)
 	return l.bodies[flow.Stored{UID: uid, Digest: digest}], nil
 }
 
-func (l *library) Delete(_ context.Context, job string, of flow.Stored) (bool, error) {
+func (l *library) Delete(_ context.Context, job string, of flow.Stored, keep func() (bool, error)) (bool, error) {
+	if kept, err := keep(); err != nil || kept {
+		return false, err
+	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.asked = append(l.asked, job)

@@ -30,52 +30,36 @@ func (b *Bodies) Stored(ctx context.Context) (all []flow.Stored, err error) {
 	return all, err
 }
 
-// Promised lists the bodies with which nested flow runs are to go on: triggers and live flow runs hold them for steps
-// that have not started.
-func (b *Bodies) Promised(ctx context.Context) (all map[flow.Stored]bool, err error) {
-	all = map[flow.Stored]bool{}
+// promisedPage is the number of values that Promised reads at once: each may have several hundred KiB.
+const promisedPage = 50
+
+// Promised returns which of some bodies nested flow runs are to go on with: triggers and live flow runs of other jobs
+// name them for steps that have not started. A name is found in whatever field it is, so that none is overlooked.
+func (b *Bodies) Promised(ctx context.Context, some []flow.Stored) (map[flow.Stored]bool, error) {
+	found := map[flow.Stored]bool{}
 	for _, prefix := range []string{common.TriggersPrefix, common.FlowRunsPrefix} {
 		if _, err := etcdkit.Each(ctx, b.client, prefix, func(kv *mvccpb.KeyValue) error {
 			if !bytes.Contains(kv.Value, []byte(`"nested":{`)) {
 				return nil
 			}
-			base, err := baseOf(prefix, kv.Value)
-			if err != nil {
-				return nil //nolint:nilerr // one that is damaged ends otherwise
+			for _, of := range some {
+				if names([]*mvccpb.KeyValue{kv}, of) {
+					found[of] = true
+				}
 			}
-			promised(base, all)
 			return nil
-		}); err != nil {
+		}, clientv3.WithLimit(promisedPage)); err != nil {
 			return nil, err
 		}
 	}
-	return all, nil
+	return found, nil
 }
 
-// baseOf returns what the flow run of a trigger, or of a head, keeps.
-func baseOf(prefix string, value []byte) (*common.Base, error) {
-	if prefix == common.TriggersPrefix {
-		trigger, err := common.Decode[common.Trigger](value)
-		return trigger.Keep, err
-	}
-	head, err := common.Decode[common.Head](value)
-	return head.Base, err
-}
-
-// promised adds the bodies of the nested flow runs of a base, at any depth.
-func promised(base *common.Base, all map[flow.Stored]bool) {
-	if base == nil {
-		return
-	}
-	for _, n := range base.Nested {
-		all[flow.Stored{UID: n.UID, Digest: n.Digest}] = true
-		promised(n.Keep, all)
-	}
-}
-
-// Delete deletes a body, unless the job, one of its flow runs or one of its triggers names it. The name of the job may
-// be empty if no job has the uid and the body is not readable. It reports whether the body was deleted.
-func (b *Bodies) Delete(ctx context.Context, job string, of flow.Stored) (done bool, err error) {
+// Delete deletes a body, unless the job, one of its flow runs or one of its triggers names it, or keep reports that it
+// is needed otherwise. The name of the job may be empty if no job has the uid and the body is not readable. It reports
+// whether the body was deleted.
+func (b *Bodies) Delete(ctx context.Context, job string, of flow.Stored, keep func() (bool, error)) (done bool,
+	err error) {
 	parts := common.FlowPartsOf(of.UID, of.Digest)
 	reads := []clientv3.Op{clientv3.OpGet(parts, clientv3.WithPrefix(), clientv3.WithCountOnly())}
 	if job != "" {
@@ -91,6 +75,9 @@ func (b *Bodies) Delete(ctx context.Context, job string, of flow.Stored) (done b
 		if r.More || names(r.Kvs, of) {
 			return false, nil
 		}
+	}
+	if kept, err := keep(); err != nil || kept {
+		return false, err
 	}
 	store := &etcdkit.Store{Client: b.client}
 	t, revision := store.Txn(), results[0].Header.Revision

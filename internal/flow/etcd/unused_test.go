@@ -32,7 +32,7 @@ func TestDelete_BodyThatIsNamed_Stays(t *testing.T) {
 		common.TriggerKey("f", "t"):        common.Trigger{ID: "t", Flow: node},
 	} {
 		put(key, value)
-		if done, err := bodies.Delete(t.Context(), "f", of); err != nil || done {
+		if done, err := bodies.Delete(t.Context(), "f", of, unneeded); err != nil || done {
 			t.Errorf("%s names it: %v, %v", key, done, err)
 		}
 		if _, err := client.Delete(t.Context(), key); err != nil {
@@ -41,14 +41,15 @@ func TestDelete_BodyThatIsNamed_Stays(t *testing.T) {
 	}
 	put(common.JobKey("f"), common.StoredJob{UID: "uid2", Flow: &common.FlowRef{Digest: digest}}) // created again
 	put(common.FlowRunKey("f", "uid1.2.1"), common.Head{UID: "uid1", Digest: other})
-	if done, err := bodies.Delete(t.Context(), "f", of); err != nil || !done {
+	if done, err := bodies.Delete(t.Context(), "f", of, unneeded); err != nil || !done {
 		t.Errorf("nothing names it: %v, %v", done, err)
 	}
 	left := []flow.Stored{{UID: "uid1", Digest: other}}
 	if got, err := bodies.Stored(t.Context()); err != nil || !slices.Equal(got, left) {
 		t.Errorf("left are %v, %v", got, err)
 	}
-	if done, err := bodies.Delete(t.Context(), "", flow.Stored{UID: "uid1", Digest: other}); err != nil || !done {
+	last := flow.Stored{UID: "uid1", Digest: other}
+	if done, err := bodies.Delete(t.Context(), "", last, unneeded); err != nil || !done {
 		t.Errorf("of no job: %v, %v", done, err)
 	}
 }
@@ -75,13 +76,16 @@ func TestPromised_BodiesOfNestedFlowRuns(t *testing.T) {
 	putJSON(t, client, common.TriggerKey("outer", "t"), common.Trigger{ID: "t", Keep: base("u1", nil)})
 	putJSON(t, client, common.FlowRunKey("outer", "r.2"), common.Head{UID: "o", Base: base("u2", base("u3", nil))})
 	putJSON(t, client, common.FlowRunKey("outer", "r.3"), common.Head{UID: "o", Digest: "d4"})
-	got, err := NewBodies(client).Promised(t.Context())
-	want := map[flow.Stored]bool{{UID: "u1", Digest: "du1"}: true, {UID: "u2", Digest: "du2"}: true,
-		{UID: "u3", Digest: "du3"}: true}
-	if err != nil || !maps.Equal(got, want) {
-		t.Errorf("%v, %v; want %v", got, err, want)
+	u1, u2, u3 := flow.Stored{UID: "u1", Digest: "du1"}, flow.Stored{UID: "u2", Digest: "du2"},
+		flow.Stored{UID: "u3", Digest: "du3"}
+	got, err := NewBodies(client).Promised(t.Context(), []flow.Stored{u1, u2, u3, {UID: "o", Digest: "d4"}})
+	if err != nil || !maps.Equal(got, map[flow.Stored]bool{u1: true, u2: true, u3: true}) {
+		t.Errorf("%v, %v", got, err)
 	}
 }
+
+// unneeded reports that a body is not needed otherwise.
+func unneeded() (bool, error) { return false, nil }
 
 // saved is a client whose next transaction with writes comes after another one.
 type saved struct {
@@ -126,7 +130,7 @@ func TestDelete_BodyThatIsNamedMeanwhile_Stays(t *testing.T) {
 					t.Error(err)
 				}
 			}}
-			done, err := NewBodies(client).Delete(t.Context(), "f", flow.Stored{UID: "u", Digest: "d"})
+			done, err := NewBodies(client).Delete(t.Context(), "f", flow.Stored{UID: "u", Digest: "d"}, unneeded)
 			if err != nil || done {
 				t.Errorf("deleted: %v, %v", done, err)
 			}

@@ -121,11 +121,12 @@ func (r *reader) ended(ctx context.Context, id string) (*common.Run, *common.Sto
 	return &run, &job.StoredJob, nil
 }
 
-// goOn plans the re-run of what has failed in a flow run that a step ran; nil if nothing of it would be kept.
+// goOn plans the re-run of what has failed in a flow run that a step ran; nil if nothing of it would be kept, nor of the
+// flow runs that its steps ran.
 func (r *reader) goOn(ctx context.Context, run *common.Run, job *common.StoredJob) (*flow.Plan, error) {
 	plan, err := r.replan(ctx, run, flow.Scope{Kind: flow.ScopeFailed}, job.Flow.Digest, false)
 	switch code := common.CodeOf(err); {
-	case err == nil && (len(plan.Run) == 0 || !plan.Base.Keeps()):
+	case err == nil && (len(plan.Run) == 0 || !plan.Base.Keeps() && len(plan.Base.Nested) == 0):
 		return nil, nil
 	case err == nil || code != common.CodeConflict && code != common.CodeInvalid:
 		return plan, err

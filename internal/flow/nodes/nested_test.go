@@ -11,37 +11,52 @@ import (
 	"carillon/internal/flow/nodes"
 )
 
+// define adds a flow with the parameter DAY.
+func (c *cluster) define(t *testing.T, name, digest string, steps ...common.Step) {
+	t.Helper()
+	g, err := flow.Compile(&common.Job{Name: name, Steps: steps, Params: map[string]common.Param{"DAY": {}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.bodies[digest] = g
+	state := common.JobState{}
+	state.Name, state.UID, state.Flow = name, name, &common.FlowRef{Digest: digest, Needs: []string{"values"}}
+	c.jobs[name] = state
+}
+
+// fails adds a flow run that has failed, and that a node of another one has run, unless that is nil.
+func (c *cluster) fails(job, digest, fire string, of *common.FlowNode) {
+	c.runs = append(c.runs, common.Run{ID: fire + ".1", Fire: fire, Job: job, JobUID: job, Digest: digest, Attempt: 1,
+		Status: common.StatusFailed, ClaimedAt: &noon, PlannedAt: noon, Flow: of,
+		Params: map[string]string{"DAY": "monday"}})
+}
+
+// failsIn adds a flow run of inner with one step that succeeded and one that failed.
+func (c *cluster) failsIn(fire string, of *common.FlowNode) {
+	c.fails("inner", "i", fire, of)
+	for node, status := range map[string]common.Status{"x": common.StatusSucceeded, "y": common.StatusFailed} {
+		c.runs = append(c.runs, common.Run{ID: fire + "n" + node + ".1", Job: "inner:" + node, JobUID: "inner",
+			Attempt: 1, Status: status,
+			Flow: &common.FlowNode{Kind: common.KindFlow, Job: "inner", Run: fire + ".1", Node: node, Round: 1}})
+	}
+}
+
+// node names a node of the flow run of a job.
+func node(job, run, name string) *common.FlowNode {
+	return &common.FlowNode{Kind: common.KindFlow, Job: job, Run: run, Node: name, Round: 1}
+}
+
 // nest holds a flow run of outer, whose step runs the flow inner, which has failed in its second step.
 func nest(t *testing.T) *cluster {
 	t.Helper()
 	c := &cluster{bodies: map[string]*flow.Graph{}, jobs: map[string]common.JobState{}}
-	add := func(name, digest string, steps ...common.Step) {
-		g, err := flow.Compile(&common.Job{Name: name, Steps: steps, Params: map[string]common.Param{"DAY": {}}})
-		if err != nil {
-			t.Fatal(err)
-		}
-		c.bodies[digest] = g
-		state := common.JobState{}
-		state.Name, state.UID, state.Flow = name, name, &common.FlowRef{Digest: digest, Needs: []string{"values"}}
-		c.jobs[name] = state
-	}
-	add("inner", "i", common.Step{Name: "x", Command: "true"},
+	c.define(t, "inner", "i", common.Step{Name: "x", Command: "true"},
 		common.Step{Name: "y", Command: "true", After: []common.Edge{{Step: "x"}}})
-	add("outer", "o", common.Step{Name: "etl", Job: "inner", Params: map[string]string{"DAY": "monday"}},
+	c.define(t, "outer", "o", common.Step{Name: "etl", Job: "inner", Params: map[string]string{"DAY": "monday"}},
 		common.Step{Name: "z", Command: "true", After: []common.Edge{{Step: "etl"}}})
-	flowRun := func(job, digest, id string, of *common.FlowNode) {
-		c.runs = append(c.runs, common.Run{ID: id + ".1", Fire: id, Job: job, JobUID: job, Digest: digest, Attempt: 1,
-			Status: common.StatusFailed, ClaimedAt: &noon, PlannedAt: noon, Flow: of})
-	}
-	flowRun("outer", "o", "o.1", nil)
-	flowRun("inner", "i", "i.1", &common.FlowNode{Kind: common.KindFlow, Job: "outer", Run: "o.1.1", Node: "etl",
-		Round: 1})
-	c.runs[1].Params = map[string]string{"DAY": "monday"}
-	for node, status := range map[string]common.Status{"x": common.StatusSucceeded, "y": common.StatusFailed} {
-		c.runs = append(c.runs, common.Run{ID: "i.n" + node + ".1", Job: "inner:" + node, JobUID: "inner", Attempt: 1,
-			Status: status,
-			Flow:   &common.FlowNode{Kind: common.KindFlow, Job: "inner", Run: "i.1.1", Node: node, Round: 1}})
-	}
+	c.fails("outer", "o", "o.1", nil)
+	c.runs[0].Params = nil
+	c.failsIn("i.1", node("outer", "o.1.1", "etl"))
 	return c
 }
 
@@ -74,7 +89,42 @@ func TestReplan_FailedStepThatRanAFlow_GoesOnFromThere(t *testing.T) {
 	}
 }
 
-func TestReplan_FlowRunOfAStep_BeginsAnew(t *testing.T) {
+// A flow between that keeps nothing itself goes on too: what is kept is below it.
+func TestReplan_FlowOfASingleStep_GoesOnBelowIt(t *testing.T) {
+	c := nest(t)
+	monday := map[string]string{"DAY": "monday"}
+	c.define(t, "outer", "o", common.Step{Name: "etl", Job: "mid", Params: monday})
+	c.define(t, "mid", "m", common.Step{Name: "deep", Job: "inner", Params: monday})
+	c.runs = c.runs[:1]
+	c.fails("mid", "m", "m.1", node("outer", "o.1.1", "etl"))
+	c.failsIn("i.2", node("mid", "m.1.1", "deep"))
+	plan := replan(t, c, failed, false)
+	if fmt.Sprint(plan.Nested) != "[{etl m.1.1 1 0}]" {
+		t.Fatalf("%+v", plan.Nested)
+	}
+	if n := plan.Base.Nested["etl"].Keep.Nested["deep"]; n == nil || n.Keep.Run != "i.2.1" || !n.Keep.Kept.Has(0) {
+		t.Errorf("%+v", n)
+	}
+}
+
+// Each item of a map goes on from its flow run, also if none of them has succeeded.
+func TestReplan_AllItemsFailed_EachGoesOn(t *testing.T) {
+	c := nest(t)
+	c.define(t, "outer", "o", common.Step{Name: "etl", Job: "inner", Params: map[string]string{"DAY": "monday"},
+		ForEach: &common.ForEach{Items: []string{"eu", "us"}}})
+	c.runs = c.runs[:1]
+	for n, region := range []string{"eu", "us"} {
+		of := len(c.runs)
+		c.failsIn(fmt.Sprintf("i.%d", n+2), node("outer", "o.1.1", common.ItemNode("etl", n)))
+		c.runs[of].Params["ITEM"] = region
+	}
+	plan := replan(t, c, failed, false)
+	if fmt.Sprint(plan.Nested) != "[{etl@00000 i.2.1 1 1} {etl@00001 i.3.1 1 1}]" || fmt.Sprint(plan.Run) != "[etl]" {
+		t.Errorf("%+v, runs %v", plan.Nested, plan.Run)
+	}
+}
+
+func TestReplan_FlowRunOfAStep_StartsFromTheBeginning(t *testing.T) {
 	for name, c := range map[string]struct {
 		scope   flow.Scope
 		restart bool
