@@ -38,6 +38,15 @@ func Accept(all []Acceptance, node string, by *Acceptance) []Acceptance {
 	return append(all, Acceptance{Nodes: []string{node}, By: by.By, Note: by.Note, At: by.At})
 }
 
+// FlowNeeds returns the features of the workers that advance the flow run which the trigger begins, of a flow whose
+// present definition needs others.
+func (t *Trigger) FlowNeeds(ofDefinition []string) []string {
+	if t.Digest != "" && t.Needs != nil {
+		return t.Needs
+	}
+	return ofDefinition
+}
+
 // FlowNeeds returns the features of the workers that advance the flow run which a re-run with the base begins.
 func (b *Base) FlowNeeds(ofDefinition []string) []string {
 	needs := ofDefinition

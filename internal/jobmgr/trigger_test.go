@@ -310,6 +310,10 @@ func TestPendingRunsHaveAReason(t *testing.T) {
 			return noWorker
 		case "crowded":
 			return new(common.FlowsFull())
+		case "flow":
+			if slices.Contains(j.Flow.Needs, common.FeatureAccept) {
+				return noWorker
+			}
 		}
 		return nil
 	}
@@ -342,6 +346,11 @@ func TestPendingRunsHaveAReason(t *testing.T) {
 	add(crowded, common.Trigger{ID: "x", NotBefore: noon}, common.ReasonFlowsFull)
 	add(crowded, common.Trigger{ID: "y", NotBefore: noon, Flow: &common.FlowNode{Kind: common.KindFlow, Job: "outer",
 		Run: "u.1", Node: "a", UID: crowded.UID}}, common.ReasonStarting) // it is a step, and does not wait for that
+	flow := s.put(common.Job{Name: "flow", Overlap: common.OverlapAllow,
+		Steps: []common.Step{{Name: "a", Command: "true"}}})
+	add(flow, common.Trigger{ID: "x", NotBefore: noon, Digest: "d", Needs: []string{common.FeatureAccept}},
+		common.ReasonNoWorker) // a re-run, which needs more than the definition
+	add(flow, common.Trigger{ID: "y", NotBefore: noon}, common.ReasonStarting)
 	for name, placement := range map[string]common.Placement{
 		"narrow": {Selector: "zone=a"},
 		"pinned": {Workers: []string{"south"}},

@@ -41,7 +41,8 @@ func TestAction_Flow_WaitsForTheFeaturesOfAllKeepers(t *testing.T) {
 			t.Errorf("%s: %+v", name, got)
 		}
 		got := action(noon.Add(deadline + time.Minute))
-		if got.Expire != c.held || c.held && got.Reason.Code != common.ReasonNoWorker {
+		if got.Expire != c.held || c.held && (got.Reason.Code != common.ReasonNoWorker ||
+			got.Reason.Data["needs"] != common.FeatureValues) {
 			t.Errorf("%s, after its deadline: %+v", name, got)
 		}
 	}

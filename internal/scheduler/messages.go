@@ -107,10 +107,10 @@ func (f *Fire) FlowNeeds() []string {
 	switch {
 	case f.Flow == nil:
 		return nil
-	case f.Trigger != nil && f.Trigger.Digest != "" && f.Trigger.Needs != nil:
-		return f.Trigger.Needs
+	case f.Trigger == nil:
+		return f.Flow.Needs
 	}
-	return f.Flow.Needs
+	return f.Trigger.FlowNeeds(f.Flow.Needs)
 }
 
 // Bounded reports whether the fire waits while the live flow runs have too many nodes. A step that is a flow does not:

@@ -137,9 +137,7 @@ func (r *Ranking) expire(f *Fire, req *placement.Requirements, now, base time.Ti
 	if action.Reason.Code == common.ReasonStarting { // a worker was eligible, but did not claim it
 		switch {
 		case !r.agree(f):
-			needs := strings.Join(f.FlowNeeds(), ", ")
-			action.Reason = common.Reason{Code: common.ReasonNoWorker, Data: map[string]string{"needs": needs},
-				Text: "not all workers that keep flow runs have the feature " + needs + ", which the flow needs"}
+			action.Reason = *placement.Lacking(f.FlowNeeds(), r.candidates)
 		case f.PoolMissing:
 			action.Reason = common.PoolMissing(f.Terms.Pool)
 		case f.PoolFull:
@@ -176,13 +174,7 @@ func (r *Ranking) maintain(f *Fire, now time.Time) time.Duration {
 // agree reports whether all workers that keep flow runs know the features that those of the fire need: an older one
 // could advance them by other rules.
 func (r *Ranking) agree(f *Fire) bool {
-	needs := f.FlowNeeds()
-	if len(needs) == 0 {
-		return true
-	}
-	return !slices.ContainsFunc(r.candidates, func(c placement.Candidate) bool {
-		return slices.Contains(c.Features, common.FeatureFlows) && len(common.Lacking(needs, c.Features)) > 0
-	})
+	return placement.Lacking(f.FlowNeeds(), r.candidates) == nil
 }
 
 // fits reports whether the nodes of the flow run that a fire begins have room beside those of the live ones.

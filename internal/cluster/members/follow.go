@@ -75,7 +75,8 @@ func (m *Members) Sealing() bool {
 	return s.Generation > 0 && !slices.ContainsFunc(s.Masters, func(m Master) bool { return !m.Seals })
 }
 
-// Unplaced returns why no worker is eligible for a job, as far as is known; nil if one is.
+// Unplaced returns why no worker is eligible for a job, or why its flow runs must not begin, as far as is known; nil if
+// one may claim it.
 func (m *Members) Unplaced(job *common.StoredJob) *common.Reason {
 	s := m.Snapshot()
 	if s.Generation == 0 {
@@ -85,11 +86,15 @@ func (m *Members) Unplaced(job *common.StoredJob) *common.Reason {
 	if err != nil {
 		return nil
 	}
-	reason := placement.Why(&req, placement.Candidates(s.Members))
-	if reason.Code == common.ReasonStarting {
-		return nil
+	all := placement.Candidates(s.Members)
+	reason := placement.Why(&req, all)
+	switch {
+	case reason.Code != common.ReasonStarting:
+		return &reason
+	case job.Flow != nil:
+		return placement.Lacking(job.Flow.Needs, all)
 	}
-	return &reason
+	return nil
 }
 
 // Members follows the live workers, the operator's settings, and the live masters. Run owns the tables; its

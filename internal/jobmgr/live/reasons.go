@@ -73,6 +73,10 @@ func (r *Runs) pendingReason(ctx context.Context, t *common.Trigger, unresolved 
 			return reason
 		}
 	}
+	if t.Digest != "" && job.Flow != nil { // it begins by the definition of a re-run
+		of := *job.Flow
+		of.Needs, job.Flow = t.FlowNeeds(of.Needs), &of
+	}
 	why := r.cfg.Unplaced(&job.StoredJob)
 	if why != nil && why.Code == common.ReasonFlowsFull && t.Nested() { // it does not wait for that
 		why = nil
