@@ -201,6 +201,7 @@ func (s *stage) change(f func()) {
 func TestNodesFollow_PrintsNodesAsTheyChange(t *testing.T) {
 	t.Parallel()
 	s := following(t)
+	s.flows.nodes[1].Status, s.flows.nodes[1].Reason = common.StatusWaiting, common.Starting() // which is no news
 	events := make(chan string)
 	next, wait, _ := s.followed(events, "nodes", flowRunID, "--follow")
 	next("extract  running, on north")

@@ -196,7 +196,8 @@ func (f *nodesFollower) line(n *flowNode) (line string, news bool) {
 	if n.Attempt > 1 {
 		line += fmt.Sprintf(", attempt %d", n.Attempt)
 	}
-	if n.Status == "pending" || f.shown[n.Node] == line {
+	starting := n.Status == string(common.StatusWaiting) && n.Reason != nil && n.Reason.Code == common.ReasonStarting
+	if n.Status == "pending" || starting || f.shown[n.Node] == line { // it is about to begin
 		return "", false
 	}
 	f.shown[n.Node] = line
