@@ -248,7 +248,7 @@ func (f *fakes) Trigger(ctx context.Context, a common.Actor, r common.TriggerReq
 		if again := r.Again.Flow; again != nil {
 			digest, err := again.Definition.Digest(&j.StoredJob, &last)
 			if err == nil {
-				_, err = again.Keep(ctx, &last, digest)
+				_, t.Params, err = again.Keep(ctx, &last, digest)
 			}
 			if err != nil {
 				return common.Trigger{}, err

@@ -45,8 +45,8 @@ type FlowRerun struct {
 	Accept     []string // steps whose failures count as successes
 	Definition Definition
 	Restart    bool `json:",omitempty"` // flow runs of failed steps start from the beginning
-	// Keep returns the nodes that a re-run with a definition keeps.
-	Keep func(ctx context.Context, last *Run, digest string) (*Base, error) `json:"-"`
+	// Keep returns the nodes that a re-run with a definition keeps, and its parameters: those of the trigger.
+	Keep func(ctx context.Context, last *Run, digest string) (*Base, map[string]string, error) `json:"-"`
 }
 
 // Definition is with which definition of its steps a flow run is re-run.

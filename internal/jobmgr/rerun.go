@@ -8,7 +8,7 @@ import (
 	"carillon/internal/flow"
 )
 
-// flowAgain adds to the next attempt of a flow run what it keeps, and the definition by which that is numbered.
+// flowAgain adds to the next attempt of a flow run what it keeps, its parameters, and the definition of both.
 func (s *Store) flowAgain(ctx context.Context, t *etcdkit.Txn, r *common.TriggerRequest, was values, last *common.Run,
 	trigger *common.Trigger) error {
 	asked := r.Again.Flow
@@ -25,11 +25,10 @@ func (s *Store) flowAgain(ctx context.Context, t *etcdkit.Txn, r *common.Trigger
 	if trigger.Digest, err = asked.Definition.Digest(&state.StoredJob, last); err != nil {
 		return err
 	}
-	if trigger.Keep, err = asked.Keep(ctx, last, trigger.Digest); err != nil {
+	if trigger.Keep, trigger.Params, err = asked.Keep(ctx, last, trigger.Digest); err != nil {
 		return err
 	}
 	if trigger.Digest == state.Flow.Digest { // the transaction compares the job, which names it
-		trigger.Params, _ = state.Declared(r.Params, r.Inherited)
 		trigger.Needs = trigger.Keep.FlowNeeds(state.Flow.Needs)
 		return nil
 	}

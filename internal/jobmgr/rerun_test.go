@@ -3,6 +3,7 @@ package jobmgr_test
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"testing"
 	"time"
@@ -22,12 +23,15 @@ func (s *story) endedFlow(name string) (*past, common.JobState) {
 		PlannedAt: noon, Cause: common.CauseManual, Status: common.StatusFailed, Digest: job.Flow.Digest}}, job
 }
 
+// planned are the parameters of the plans of re-runs.
+var planned = map[string]string{"DAY": "5"}
+
 // flowRequest keeps the first step.
 func (p *past) flowRequest(definition common.Definition) common.TriggerRequest {
 	r := p.request(nil)
 	r.Again.Flow = &common.FlowRerun{Run: p.run.ID, Scope: "failed", Definition: definition,
-		Keep: func(_ context.Context, last *common.Run, _ string) (*common.Base, error) {
-			return &common.Base{Run: last.ID, Kept: common.Bits{1}}, nil
+		Keep: func(_ context.Context, last *common.Run, _ string) (*common.Base, map[string]string, error) {
+			return &common.Base{Run: last.ID, Kept: common.Bits{1}}, planned, nil
 		}}
 	return r
 }
@@ -88,9 +92,9 @@ func TestRerunFlow_SameDefinition_IsStoredAgain(t *testing.T) {
 	}
 	m := s.with(jobmgr.Config{Bodies: flowetcd.NewArchivedBodies(s.client, archived)}, nil)
 	r := p.flowRequest(common.DefinitionSame)
-	r.Params, r.Inherited = map[string]string{"OLD": "1"}, []string{"OLD"}
+	r.Params = map[string]string{"OLD": "1"}
 	trigger, err := m.Trigger(t.Context(), actor, r)
-	if err != nil || trigger.Params["OLD"] != "1" ||
+	if err != nil || !maps.Equal(trigger.Params, planned) ||
 		trigger.Digest != old.Flow.Digest || !slices.Equal(trigger.Needs, old.Flow.Needs) {
 		t.Fatalf("%+v, %v", trigger, err)
 	}
@@ -99,14 +103,14 @@ func TestRerunFlow_SameDefinition_IsStoredAgain(t *testing.T) {
 	}
 }
 
-func TestRerunFlow_CurrentDefinition_LeavesOutParametersThatAreGone(t *testing.T) {
+func TestRerunFlow_ParametersAreThoseOfThePlan(t *testing.T) {
 	t.Parallel()
 	s := newStory(t)
 	p, _ := s.endedFlow("a")
 	r := p.flowRequest(common.DefinitionCurrent)
 	r.Params, r.Inherited = map[string]string{"OLD": "1"}, []string{"OLD"}
 	trigger, err := s.store.Trigger(t.Context(), actor, r)
-	if err != nil || len(trigger.Params) > 0 {
+	if err != nil || !maps.Equal(trigger.Params, planned) {
 		t.Errorf("%+v, %v", trigger, err)
 	}
 }
@@ -374,9 +378,9 @@ func TestRerunFlow_WithAcceptance_NeedsWorkersThatRecordIt(t *testing.T) {
 	p, job := s.endedFlow("a")
 	r := p.flowRequest(common.DefinitionCurrent)
 	r.Again.Flow.Accept = []string{"load"}
-	r.Again.Flow.Keep = func(_ context.Context, last *common.Run, _ string) (*common.Base, error) {
+	r.Again.Flow.Keep = func(_ context.Context, last *common.Run, _ string) (*common.Base, map[string]string, error) {
 		return &common.Base{Run: last.ID, Kept: common.Bits{1},
-			Accepted: []common.Acceptance{{Nodes: []string{"load"}}}}, nil
+			Accepted: []common.Acceptance{{Nodes: []string{"load"}}}}, nil, nil
 	}
 	trigger, err := s.store.Trigger(t.Context(), actor, r)
 	if err != nil || !slices.Contains(trigger.Needs, common.FeatureAccept) ||

@@ -81,7 +81,7 @@ func (s *Store) newTrigger(actor common.Actor, r *common.TriggerRequest, was val
 			WithReason("daemon").WithHint("restart it with cronctl restart, or resume it if it is paused")
 	}
 	ofFlow, params := r.Again != nil && r.Again.Flow != nil, r.Params
-	if !ofFlow { // whose parameters are those of its definition
+	if !ofFlow { // whose parameters are those of what it keeps: see flowAgain
 		params, _ = state.Declared(r.Params, r.Inherited)
 	}
 	if faults := state.ParamFaults(params); len(faults) > 0 && !ofFlow {

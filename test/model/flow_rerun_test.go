@@ -83,15 +83,15 @@ func (s *script) rerunFlow(ctx context.Context, m *master, run common.Run, scope
 		time.Sleep(takes)
 		return last, err
 	}
-	keep := func(ctx context.Context, last *common.Run, digest string) (*common.Base, error) {
+	keep := func(ctx context.Context, last *common.Run, digest string) (*common.Base, map[string]string, error) {
 		plan, err := view.Replan(ctx, last, scope, digest, false)
 		if err == nil && len(plan.Run) == 0 {
 			err = common.Errorf(common.CodeConflict, "no node would run again")
 		}
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
-		return plan.Base, nil
+		return plan.Base, plan.Params, nil
 	}
 	if _, err := m.store.Trigger(ctx, modelActor, common.TriggerRequest{Job: run.Job, Params: run.Params,
 		Again: &common.AgainRequest{Fire: run.Fire, Last: last, Flow: &common.FlowRerun{Run: run.ID,

@@ -34,7 +34,7 @@ func (f *Fakes) Trigger(ctx context.Context, _ common.Actor, r common.TriggerReq
 		if again := r.Again.Flow; again != nil {
 			digest, err := again.Definition.Digest(&j.StoredJob, &last)
 			if err == nil {
-				_, err = again.Keep(ctx, &last, digest)
+				_, trigger.Params, err = again.Keep(ctx, &last, digest)
 			}
 			if err != nil {
 				return common.Trigger{}, err

@@ -262,18 +262,18 @@ func (s *Resource) rerunFlow(ctx context.Context, r *attempt, run *common.Run, a
 		Accept:     scope.Accept,
 		Definition: asked.Definition,
 		Restart:    asked.Nested == nestedRestart,
-		Keep: func(ctx context.Context, last *common.Run, digest string) (*common.Base, error) {
+		Keep: func(ctx context.Context, last *common.Run, digest string) (*common.Base, map[string]string, error) {
 			plan, err := s.Nodes.Replan(ctx, last, scope, digest, asked.Nested == nestedRestart)
 			if err != nil {
-				return nil, err
+				return nil, nil, err
 			}
 			if len(plan.Run) == 0 && !asked.DryRun {
-				return nil, common.Errorf(common.CodeConflict, "no node of flow run %q would run again", last.ID).
+				return nil, nil, common.Errorf(common.CodeConflict, "no node of flow run %q would run again", last.ID).
 					WithReason("nothing_to_run").WithHint("choose another scope")
 			}
 			r.plan = planOf(plan, digest)
 			r.plan.Accepted = scope.Accept
-			return plan.Base, nil
+			return plan.Base, plan.Params, nil
 		},
 	}
 }
@@ -300,7 +300,7 @@ func (s *Resource) preview(ctx context.Context, run *common.Run, r *attempt) (*r
 	if err != nil {
 		return nil, err
 	}
-	if _, err := r.Again.Flow.Keep(ctx, &last, digest); err != nil {
+	if _, _, err := r.Again.Flow.Keep(ctx, &last, digest); err != nil {
 		return nil, err
 	}
 	return &rerunOutput{Status: http.StatusOK, Body: RerunAccepted{Fire: run.Fire,

@@ -305,6 +305,11 @@ func TestRerun_Params(t *testing.T) {
 	if scope := h.Scopes[len(h.Scopes)-1]; scope.Params != nil {
 		t.Errorf("%+v", scope)
 	}
+	h.Plan.Params = map[string]string{"DAY": "7"}
+	_, params, err := h.Triggers[len(h.Triggers)-1].Again.Flow.Keep(t.Context(), &h.RunList[0], "new")
+	if err != nil || !maps.Equal(params, h.Plan.Params) {
+		t.Errorf("%v, %v; want those of the plan", params, err)
+	}
 }
 
 // The role is that in the flow's group, for both kinds.
