@@ -59,6 +59,7 @@ func (c *cli) showFires(done string) func(apiclient.FireResults, error) error {
 				failed = cmp.Or(failed, c.refused(item.Fire, &refusal, true))
 			} else if !c.structured() {
 				fmt.Fprintln(c.stdout, oneLine(done+" "+cmp.Or(value(item.Run), item.Fire)+" of "+value(item.Job)))
+				showNotes(c.stdout, item.Warnings)
 			}
 		}
 		return failed

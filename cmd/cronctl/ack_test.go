@@ -85,6 +85,21 @@ func TestRerun_RequestsTheNextAttemptOfEachFire(t *testing.T) {
 	}
 }
 
+func TestRerun_ParametersThatAreGone_AreNoted(t *testing.T) {
+	s := newStage(t)
+	id, other := s.failedRun(t, "hello"), s.failedRun(t, "parent")
+	s.runs[id].Params = map[string]string{"TABLE": "orders"}
+	const note = "note: TABLE is no longer a parameter of the job: its earlier value is not used\n"
+	r := s.run("rerun", other, id).want(t, exitConflict, "requested parent.f1.2 of parent")
+	if !strings.Contains(r.err, "no longer declares: TABLE") || !strings.Contains(r.err, "cronctl rerun "+id) ||
+		len(s.asked) != 1 {
+		t.Errorf("%s, %+v", r.err, s.asked)
+	}
+	s.run("rerun", id).want(t, exitOK, "requested hello.f1.2 of hello\n"+note)
+	delete(s.runs, "hello.f1.2")
+	s.run("rerun", id, "--param", "DAY=1").want(t, exitOK, "requested hello.f1.2\n"+note)
+}
+
 func TestGetJobs_FilteredByTheirRuns(t *testing.T) {
 	s := newStage(t)
 	s.failedRun(t, "broken")

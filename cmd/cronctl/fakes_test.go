@@ -226,6 +226,11 @@ func (f *fakes) Trigger(ctx context.Context, a common.Actor, r common.TriggerReq
 	if err != nil {
 		return common.Trigger{}, err
 	}
+	if _, dropped := j.Declared(r.Params, r.Inherited); r.Dropped != nil && (r.Again == nil || r.Again.Flow == nil) {
+		if err := r.Dropped(dropped); err != nil {
+			return common.Trigger{}, err
+		}
+	}
 	id := common.NewID()
 	t := common.Trigger{
 		ID:        id,

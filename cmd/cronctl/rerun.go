@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 
@@ -148,6 +149,7 @@ func (c *cli) rerunFlow(ctx context.Context, api *apiclient.API, runs []string, 
 		}
 	case waits:
 		fmt.Fprintln(c.stderr, oneLine("run "+done.Run))
+		showNotes(c.stderr, done.Warnings)
 	default:
 		c.showRerun(&done, part.dryRun)
 		return nil
@@ -197,9 +199,15 @@ func (c *cli) showRerun(done *apiclient.RerunAccepted, dryRun bool) {
 		if all := value(p.Accepted); len(all) > 0 {
 			c.showPart("accepts", all, len(all), nil)
 		}
-		for _, warning := range value(p.Warnings) {
-			fmt.Fprintln(c.stdout, oneLine("note: "+warning.Text))
-		}
+		showNotes(c.stdout, p.Warnings)
+	}
+	showNotes(c.stdout, done.Warnings)
+}
+
+// showNotes prints what may surprise about a re-run.
+func showNotes(w io.Writer, warnings *[]apiclient.Reason) {
+	for _, warning := range value(warnings) {
+		fmt.Fprintln(w, oneLine("note: "+warning.Text))
 	}
 }
 

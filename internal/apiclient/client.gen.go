@@ -4955,6 +4955,9 @@ type FireResult struct {
 
 	// Run For a re-run: the requested run.
 	Run *string `json:"run,omitempty"`
+
+	// Warnings For the re-run of one fire: parameters of its last attempt that its job no longer declares (params_dropped): their values are not used. Among several fires it is refused for this reason. Absent if the request is repeated with its key.
+	Warnings *[]Reason `json:"warnings,omitempty"`
 }
 
 // FireResultResult unknown: etcd did not respond, and the action may have been applied.
@@ -7377,6 +7380,9 @@ type RerunAccepted struct {
 
 	// Run Id of the requested run, or in a dry run the id that it would have: of the next attempt of the fire, or of the node that is started again in a live flow run. If its failure is accepted there: of the run that failed.
 	Run string `json:"run"`
+
+	// Warnings Of a run that is not one of a flow: what may surprise, such as parameters of the run before that the job no longer declares (params_dropped). For a flow run they are in the plan. Absent if the request is repeated with its key.
+	Warnings *[]Reason `json:"warnings,omitempty"`
 }
 
 // RerunPlan defines model for RerunPlan.

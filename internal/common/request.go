@@ -26,6 +26,9 @@ type TriggerRequest struct {
 	// Inherited are the names of parameters with the values of an earlier run. One that the job no longer declares is
 	// left out.
 	Inherited []string `json:"-"`
+	// Dropped, if set, is called with the names of those that are left out, in order; nil if there are none. Its error
+	// refuses the request. The re-run of a flow run does not call it: see FlowRerun.Keep.
+	Dropped func(names []string) error `json:"-"`
 }
 
 // AgainRequest names a fire that has ended.

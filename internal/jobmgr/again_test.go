@@ -2,6 +2,7 @@ package jobmgr_test
 
 import (
 	"context"
+	"fmt"
 	"maps"
 	"slices"
 	"testing"
@@ -205,8 +206,19 @@ func TestTriggerAgain_ParameterOfTheEarlierRunIsGone(t *testing.T) {
 	_, err := s.store.Trigger(t.Context(), actor, r)
 	wantCode(t, "the request sets it", err, common.CodeInvalid)
 	r.Inherited = []string{"OLD"}
+	var dropped [][]string
+	refusal := common.Errorf(common.CodeConflict, "it would run with other values")
+	r.Dropped = func(names []string) error {
+		if dropped = append(dropped, names); len(dropped) == 1 {
+			return refusal
+		}
+		return nil
+	}
+	_, err = s.store.Trigger(t.Context(), actor, r)
+	wantCode(t, "the caller does not want it", err, common.CodeConflict)
 	trigger, err := s.store.Trigger(t.Context(), actor, r)
-	if err != nil || !maps.Equal(trigger.Params, map[string]string{"DAY": "5"}) {
+	if err != nil || !maps.Equal(trigger.Params, map[string]string{"DAY": "5"}) ||
+		fmt.Sprint(dropped) != "[[OLD] [OLD]]" {
 		t.Errorf("%+v, %v", trigger, err)
 	}
 }

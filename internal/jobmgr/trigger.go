@@ -82,7 +82,13 @@ func (s *Store) newTrigger(actor common.Actor, r *common.TriggerRequest, was val
 	}
 	ofFlow, params := r.Again != nil && r.Again.Flow != nil, r.Params
 	if !ofFlow { // whose parameters are those of what it keeps: see flowAgain
-		params, _ = state.Declared(r.Params, r.Inherited)
+		var dropped []string
+		params, dropped = state.Declared(r.Params, r.Inherited)
+		if r.Dropped != nil {
+			if err := r.Dropped(dropped); err != nil {
+				return common.Trigger{}, err
+			}
+		}
 	}
 	if faults := state.ParamFaults(params); len(faults) > 0 && !ofFlow {
 		return common.Trigger{}, common.Invalid("the run cannot be requested", faults...)

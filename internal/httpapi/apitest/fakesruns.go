@@ -24,6 +24,11 @@ func (f *Fakes) Trigger(ctx context.Context, _ common.Actor, r common.TriggerReq
 		return common.Trigger{}, common.JobReplaced(r.Job)
 	}
 	r.Pre = common.Precondition{} // checked
+	if _, dropped := j.Declared(r.Params, r.Inherited); r.Dropped != nil && (r.Again == nil || r.Again.Flow == nil) {
+		if err := r.Dropped(dropped); err != nil {
+			return common.Trigger{}, err
+		}
+	}
 	trigger := common.Trigger{Job: r.Job, Group: j.Group, Fire: common.TriggeredFire(j.UID, common.NewID()), Attempt: 1}
 	if r.Again != nil {
 		last, err := r.Again.Last(ctx)

@@ -127,7 +127,7 @@ func TestRun_OnAWorker_WithParameters(t *testing.T) {
 	if got := fmt.Sprintf("%+v", h.Triggers); got != "[{Job:a Note:n Params:map[DAY:x] Worker:north "+
 		"NoAfter:false JobUID: Key:a key: 1~ Pre:{Version:0 Absent:false} "+
 		"Traceparent:00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01 "+
-		"Again:<nil> Inherited:[]}]" {
+		"Again:<nil> Inherited:[] Dropped:<nil>}]" {
 		t.Error(got)
 	}
 	h.Want(http.StatusAccepted, run(`{"worker":"w1","after":false}`, "traceparent", "00-garbage"))

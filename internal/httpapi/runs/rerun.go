@@ -4,6 +4,8 @@ import (
 	"context"
 	"maps"
 	"net/http"
+	"strconv"
+	"strings"
 
 	"carillon/internal/access"
 	"carillon/internal/common"
@@ -37,6 +39,8 @@ type RerunAccepted struct {
 	Fire string     `json:"fire"`
 	Run  string     `json:"run" doc:"Id of the requested run, or in a dry run the id that it would have: of the next attempt of the fire, or of the node that is started again in a live flow run. If its failure is accepted there: of the run that failed."`
 	Plan *RerunPlan `json:"plan,omitempty" doc:"Of a flow run: the nodes that run, and those that are kept. Absent if the request is repeated with its key."`
+
+	Warnings []common.Reason `json:"warnings,omitempty" nullable:"false" doc:"Of a run that is not one of a flow: what may surprise, such as parameters of the run before that the job no longer declares (params_dropped). For a flow run they are in the plan. Absent if the request is repeated with its key."`
 }
 
 // RerunPlan is what the re-run of a flow run runs and keeps.
@@ -111,7 +115,7 @@ func (s *Resource) rerunOne(ctx context.Context, in *runRerunInput) (*rerunOutpu
 	if !run.Status.Terminal() {
 		return s.retryNode(ctx, in, &run, &asked)
 	}
-	r, err := s.nextAttempt(ctx, &run, &asked)
+	r, err := s.nextAttempt(ctx, &run, &asked, false)
 	if err != nil {
 		return nil, err
 	}
@@ -123,11 +127,11 @@ func (s *Resource) rerunOne(ctx context.Context, in *runRerunInput) (*rerunOutpu
 	if err != nil {
 		return nil, err
 	}
-	return &rerunOutput{
-		Status:   http.StatusAccepted,
-		Location: "/api/v1/runs/" + trigger.RunID(),
-		Body:     RerunAccepted{Fire: trigger.Fire, Run: trigger.RunID(), Plan: r.plan},
-	}, nil
+	body := RerunAccepted{Fire: trigger.Fire, Run: trigger.RunID(), Plan: r.plan}
+	if r.plan == nil {
+		body.Warnings = r.dropped
+	}
+	return &rerunOutput{Status: http.StatusAccepted, Location: "/api/v1/runs/" + trigger.RunID(), Body: body}, nil
 }
 
 // check returns the faults of a request.
@@ -182,19 +186,51 @@ func (r *RunRerunRequest) scope() flow.Scope {
 // attempt is a request for the next attempt of a fire.
 type attempt struct {
 	common.TriggerRequest
-	plan *RerunPlan // of a flow run, once it was planned
+	plan    *RerunPlan      // of a flow run, once it was planned
+	dropped []common.Reason // of parameters that are left out
+	among   bool            // several fires, whose user does not look at each
 }
 
-// nextAttempt requests the next attempt of the fire of a run. An entry for several fires has none: the job is run once,
-// as a new fire.
-func (s *Resource) nextAttempt(ctx context.Context, last *common.Run, asked *RunRerunRequest) (*attempt, error) {
+// drop notes the parameters of the run before that are left out, or refuses a fire among others: it would run with
+// values that its user does not see.
+func (r *attempt) drop(last *common.Run, why ...common.Reason) error {
+	if r.dropped = why; len(why) == 0 || !r.among {
+		return nil
+	}
+	params := why[0].Data["params"]
+	return common.Errorf(common.CodeConflict, "run %q had values for parameters that job %q no longer declares: %s",
+		last.ID, last.Job, params).WithReason(flow.WarnParamsDropped).With("params", params).
+		WithHint("if it may run without them, re-run it alone: cronctl rerun " + last.ID)
+}
+
+// left returns the warning of parameters that are left out. There are few: see common.MaxParams.
+func left(names []string) common.Reason {
+	list := strings.Join(names, ", ")
+	text := " is no longer a parameter of the job: its earlier value is not used"
+	if len(names) > 1 {
+		text = " are no longer parameters of the job: their earlier values are not used"
+	}
+	return common.Reason{Code: flow.WarnParamsDropped, Text: list + text,
+		Data: map[string]string{"params": list, "count": strconv.Itoa(len(names))}}
+}
+
+// nextAttempt requests the next attempt of the fire of a run, which may be one among several. An entry for several
+// fires has none: the job is run once, as a new fire.
+func (s *Resource) nextAttempt(ctx context.Context, last *common.Run, asked *RunRerunRequest,
+	among bool) (*attempt, error) {
 	if isNode(last) {
 		return nil, common.Errorf(common.CodeConflict, "run %q is one of step %s of flow run %s", last.ID, last.Step(),
 			last.Flow.Run).WithReason("node_run").With("flowRun", last.Flow.Run, "step", last.Step()).
 			WithHint("re-run the flow run: " + s.outerCommand(ctx, last))
 	}
-	r := &attempt{TriggerRequest: common.TriggerRequest{Job: last.Job, Params: last.Params, Note: asked.Note,
-		NoAfter: isFalse(asked.After)}}
+	r := &attempt{among: among, TriggerRequest: common.TriggerRequest{Job: last.Job, Params: last.Params,
+		Note: asked.Note, NoAfter: isFalse(asked.After)}}
+	r.Dropped = func(names []string) error {
+		if len(names) == 0 {
+			return r.drop(last)
+		}
+		return r.drop(last, left(names))
+	}
 	if asked.Params != nil {
 		r.Params = map[string]string{}
 		maps.Copy(r.Params, last.Params)
@@ -273,7 +309,13 @@ func (s *Resource) rerunFlow(ctx context.Context, r *attempt, run *common.Run, a
 			}
 			r.plan = planOf(plan, digest)
 			r.plan.Accepted = scope.Accept
-			return plan.Base, plan.Params, nil
+			var dropped []common.Reason
+			for _, warning := range plan.Warnings {
+				if warning.Code == flow.WarnParamsDropped {
+					dropped = append(dropped, warning)
+				}
+			}
+			return plan.Base, plan.Params, r.drop(last, dropped...)
 		},
 	}
 }

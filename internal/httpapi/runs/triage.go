@@ -47,6 +47,8 @@ type FireResult struct {
 	Result  string       `json:"result" enum:"done,refused,unknown" doc:"unknown: etcd did not respond, and the action may have been applied."`
 	Run     string       `json:"run,omitempty" doc:"For a re-run: the requested run."`
 	Refusal *FireRefusal `json:"refusal,omitempty" doc:"Why the action was refused, or why the outcome is unknown."`
+
+	Warnings []common.Reason `json:"warnings,omitempty" nullable:"false" doc:"For the re-run of one fire: parameters of its last attempt that its job no longer declares (params_dropped): their values are not used. Among several fires it is refused for this reason. Absent if the request is repeated with its key."`
 }
 
 // FireRefusal is an error for one of several fires.
@@ -115,7 +117,8 @@ func (s *Resource) rerun(ctx context.Context, in *rerunInput) (*core.Body[FireRe
 		return nil, err
 	}
 	return s.each(ctx, in.Body.Fires, func(ctx context.Context, f *failedFire, item *FireResult) error {
-		request, err := s.nextAttempt(ctx, &f.last, &RunRerunRequest{Note: in.Body.Note, After: in.Body.After})
+		request, err := s.nextAttempt(ctx, &f.last, &RunRerunRequest{Note: in.Body.Note, After: in.Body.After},
+			len(in.Body.Fires) > 1)
 		if err != nil {
 			return err
 		}
@@ -124,7 +127,7 @@ func (s *Resource) rerun(ctx context.Context, in *rerunInput) (*core.Body[FireRe
 		}
 		trigger, err := view.Trigger(ctx, s.Jobs, request.TriggerRequest)
 		if err == nil {
-			item.Run = trigger.RunID()
+			item.Run, item.Warnings = trigger.RunID(), request.dropped
 		}
 		return err
 	})

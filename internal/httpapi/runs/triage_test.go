@@ -3,11 +3,13 @@ package runs_test
 import (
 	"fmt"
 	"net/http"
+	"strings"
 	"testing"
 	"time"
 
 	"carillon/internal/access"
 	"carillon/internal/common"
+	"carillon/internal/flow"
 	"carillon/internal/httpapi/apitest"
 	"carillon/internal/httpapi/runs"
 )
@@ -81,6 +83,54 @@ func TestRerun_RequestsTheNextAttemptWithTheParametersOfTheLast(t *testing.T) {
 	r := h.Triggers[0]
 	if r.Note != "disk was full" || fmt.Sprint(r.Params) != "map[DAY:5]" || r.Key != "k\na.f1" {
 		t.Errorf("%+v", r)
+	}
+}
+
+// A job whose parameter was renamed runs with the default of the new one: several fires do not, unseen.
+func TestRerun_ParametersThatAreGone_AreShownOrRefused(t *testing.T) {
+	h := withFailures(t)
+	h.RunList[0].Params = map[string]string{"DAY": "5", "TABLE": "orders", "OWNER": "x"}
+	h.RunList[3].Fire, h.RunList[3].Params = "a.f3", map[string]string{"TABLE": "orders"}
+	got := postFires(t, h, "rerun", `{"fires":["a.f1","a.f2"]}`)
+	if r := got.Items[0].Refusal; got.Done > 0 || r == nil || r.Reason != "params_dropped" || r.Code != "conflict" ||
+		!strings.Contains(r.Detail, "OWNER, TABLE") || !strings.Contains(r.Hint, "cronctl rerun a.f1.2") ||
+		len(h.Triggers) > 0 {
+		t.Errorf("%+v, %+v", got.Items[0], h.Triggers)
+	}
+	warned := func(all []common.Reason, params, text string) {
+		t.Helper()
+		if len(all) != 1 || all[0].Code != "params_dropped" || all[0].Data["params"] != params || all[0].Text != text {
+			t.Errorf("%+v", all)
+		}
+	}
+	got = postFires(t, h, "rerun", `{"fires":["a.f3.0"]}`)
+	if got.Done != 1 || len(h.Triggers) != 1 {
+		t.Fatalf("%+v", got)
+	}
+	warned(got.Items[0].Warnings, "TABLE", "TABLE is no longer a parameter of the job: its earlier value is not used")
+	warned(rerunFlow(t, h, http.StatusAccepted, "a.f1.2", `{}`).Warnings, "OWNER, TABLE",
+		"OWNER, TABLE are no longer parameters of the job: their earlier values are not used")
+	if got := rerunFlow(t, h, http.StatusAccepted, "a.f2.1", `{}`); len(got.Warnings) > 0 {
+		t.Errorf("%+v", got)
+	}
+}
+
+func TestRerun_FlowRunsWithParametersThatAreGone_AreShownOrRefused(t *testing.T) {
+	h := withFlowRun(t)
+	h.RunList = append(h.RunList, apitest.OneAt("a", 1, time.Now(), common.StatusSucceeded, 1))
+	h.Plan.Warnings = []common.Reason{{Code: flow.WarnRunsAgain},
+		{Code: flow.WarnParamsDropped, Data: map[string]string{"params": "DAY"}}}
+	if got := postFires(t, h, "rerun", `{"fires":["u.f1","a.f1"]}`); got.Done > 0 || len(h.Triggers) > 0 ||
+		got.Items[0].Refusal.Reason != "params_dropped" {
+		t.Errorf("%+v", got)
+	}
+	if got := postFires(t, h, "rerun", `{"fires":["u.f1"]}`); got.Done != 1 || len(got.Items[0].Warnings) != 1 ||
+		got.Items[0].Warnings[0].Code != "params_dropped" {
+		t.Errorf("%+v", got)
+	}
+	if got := rerunFlow(t, h, http.StatusAccepted, "u.f1.1", `{}`); len(got.Plan.Warnings) != 2 ||
+		len(got.Warnings) > 0 {
+		t.Errorf("%+v", got)
 	}
 }
 

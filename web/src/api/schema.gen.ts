@@ -3368,6 +3368,8 @@ export interface components {
             result: "done" | "refused" | "unknown";
             /** @description For a re-run: the requested run. */
             run?: string;
+            /** @description For the re-run of one fire: parameters of its last attempt that its job no longer declares (params_dropped): their values are not used. Among several fires it is refused for this reason. Absent if the request is repeated with its key. */
+            warnings?: components["schemas"]["Reason"][];
         };
         FireResults: {
             /** Format: int64 */
@@ -5691,6 +5693,8 @@ export interface components {
             plan?: components["schemas"]["RerunPlan"];
             /** @description Id of the requested run, or in a dry run the id that it would have: of the next attempt of the fire, or of the node that is started again in a live flow run. If its failure is accepted there: of the run that failed. */
             run: string;
+            /** @description Of a run that is not one of a flow: what may surprise, such as parameters of the run before that the job no longer declares (params_dropped). For a flow run they are in the plan. Absent if the request is repeated with its key. */
+            warnings?: components["schemas"]["Reason"][];
         };
         RerunPlan: {
             /** @description Names of the nodes whose failures count as successes from here on. */

@@ -11,6 +11,7 @@ import { PlainLink } from './PlainLink.tsx';
 import { problemText } from './problemText.ts';
 import { newKey } from './runRequest.ts';
 import { showNotice } from './showNotice.ts';
+import { showWarnings } from './showWarnings.ts';
 
 export type FailureAct = 'ack' | 'rerun';
 
@@ -24,7 +25,7 @@ interface Props {
 
 /** Asks for an optional note, acts on failed fires, and lists those that were refused. */
 export function FailureDialog({ act, fires, onClose }: Props) {
-  const { t } = useTranslation();
+  const { t, i18n } = useTranslation();
   const acknowledge = useAcknowledge();
   const rerun = useRerun();
   const [note, setNote] = useState('');
@@ -35,6 +36,7 @@ export function FailureDialog({ act, fires, onClose }: Props) {
   const finish = (answer: FireResults) => {
     if (answer.refused + answer.unknown > 0) return setResults(answer);
     showNotice(t, t(`failures.${act}.done`, { count: answer.done }));
+    showWarnings(t, i18n.language, answer.items.flatMap(({ warnings }) => warnings ?? []));
     onClose(true);
   };
   const confirm = () => {

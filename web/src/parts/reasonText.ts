@@ -2,6 +2,7 @@ import type { TFunction } from 'i18next';
 import type { Reason } from '../api/types.ts';
 import { formatSeconds, parseDuration } from '../lib/duration.ts';
 import { formatTime, isTime } from '../lib/time.ts';
+import { visible } from '../lib/visible.ts';
 import { serverText } from './problemText.ts';
 
 /**
@@ -26,6 +27,11 @@ export function reasonText(t: TFunction, language: string, reason: Reason, of: '
   const place = data.position === undefined ? undefined : serverText(t, `${of}.${reason.code}_position`, localised);
   const more = [place ?? '', counted.filter((part) => part !== undefined).concat(needs ?? []).join('，'), localised.note ?? '', data.notRetried === undefined ? '' : (serverText(t, `${of}.not_retried`, localised) ?? ''), data.atOnceBy === undefined ? '' : (serverText(t, `${of}.at_once`, localised) ?? '')].filter((part) => part !== '');
   return [text, ...more].join('：');
+}
+
+/** A warning in words. The English ones begin with the name of a step or a parameter, as it is written. */
+export function warningText(t: TFunction, language: string, warning: Reason): string {
+  return language.startsWith('en') ? visible(warning.text) : reasonText(t, language, warning);
 }
 
 /** Formats a duration of the server in the reader's language. */

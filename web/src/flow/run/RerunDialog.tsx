@@ -2,14 +2,14 @@ import { Button, Checkbox, Group, Modal, NativeSelect, Stack, Textarea } from '@
 import type { TFunction } from 'i18next';
 import { useState, type FormEvent, type ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
-import type { Param, Reason } from '../../api/types.ts';
+import type { Param } from '../../api/types.ts';
 import { nodeOf } from '../../lib/jobPlace.ts';
 import { listed } from '../../lib/lists.ts';
 import { visible } from '../../lib/visible.ts';
 import { NamesField } from '../../parts/NamesField.tsx';
 import { ParamInput } from '../../parts/ParamInput.tsx';
 import { ProblemNotice } from '../../parts/ProblemNotice.tsx';
-import { reasonText } from '../../parts/reasonText.ts';
+import { warningText } from '../../parts/reasonText.ts';
 import { runForm } from '../../parts/runRequest.ts';
 import { acceptOf, rerunOf, rerunScopes, retryOf, takesParams, type RerunForm, type RerunPreview, type RerunRequest, type RerunScope } from '../requests.ts';
 import { PreviewList, PreviewPart } from './PreviewPart.tsx';
@@ -113,9 +113,6 @@ function Choice({ form, steps, failed, params = {}, ofWorkers, onChange }: { for
   );
 }
 
-/** A warning in words. The English ones begin with the name of a step, as it is written. */
-const wordsOf = (t: TFunction, language: string, warning: Reason) => (language.startsWith('en') ? visible(warning.text) : reasonText(t, language, warning));
-
 /** The nodes that would run, the steps that are kept, those that are new, and the clean-up steps that are skipped. */
 function Planned({ plan: { run, runTotal, kept, keptTotal, cleanUps = [], skipped = [], new: added = [], newTotal = 0, accepted = [], nested = [], warnings = [] }, kept: showsKept }: { plan: RerunPreview; kept: boolean }) {
   const { t, i18n } = useTranslation();
@@ -134,7 +131,7 @@ function Planned({ plan: { run, runTotal, kept, keptTotal, cleanUps = [], skippe
       {newTotal > 0 && list(t('rerun.adds', { count: newTotal }), added, newTotal)}
       {skipped.length > 0 && list(t('rerun.skips', { count: skipped.length }), skipped, skipped.length)}
       {accepted.length > 0 && list(t('rerun.accepted', { count: accepted.length }), accepted, accepted.length)}
-      {warnings.map((warning) => <div key={`${warning.code} ${warning.text}`} className="break" data-warning={warning.code}>{wordsOf(t, i18n.language, warning)}</div>)}
+      {warnings.map((warning) => <div key={`${warning.code} ${warning.text}`} className="break" data-warning={warning.code}>{warningText(t, i18n.language, warning)}</div>)}
     </>
   );
 }

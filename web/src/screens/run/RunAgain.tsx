@@ -11,6 +11,7 @@ import { Icon } from '../../parts/icons.tsx';
 import { newKey } from '../../parts/runRequest.ts';
 import { showFailure } from '../../parts/showFailure.ts';
 import { showRunRequested } from '../../parts/showRunRequested.tsx';
+import { showWarnings } from '../../parts/showWarnings.ts';
 import { useRunNow } from '../../parts/useRunNow.tsx';
 import { AgainDialog } from './AgainDialog.tsx';
 
@@ -42,6 +43,7 @@ export function RunAgain({ run, disabled, variant = 'default' }: Props) {
         sent.current = undefined;
         setAsking(false);
         showRunRequested(t, job, accepted.run ?? '');
+        showWarnings(t, i18n.language, accepted.warnings);
       },
       // A dialog shows it beside its fields.
       onError: (error) => hasOptions || showFailure(t, i18n.language, error),
