@@ -221,7 +221,7 @@ func (s *Resource) nextAttempt(ctx context.Context, last *common.Run, asked *Run
 	if isNode(last) {
 		return nil, common.Errorf(common.CodeConflict, "run %q is one of step %s of flow run %s", last.ID, last.Step(),
 			last.Flow.Run).WithReason("node_run").With("flowRun", last.Flow.Run, "step", last.Step()).
-			WithHint("re-run the flow run: " + s.outerCommand(ctx, last))
+			WithHint(s.outerHint(ctx, last))
 	}
 	r := &attempt{among: among, TriggerRequest: common.TriggerRequest{Job: last.Job, Params: last.Params,
 		Note: asked.Note, NoAfter: isFalse(asked.After)}}
@@ -258,32 +258,42 @@ func (s *Resource) nextAttempt(ctx context.Context, last *common.Run, asked *Run
 // isNode reports whether a run is one of a node of a flow run.
 func isNode(r *common.Run) bool { return r.Flow != nil && r.Flow.Kind != common.KindBackfill }
 
-// mostNested bounds the flow runs that are read around a run.
-const mostNested = 20
-
-// outerCommand returns the command that runs a node again in its flow run. A nested flow run that has ended goes on
-// within the one that started it.
-func (s *Resource) outerCommand(ctx context.Context, node *common.Run) string {
-	failed := node.Status.Terminal() && node.Status != common.StatusSucceeded || node.Flow.Kind == common.KindSpread
-	part, id := "", node.Flow.Run
-	for range mostNested {
-		if part = "--only " + node.Step(); failed {
-			part = "--failed"
-		}
-		outer, err := s.Runs.Run(ctx, id)
+// outerHint returns how to run a node again in its flow run. A nested flow run that has ended goes on within the one
+// that started it.
+func (s *Resource) outerHint(ctx context.Context, node *common.Run) string {
+	for range common.MaxFlowDepth + 1 {
+		outer, err := s.Runs.Run(ctx, node.Flow.Run)
 		if err != nil {
 			break
 		}
-		if !outer.Status.Terminal() {
-			part = "--only " + node.Flow.Node
-			break
+		if !isNode(&outer) || !outer.Status.Terminal() {
+			return hintIn(&outer, node)
 		}
-		if !isNode(&outer) {
-			break
-		}
-		node, id = &outer, outer.Flow.Run
+		node = &outer
 	}
-	return "cronctl rerun " + id + " " + part
+	return "re-run flow run " + node.Flow.Run
+}
+
+// hintIn returns how to run a node again in a flow run: if it has failed, with all that has failed. The console offers
+// the same (outerOf in RerunFlow.tsx).
+func hintIn(outer, node *common.Run) string {
+	command := "cronctl rerun " + outer.ID
+	failed := node.Status.NeedsAttention() || node.Status == common.StatusKilled
+	spread := node.Flow.Kind == common.KindSpread
+	step, _, item := strings.Cut(node.Flow.Node, "@")
+	switch ended := outer.Status.Terminal(); {
+	case !ended && failed && !spread:
+		return "start the node again in its flow run: " + command + " --only " + node.Flow.Node
+	case !ended:
+		return "wait until flow run " + outer.ID + " has ended, and re-run that"
+	case failed && outer.Status != common.StatusSucceeded: // otherwise its failure is allowed
+		return "re-run the flow run: " + command + " --failed"
+	case spread:
+		return "re-run the flow run: " + command + " --all"
+	case item:
+		return "re-run the flow run from all items of the step: " + command + " --from " + step
+	}
+	return "re-run the flow run: " + command + " --from " + step
 }
 
 // rerunFlow adds what a flow run runs again, which is decided when the request is committed.

@@ -5,7 +5,6 @@ import (
 	"maps"
 	"net/http"
 	"reflect"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -183,36 +182,76 @@ func TestRerunFlow_Refusals(t *testing.T) {
 		`{"dryRun":true}`))
 }
 
+// The flow runs are nested: each is a node of the next.
 func TestRerun_OfANode_NamesTheCommandThatReRunsItsFlowRun(t *testing.T) {
-	h := withFlowRun(t)
-	of := func(run string) *common.Run {
-		return &h.RunList[slices.IndexFunc(h.RunList, func(r common.Run) bool { return r.ID == run })]
+	const succeeded, failed, running = common.StatusSucceeded, common.StatusFailed, common.StatusRunning
+	type level struct {
+		node   string // of the run below
+		status common.Status
 	}
-	hints := func(want string) {
-		t.Helper()
+	for name, c := range map[string]struct {
+		status common.Status // of the node
+		kind   common.FlowKind
+		outer  []level // innermost first: f1, f2
+		want   string
+	}{
+		"failed": {failed, common.KindFlow, []level{{"load", failed}},
+			"re-run the flow run: cronctl rerun u.f1.1 --failed"},
+		"killed": {common.StatusKilled, common.KindFlow, []level{{"load", common.StatusKilled}},
+			"re-run the flow run: cronctl rerun u.f1.1 --failed"},
+		"succeeded": {succeeded, common.KindFlow, []level{{"load", failed}},
+			"re-run the flow run: cronctl rerun u.f1.1 --from load"},
+		"skipped": {common.StatusSkipped, common.KindFlow, []level{{"load", failed}},
+			"re-run the flow run: cronctl rerun u.f1.1 --from load"},
+		"item succeeded": {succeeded, common.KindFlow, []level{{"load@00003", failed}},
+			"re-run the flow run from all items of the step: cronctl rerun u.f1.1 --from load"},
+		"failure allowed": {failed, common.KindFlow, []level{{"load", succeeded}},
+			"re-run the flow run: cronctl rerun u.f1.1 --from load"},
+		"failed, live": {failed, common.KindFlow, []level{{"load@00003", running}},
+			"start the node again in its flow run: cronctl rerun u.f1.1 --only load@00003"},
+		"succeeded, live": {succeeded, common.KindFlow, []level{{"load", running}},
+			"wait until flow run u.f1.1 has ended, and re-run that"},
+		"on several workers, failed": {failed, common.KindSpread, []level{{"run@00001", failed}},
+			"re-run the flow run: cronctl rerun u.f1.1 --failed"},
+		"on several workers, succeeded": {succeeded, common.KindSpread, []level{{"run@00001", failed}},
+			"re-run the flow run: cronctl rerun u.f1.1 --all"},
+		"on several workers, live": {failed, common.KindSpread, []level{{"run@00001", running}},
+			"wait until flow run u.f1.1 has ended, and re-run that"},
+		"nested, failed": {failed, common.KindFlow, []level{{"load", failed}, {"inner", failed}},
+			"re-run the flow run: cronctl rerun u.f2.1 --failed"},
+		"nested, failure allowed": {failed, common.KindFlow, []level{{"load", succeeded}, {"inner", succeeded}},
+			"re-run the flow run: cronctl rerun u.f2.1 --from inner"},
+		"nested, failure allowed, another failed": {failed, common.KindFlow,
+			[]level{{"load", succeeded}, {"inner", failed}}, "re-run the flow run: cronctl rerun u.f2.1 --from inner"},
+		"nested, live inside": {failed, common.KindFlow, []level{{"load", running}, {"inner", running}},
+			"start the node again in its flow run: cronctl rerun u.f1.1 --only load"},
+		"nested, live outside": {succeeded, common.KindFlow, []level{{"load", failed}, {"inner@00002", running}},
+			"start the node again in its flow run: cronctl rerun u.f2.1 --only inner@00002"},
+		"nested, succeeded, live outside": {failed, common.KindFlow, []level{{"load", succeeded}, {"inner", running}},
+			"wait until flow run u.f2.1 has ended, and re-run that"},
+		"unknown flow run": {failed, common.KindFlow, []level{{"load", ""}}, "re-run flow run u.f1.1"},
+	} {
+		h := withFlowRun(t)
+		h.RunList = []common.Run{{ID: "u.n1.1", Fire: "u.n1", Job: "etl:load", Group: "ops", Attempt: 1,
+			Status: c.status}}
+		for i, outer := range c.outer {
+			fire := fmt.Sprint("u.f", i+1)
+			below := &h.RunList[i]
+			below.Flow = &common.FlowNode{Kind: common.KindFlow, Job: "etl", Run: fire + ".1", Node: outer.node}
+			if i == 0 {
+				below.Flow.Kind = c.kind
+			}
+			if outer.status != "" {
+				h.RunList = append(h.RunList, common.Run{ID: fire + ".1", Fire: fire, Job: "etl", Group: "ops",
+					Attempt: 1, Digest: "d", Status: outer.status})
+			}
+		}
 		p := h.Problem(http.StatusConflict, "conflict", "", apitest.As("operator", http.MethodPost,
 			"/api/v1/runs/u.n1.1/rerun", `{}`))
-		if p.Hint != "re-run the flow run: "+want {
-			t.Errorf("%q, want %q", p.Hint, want)
+		if p.Hint != c.want {
+			t.Errorf("%s: %q, want %q", name, p.Hint, c.want)
 		}
 	}
-	node, outer := of("u.n1.1"), of("u.f1.1")
-	node.Status = common.StatusFailed
-	hints("cronctl rerun u.f1.1 --failed")
-	node.Status = common.StatusSucceeded
-	hints("cronctl rerun u.f1.1 --only " + node.Step())
-	outer.Status = common.StatusRunning
-	hints("cronctl rerun u.f1.1 --only " + node.Flow.Node)
-	// A nested flow run that has ended goes on within the outer one.
-	outer.Status = common.StatusFailed
-	outer.Flow = &common.FlowNode{Kind: common.KindFlow, Run: "u.f2.1", Job: "etl", Node: "inner@00002"}
-	of("u.f2.1").Status = common.StatusFailed
-	node.Status = common.StatusFailed
-	hints("cronctl rerun u.f2.1 --failed")
-	node.Status = common.StatusSucceeded
-	hints("cronctl rerun u.f2.1 --only inner")
-	of("u.f2.1").Status = common.StatusRunning
-	hints("cronctl rerun u.f2.1 --only inner@00002")
 }
 
 func TestRerunFlow_OfALiveFlowRun_StartsOneFailedNodeAgain(t *testing.T) {

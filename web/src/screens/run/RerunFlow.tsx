@@ -123,11 +123,13 @@ function RerunOfNode({ run, outer, disabled, variant = 'default' }: OuterProps &
   );
 }
 
-/** Returns what of a flow run runs again because of one of its nodes: if that has failed, all that has failed. */
-function outerOf(job: Job, { flow, status }: Run, { status: ofOuter, spread }: Run): RerunAsked | undefined {
+/** Returns what of a flow run runs again because of one of its nodes: if that has failed, all that has failed. The API names the same command (hintIn in rerun.go). */
+export function outerOf(job: Job, { flow, status }: Run, { status: ofOuter, spread }: Run): RerunAsked | undefined {
   const node = flow?.node ?? '';
   const failed = isTrouble(status) || status === 'killed';
   if (!isTerminal(ofOuter)) return failed && !spread ? { job, node } : undefined;
-  if (spread) return { job, scope: failed ? 'failed' : 'all' };
-  return failed ? { job, scope: 'failed' } : { job, scope: 'from', steps: [nodeOf(node).step] };
+  // In one that has succeeded, its failure is allowed: nothing else would run.
+  const counts = failed && ofOuter !== 'succeeded';
+  if (spread) return { job, scope: counts ? 'failed' : 'all' };
+  return counts ? { job, scope: 'failed' } : { job, scope: 'from', steps: [nodeOf(node).step] };
 }
