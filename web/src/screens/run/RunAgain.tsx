@@ -32,6 +32,12 @@ export function RunAgain({ run, disabled, variant = 'default' }: Props) {
   const { ask, dialog } = useRunNow();
   const sent = useRef<{ text: string; key: string } | undefined>(undefined);
   const [asking, setAsking] = useState(false);
+  // As it is when a request ends.
+  const isOpen = useRef(false);
+  const show = (open: boolean) => {
+    isOpen.current = open;
+    setAsking(open);
+  };
   if (!job) return null;
   const hasOptions = Object.keys(job.params ?? {}).length > 0 || (job.meta.children ?? []).length > 0;
   const request = (order: RerunOrder) => {
@@ -41,17 +47,17 @@ export function RunAgain({ run, disabled, variant = 'default' }: Props) {
     again.mutate({ order, key: sent.current.key }, {
       onSuccess: (accepted) => {
         sent.current = undefined;
-        setAsking(false);
+        show(false);
         showRunRequested(t, job, accepted.run ?? '');
         showWarnings(t, i18n.language, accepted.warnings);
       },
-      // A dialog shows it beside its fields.
-      onError: (error) => hasOptions || showFailure(t, i18n.language, error),
+      // A dialog that is open shows it beside its fields.
+      onError: (error) => isOpen.current || showFailure(t, i18n.language, error),
     });
   };
   const open = () => {
     again.reset();
-    setAsking(true);
+    show(true);
   };
   // A finger easily taps the wrong button.
   const start = () => (hasOptions || job.confirmRun || window.matchMedia('(pointer: coarse)').matches ? open() : request({}));
@@ -64,12 +70,12 @@ export function RunAgain({ run, disabled, variant = 'default' }: Props) {
         </Button>
       </Button.Group>
       {dialog}
-      {asking && hasOptions && <AgainDialog job={job} given={run.params} busy={again.isPending} error={again.error} onChange={() => again.isError && again.reset()} onSubmit={request} onClose={() => setAsking(false)} />}
+      {asking && hasOptions && <AgainDialog job={job} given={run.params} busy={again.isPending} error={again.error} onChange={() => again.isError && again.reset()} onSubmit={request} onClose={() => show(false)} />}
       {asking && !hasOptions && (
         <ConfirmDialog
-          title={t('runDialog.confirmTitle', { name: visible(titled(job)) })} confirm={t('run.again')} mild onCancel={() => setAsking(false)}
+          title={t('runDialog.confirmTitle', { name: visible(titled(job)) })} confirm={t('run.again')} mild onCancel={() => show(false)}
           onConfirm={() => {
-            setAsking(false);
+            show(false);
             request({});
           }}
         >
