@@ -55,8 +55,8 @@ func (b *Base) Bare() *Base {
 	return &bare
 }
 
-// ContinuedOf returns the id of the flow run from which that of a node is to go on, or was to; empty without one, and of
-// a base that is nil.
+// ContinuedOf returns the id of the flow run from which that of a node is to go on, or was to; empty without one, and
+// of a base that is nil.
 func (b *Base) ContinuedOf(node string) string {
 	if b == nil {
 		return ""

@@ -36,8 +36,8 @@ func (s *State) NextAttempt(status common.Status, now time.Time) (*common.Trigge
 	return h.Next(now.Add(policy.Pause(attempts)), plan.Base), nil
 }
 
-// goOnAgain makes the failed nodes of a plan, which were to go on from earlier flow runs, go on from the same ones. What
-// they ran meanwhile is in the history, which no worker reads.
+// goOnAgain makes the failed nodes of a plan, which were to go on from earlier flow runs, go on from the same ones.
+// What they ran meanwhile is in the history, which no worker reads.
 func (s *State) goOnAgain(plan *Plan) {
 	if s.head.Base == nil {
 		return

@@ -244,7 +244,8 @@ func (p *planner) place(plan *Plan, i int) {
 				plan.Base.Items = map[string]common.Bits{}
 			}
 			plan.Base.Items[def.Name] = kept
-			if values := p.before.collectedOf(p.before.graph.index[def.Name], numbersBefore(items, kept)); len(values) > 0 {
+			at := p.before.graph.index[def.Name]
+			if values := p.before.collectedOf(at, numbersBefore(items, kept)); len(values) > 0 {
 				plan.Base.Collect(def.Name, values)
 			}
 			for _, one := range items {

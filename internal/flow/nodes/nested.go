@@ -121,8 +121,8 @@ func (r *reader) ended(ctx context.Context, id string) (*common.Run, *common.Sto
 	return &run, &job.StoredJob, nil
 }
 
-// goOn plans the re-run of what has failed in a flow run that a step ran; nil if nothing of it would be kept, nor of the
-// flow runs that its steps ran.
+// goOn plans the re-run of what has failed in a flow run that a step ran; nil if nothing of it would be kept, nor of
+// the flow runs that its steps ran.
 func (r *reader) goOn(ctx context.Context, run *common.Run, job *common.StoredJob) (*flow.Plan, error) {
 	plan, err := r.replan(ctx, run, flow.Scope{Kind: flow.ScopeFailed}, job.Flow.Digest, false)
 	switch code := common.CodeOf(err); {
