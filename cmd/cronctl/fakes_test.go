@@ -226,7 +226,8 @@ func (f *fakes) Trigger(ctx context.Context, a common.Actor, r common.TriggerReq
 	if err != nil {
 		return common.Trigger{}, err
 	}
-	if _, dropped := j.Declared(r.Params, r.Inherited); r.Dropped != nil && (r.Again == nil || r.Again.Flow == nil) {
+	_, dropped := j.WithoutRemoved(r.Params, r.Inherited)
+	if r.Dropped != nil && (r.Again == nil || r.Again.Flow == nil) {
 		if err := r.Dropped(dropped); err != nil {
 			return common.Trigger{}, err
 		}

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -136,9 +137,23 @@ func (j *Job) ParamFaults(given map[string]string) []Fault {
 	return c.faults
 }
 
-// Declared returns the values of the parameters that the job declares, of those of an earlier run, and the names of the
-// others, in order. Values that are not inherited are all returned.
-func (j *Job) Declared(given map[string]string, inherited []string) (values map[string]string, dropped []string) {
+// ReasonParamsDropped is the code of ParamsDropped.
+const ReasonParamsDropped = "params_dropped"
+
+// ParamsDropped warns of parameters of an earlier run that are no longer declared. There are few: see MaxParams.
+func ParamsDropped(names []string) Reason {
+	list := strings.Join(names, ", ")
+	text := " is no longer a parameter of the job: its earlier value is not used"
+	if len(names) > 1 {
+		text = " are no longer parameters of the job: their earlier values are not used"
+	}
+	return Reason{Code: ReasonParamsDropped, Text: list + text,
+		Data: map[string]string{"params": list, "count": strconv.Itoa(len(names))}}
+}
+
+// WithoutRemoved returns the values of parameters without those that are inherited from an earlier run and that the job
+// no longer declares, and the names of these, in order.
+func (j *Job) WithoutRemoved(given map[string]string, inherited []string) (values map[string]string, dropped []string) {
 	for _, name := range slices.Sorted(slices.Values(inherited)) {
 		if _, known := j.Params[name]; !known {
 			dropped = append(dropped, name)

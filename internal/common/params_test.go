@@ -67,10 +67,10 @@ func TestParamValues(t *testing.T) {
 	}
 }
 
-func TestDeclared_LeavesOutWhatIsInheritedOnly(t *testing.T) {
+func TestWithoutRemoved_LeavesOutWhatIsInheritedOnly(t *testing.T) {
 	job := &Job{Params: map[string]Param{"A": {}}}
 	given := map[string]string{"A": "1", "OLD": "2", "ASKED": "3"}
-	values, dropped := job.Declared(given, []string{"OLD", "A"})
+	values, dropped := job.WithoutRemoved(given, []string{"OLD", "A"})
 	if !maps.Equal(values, map[string]string{"A": "1", "ASKED": "3"}) || !slices.Equal(dropped, []string{"OLD"}) {
 		t.Errorf("%v without %v", values, dropped)
 	}

@@ -205,7 +205,8 @@ func TestReplan_Params(t *testing.T) {
 				continue
 			}
 			if err != nil || !maps.Equal(plan.Params, c.want) || len(plan.Warnings) == 0 ||
-				plan.Warnings[0].Code != WarnParamsDropped || !strings.HasPrefix(plan.Warnings[0].Text, "OLD is no ") {
+				plan.Warnings[0].Code != common.ReasonParamsDropped ||
+				!strings.HasPrefix(plan.Warnings[0].Text, "OLD is no ") {
 				t.Errorf("%+v: %+v, %v", scope, plan, err)
 			}
 		}

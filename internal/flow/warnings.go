@@ -16,14 +16,12 @@ const (
 	WarnKeptFailed = "kept_failed"  // steps that have failed are kept, and fail the flow run again
 	WarnNoValue    = "no_value"     // a step reads an output that an accepted step did not report
 	WarnOldParams  = "other_params" // kept steps had other parameters
-
-	WarnParamsDropped = "params_dropped" // parameters of the earlier flow run are no longer declared
 )
 
 // inherit sets the parameters: those of the request, and those of the earlier flow run that the definition declares.
 func (p *planner) inherit() {
 	was := p.before.head.Params
-	p.earlier, p.dropped = p.now.job.Declared(was, slices.Collect(maps.Keys(was)))
+	p.earlier, p.dropped = p.now.job.WithoutRemoved(was, slices.Collect(maps.Keys(was)))
 	p.params = p.earlier
 	if p.scope.Params != nil {
 		p.params = map[string]string{}
@@ -67,7 +65,9 @@ const mostWarned = 5
 
 // warn adds in words what may surprise about the plan.
 func (p *planner) warn(plan *Plan) {
-	p.warnDropped(plan)
+	if len(p.dropped) > 0 {
+		plan.Warnings = append(plan.Warnings, common.ParamsDropped(p.dropped))
+	}
 	if p.scope.Kind == ScopeAll {
 		return
 	}
@@ -111,18 +111,4 @@ func (p *planner) warn(plan *Plan) {
 		plan.Warnings = append(plan.Warnings, common.Reason{Code: WarnOldParams,
 			Text: "the steps that are kept had the parameters of the earlier run"})
 	}
-}
-
-// warnDropped names the parameters of the earlier flow run that are left out. There are few: see common.MaxParams.
-func (p *planner) warnDropped(plan *Plan) {
-	if len(p.dropped) == 0 {
-		return
-	}
-	list := strings.Join(p.dropped, ", ")
-	text := " is no longer a parameter of the flow: its earlier value is not used"
-	if len(p.dropped) > 1 {
-		text = " are no longer parameters of the flow: their earlier values are not used"
-	}
-	plan.Warnings = append(plan.Warnings, common.Reason{Code: WarnParamsDropped, Text: list + text,
-		Data: map[string]string{"params": list, "count": strconv.Itoa(len(p.dropped))}})
 }

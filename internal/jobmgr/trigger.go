@@ -83,7 +83,7 @@ func (s *Store) newTrigger(actor common.Actor, r *common.TriggerRequest, was val
 	ofFlow, params := r.Again != nil && r.Again.Flow != nil, r.Params
 	if !ofFlow { // whose parameters are those of what it keeps: see flowAgain
 		var dropped []string
-		params, dropped = state.Declared(r.Params, r.Inherited)
+		params, dropped = state.WithoutRemoved(r.Params, r.Inherited)
 		if r.Dropped != nil {
 			if err := r.Dropped(dropped); err != nil {
 				return common.Trigger{}, err

@@ -135,9 +135,10 @@ func (r *Ranking) expire(f *Fire, req *placement.Requirements, now, base time.Ti
 	}
 	action := Action{Expire: true, Read: true, Reason: placement.Why(req, r.candidates), Nowhere: nowhere}
 	if action.Reason.Code == common.ReasonStarting { // a worker was eligible, but did not claim it
+		lacking := placement.Lacking(f.FlowNeeds(), r.candidates)
 		switch {
-		case !r.agree(f):
-			action.Reason = *placement.Lacking(f.FlowNeeds(), r.candidates)
+		case lacking != nil:
+			action.Reason = *lacking
 		case f.PoolMissing:
 			action.Reason = common.PoolMissing(f.Terms.Pool)
 		case f.PoolFull:

@@ -24,7 +24,8 @@ func (f *Fakes) Trigger(ctx context.Context, _ common.Actor, r common.TriggerReq
 		return common.Trigger{}, common.JobReplaced(r.Job)
 	}
 	r.Pre = common.Precondition{} // checked
-	if _, dropped := j.Declared(r.Params, r.Inherited); r.Dropped != nil && (r.Again == nil || r.Again.Flow == nil) {
+	_, dropped := j.WithoutRemoved(r.Params, r.Inherited)
+	if r.Dropped != nil && (r.Again == nil || r.Again.Flow == nil) {
 		if err := r.Dropped(dropped); err != nil {
 			return common.Trigger{}, err
 		}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"maps"
 	"net/http"
-	"strconv"
 	"strings"
 
 	"carillon/internal/access"
@@ -199,19 +198,8 @@ func (r *attempt) drop(last *common.Run, why ...common.Reason) error {
 	}
 	params := why[0].Data["params"]
 	return common.Errorf(common.CodeConflict, "run %q had values for parameters that job %q no longer declares: %s",
-		last.ID, last.Job, params).WithReason(flow.WarnParamsDropped).With("params", params).
+		last.ID, last.Job, params).WithReason(common.ReasonParamsDropped).With("params", params).
 		WithHint("if it may run without them, re-run it alone: cronctl rerun " + last.ID)
-}
-
-// left returns the warning of parameters that are left out. There are few: see common.MaxParams.
-func left(names []string) common.Reason {
-	list := strings.Join(names, ", ")
-	text := " is no longer a parameter of the job: its earlier value is not used"
-	if len(names) > 1 {
-		text = " are no longer parameters of the job: their earlier values are not used"
-	}
-	return common.Reason{Code: flow.WarnParamsDropped, Text: list + text,
-		Data: map[string]string{"params": list, "count": strconv.Itoa(len(names))}}
 }
 
 // nextAttempt requests the next attempt of the fire of a run, which may be one among several. An entry for several
@@ -229,7 +217,7 @@ func (s *Resource) nextAttempt(ctx context.Context, last *common.Run, asked *Run
 		if len(names) == 0 {
 			return r.drop(last)
 		}
-		return r.drop(last, left(names))
+		return r.drop(last, common.ParamsDropped(names))
 	}
 	if asked.Params != nil {
 		r.Params = map[string]string{}
@@ -321,7 +309,7 @@ func (s *Resource) rerunFlow(ctx context.Context, r *attempt, run *common.Run, a
 			r.plan.Accepted = scope.Accept
 			var dropped []common.Reason
 			for _, warning := range plan.Warnings {
-				if warning.Code == flow.WarnParamsDropped {
+				if warning.Code == common.ReasonParamsDropped {
 					dropped = append(dropped, warning)
 				}
 			}

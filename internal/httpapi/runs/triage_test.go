@@ -119,7 +119,7 @@ func TestRerun_FlowRunsWithParametersThatAreGone_AreShownOrRefused(t *testing.T)
 	h := withFlowRun(t)
 	h.RunList = append(h.RunList, apitest.OneAt("a", 1, time.Now(), common.StatusSucceeded, 1))
 	h.Plan.Warnings = []common.Reason{{Code: flow.WarnRunsAgain},
-		{Code: flow.WarnParamsDropped, Data: map[string]string{"params": "DAY"}}}
+		{Code: common.ReasonParamsDropped, Data: map[string]string{"params": "DAY"}}}
 	if got := postFires(t, h, "rerun", `{"fires":["u.f1","a.f1"]}`); got.Done > 0 || len(h.Triggers) > 0 ||
 		got.Items[0].Refusal.Reason != "params_dropped" {
 		t.Errorf("%+v", got)
