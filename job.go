@@ -107,6 +107,7 @@ type Step struct {
 	Job              string            `json:"job,omitempty"`
 	Params           map[string]string `json:"params,omitempty"`
 	Approval         *Approval         `json:"approval,omitempty"`
+	Wait             *Wait             `json:"wait,omitempty"`
 	Join             bool              `json:"join,omitempty"`
 }
 
@@ -136,6 +137,14 @@ type Approval struct {
 	Approvers  *Approvers       `json:"approvers,omitempty"`
 	NotStarter bool             `json:"notStarter,omitempty"`
 	Params     map[string]Param `json:"params,omitempty"`
+}
+
+// Wait makes a step wait until fires of another job have succeeded.
+type Wait struct {
+	Job       string `json:"job"`
+	Fires     string `json:"fires,omitempty"`
+	OnFailure string `json:"onFailure,omitempty"`
+	Timeout   string `json:"timeout,omitempty"`
 }
 
 // Approvers are those who may answer an approval.

@@ -203,7 +203,7 @@ func parentsFirst(jobs []common.Job) (order []int, done map[string]bool) {
 	for before := -1; before < len(order); {
 		before = len(order)
 		for i := range jobs {
-			needs := slices.Concat(flow.Jobs(&jobs[i]), jobs[i].After)
+			needs := flow.Needs(&jobs[i])
 			waits := slices.ContainsFunc(needs, func(p string) bool { return among[p] && !done[p] })
 			if !taken[i] && !waits {
 				taken[i], done[jobs[i].Name] = true, true

@@ -275,6 +275,8 @@ func remarks(s *apiclient.GraphStep) (all []string) {
 	switch s.Kind {
 	case apiclient.GraphStepKindJob:
 		all = append(all, "runs the job "+value(s.Job))
+	case apiclient.GraphStepKindWait:
+		all = append(all, "waits for the job "+value(s.Job))
 	case apiclient.GraphStepKindApproval:
 		all = append(all, "approval")
 	case apiclient.GraphStepKindJoin:

@@ -41,6 +41,7 @@ func (c *cli) dot(p *picture) error {
 	shapes := map[apiclient.GraphStepKind]string{
 		apiclient.GraphStepKindJob: "folder", apiclient.GraphStepKindApproval: "diamond",
 		apiclient.GraphStepKindJoin: "ellipse",
+		apiclient.GraphStepKindWait: "hexagon",
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "digraph %s {\n\trankdir=LR;\n\tnode [shape=box];\n", quotedDot(g.Job))

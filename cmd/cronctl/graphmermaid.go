@@ -16,7 +16,8 @@ import (
 func (c *cli) mermaid(p *picture) error {
 	g := &p.graph
 	open := map[apiclient.GraphStepKind][2]string{apiclient.GraphStepKindJob: {"[[", "]]"},
-		apiclient.GraphStepKindApproval: {"{{", "}}"}, apiclient.GraphStepKindJoin: {"([", "])"}}
+		apiclient.GraphStepKindApproval: {"{{", "}}"}, apiclient.GraphStepKindWait: {"[/", "/]"},
+		apiclient.GraphStepKindJoin: {"([", "])"}}
 	var b strings.Builder
 	b.WriteString("flowchart LR\n")
 	ids, some := map[string]string{}, map[string]bool{} // ids of steps; steps for which one dependency is enough

@@ -1355,6 +1355,7 @@ const (
 	GraphStepKindCommand  GraphStepKind = "command"
 	GraphStepKindJob      GraphStepKind = "job"
 	GraphStepKindJoin     GraphStepKind = "join"
+	GraphStepKindWait     GraphStepKind = "wait"
 )
 
 // Valid indicates whether the value is a known member of the GraphStepKind enum.
@@ -1367,6 +1368,8 @@ func (e GraphStepKind) Valid() bool {
 	case GraphStepKindJob:
 		return true
 	case GraphStepKindJoin:
+		return true
+	case GraphStepKindWait:
 		return true
 	default:
 		return false
@@ -1940,6 +1943,7 @@ const (
 	NodeKindCommand  NodeKind = "command"
 	NodeKindJob      NodeKind = "job"
 	NodeKindJoin     NodeKind = "join"
+	NodeKindWait     NodeKind = "wait"
 )
 
 // Valid indicates whether the value is a known member of the NodeKind enum.
@@ -1952,6 +1956,8 @@ func (e NodeKind) Valid() bool {
 	case NodeKindJob:
 		return true
 	case NodeKindJoin:
+		return true
+	case NodeKindWait:
 		return true
 	default:
 		return false
@@ -2638,16 +2644,16 @@ func (e RunOnObjectWorkers0) Valid() bool {
 
 // Defines values for RunRerunRequestDefinition.
 const (
-	Current RunRerunRequestDefinition = "current"
-	Same    RunRerunRequestDefinition = "same"
+	RunRerunRequestDefinitionCurrent RunRerunRequestDefinition = "current"
+	RunRerunRequestDefinitionSame    RunRerunRequestDefinition = "same"
 )
 
 // Valid indicates whether the value is a known member of the RunRerunRequestDefinition enum.
 func (e RunRerunRequestDefinition) Valid() bool {
 	switch e {
-	case Current:
+	case RunRerunRequestDefinitionCurrent:
 		return true
-	case Same:
+	case RunRerunRequestDefinitionSame:
 		return true
 	default:
 		return false
@@ -2918,6 +2924,45 @@ func (e VersionOfJobVerb) Valid() bool {
 	case VersionOfJobVerbResume:
 		return true
 	case VersionOfJobVerbRollback:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for WaitFires.
+const (
+	WaitFiresInterval WaitFires = "interval"
+	WaitFiresLatest   WaitFires = "latest"
+	WaitFiresSame     WaitFires = "same"
+)
+
+// Valid indicates whether the value is a known member of the WaitFires enum.
+func (e WaitFires) Valid() bool {
+	switch e {
+	case WaitFiresInterval:
+		return true
+	case WaitFiresLatest:
+		return true
+	case WaitFiresSame:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for WaitOnFailure.
+const (
+	WaitOnFailureFail WaitOnFailure = "fail"
+	WaitOnFailureWait WaitOnFailure = "wait"
+)
+
+// Valid indicates whether the value is a known member of the WaitOnFailure enum.
+func (e WaitOnFailure) Valid() bool {
+	switch e {
+	case WaitOnFailureFail:
+		return true
+	case WaitOnFailureWait:
 		return true
 	default:
 		return false
@@ -5179,7 +5224,7 @@ type GraphStep struct {
 	Finally *bool       `json:"finally,omitempty"`
 	ForEach *GraphItems `json:"forEach,omitempty"`
 
-	// Job The job that the step runs.
+	// Job The job that the step runs, or waits for.
 	Job  *string       `json:"job,omitempty"`
 	Kind GraphStepKind `json:"kind"`
 
@@ -6479,7 +6524,7 @@ type Node struct {
 	Run       *string    `json:"run,omitempty"`
 	StartedAt *time.Time `json:"startedAt,omitempty"`
 
-	// Status pending: it waits for other steps, or to be started. waiting: its run or approval has not started.
+	// Status pending: it waits for other steps, or to be started. waiting: its run has not started, or it waits for an answer or for fires.
 	Status NodeStatus `json:"status"`
 	Step   string     `json:"step"`
 
@@ -6499,7 +6544,7 @@ type NodeClass string
 // NodeKind What the step runs.
 type NodeKind string
 
-// NodeStatus pending: it waits for other steps, or to be started. waiting: its run or approval has not started.
+// NodeStatus pending: it waits for other steps, or to be started. waiting: its run has not started, or it waits for an answer or for fires.
 type NodeStatus string
 
 // NodeAcceptance defines model for NodeAcceptance.
@@ -7989,6 +8034,7 @@ type Step struct {
 
 	// User The user to run as.
 	User *string `json:"user,omitempty"`
+	Wait *Wait   `json:"wait,omitempty"`
 
 	// When The step is skipped if this expression is false.
 	//
@@ -8368,6 +8414,35 @@ type ViewDefinition struct {
 	// Shared Visible to all users; needs the role editor. Otherwise only to you.
 	Shared *bool `json:"shared,omitempty"`
 }
+
+// Wait defines model for Wait.
+type Wait struct {
+	// Fires interval: all fires of the job's schedule in the interval of the flow run, after its start and up to its end; same: the fire with the planned time of the flow run; latest: the last fire that was planned not later than the flow run, of the flow itself the one before. Default: interval.
+	//
+	// Example: same
+	Fires *WaitFires `json:"fires,omitempty"`
+
+	// Job Name of the job, or of the flow, whose fires the step waits for.
+	//
+	// Example: import-orders
+	Job string `json:"job"`
+
+	// OnFailure What follows when a fire has ended without success. wait: the step waits on, since the fire may be run again; fail: the step fails. Default: wait.
+	OnFailure *WaitOnFailure `json:"onFailure,omitempty"`
+
+	// Timeout The step times out after this time. Default: 24h.
+	//
+	// Example: 6h
+	Timeout *string `json:"timeout,omitempty"`
+}
+
+// WaitFires interval: all fires of the job's schedule in the interval of the flow run, after its start and up to its end; same: the fire with the planned time of the flow run; latest: the last fire that was planned not later than the flow run, of the flow itself the one before. Default: interval.
+//
+// Example: same
+type WaitFires string
+
+// WaitOnFailure What follows when a fire has ended without success. wait: the step waits on, since the fire may be run again; fail: the step fails. Default: wait.
+type WaitOnFailure string
 
 // WindowDefinition defines model for WindowDefinition.
 type WindowDefinition struct {

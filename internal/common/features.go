@@ -75,12 +75,15 @@ const FeatureApprovals = "approvals"
 // FeatureCollect: the worker collects an output of the items of a map, and puts items into texts; see ForEach.Collect.
 const FeatureCollect = "collect"
 
+// FeatureWaits: the worker starts steps that wait for fires of a job; see Wait.
+const FeatureWaits = "waits"
+
 // Features returns the features of the workers of this version. A worker that lacks one that a job needs would not run
 // it as defined.
 var Features = [...]string{FeatureDetach, FeatureSecrets, FeatureMemoryMax, FeatureTasksMax, FeatureOutputs,
 	FeatureFlows, FeatureAfter, FeatureSuccesses, FeatureTypes, FeatureSpread, FeatureDaemon, FeatureSchedules,
 	FeaturePools, FeatureValues, FeatureFinally, FeatureJoins, FeatureFlowRetry, FeatureNested, FeatureAccept,
-	FeatureNoAfter, FeatureApprovals, FeatureCollect}
+	FeatureNoAfter, FeatureApprovals, FeatureCollect, FeatureWaits}
 
 // Adding returns features with a further one.
 func Adding(features []string, further string) []string {

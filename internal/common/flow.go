@@ -57,7 +57,7 @@ func StepTypes(steps []Step) (types []string) {
 // IsTyped reports whether the step has a type in place of a command.
 func (s *Step) IsTyped() bool { return or(s.Type, TypeShell) != TypeShell }
 
-// Step is an element of a flow: an inline step (type, command or args), a job, an approval, or a join.
+// Step is an element of a flow: an inline step (type, command or args), a job, an approval, a wait, or a join.
 type Step struct {
 	Name         string   `json:"name" pattern:"^[a-z0-9]([a-z0-9_-]{0,61}[a-z0-9])?$" doc:"Name of the step, unique in its flow." example:"load"`
 	Title        string   `json:"title,omitempty" maxLength:"200" doc:"Display name, in any language."`
@@ -96,6 +96,8 @@ type Step struct {
 
 	Approval *Approval `json:"approval,omitempty"`
 
+	Wait *Wait `json:"wait,omitempty" doc:"The step runs nothing: it succeeds as soon as fires of a job's schedule have succeeded."`
+
 	Join bool `json:"join,omitempty" doc:"The step runs nothing: it succeeds as soon as its dependencies are met."`
 }
 
@@ -108,6 +110,7 @@ const (
 	JobStep
 	ApprovalStep
 	JoinStep
+	WaitStep
 )
 
 // Kind returns what the step runs.
@@ -117,6 +120,8 @@ func (s *Step) Kind() StepKind {
 		return ApprovalStep
 	case s.Job != "":
 		return JobStep
+	case s.Wait != nil:
+		return WaitStep
 	case s.Join:
 		return JoinStep
 	default:

@@ -98,6 +98,27 @@ func (a *Approval) ApprovalFaults() Faults {
 	return c.faults
 }
 
+// WaitFaults returns the faults of a step of a flow that waits for fires of a job.
+func (w *Wait) WaitFaults(flow string) Faults {
+	c := &checker{}
+	switch {
+	case !ValidName(w.Job):
+		c.add("wait.job", "name", w.Job, "%s", NameRule)
+	case w.Job == flow && w.Selection() != WaitLatest:
+		c.add("wait.job", "itself", w.Job, "must not be the flow itself, whose fire would wait for itself").
+			Hint = "fires: latest waits for the fire of the flow before this one"
+	}
+	if w.Fires != "" && !slices.Contains(WaitSelections[:], w.Fires) {
+		c.add("wait.fires", "enum", string(w.Fires), "must be one of interval, same, latest").
+			With("allowed", "interval, same, latest")
+	}
+	if w.OnFailure != "" && !slices.Contains(WaitFailurePolicies[:], w.OnFailure) {
+		c.add("wait.onFailure", "enum", string(w.OnFailure), "must be one of wait, fail").With("allowed", "wait, fail")
+	}
+	c.duration("wait.timeout", w.Timeout, time.Second, MaxTimeout)
+	return c.faults
+}
+
 // paramFaults checks the parameters, which are outputs of the step as well.
 func (a *Approval) paramFaults(c *checker) {
 	declared := &Job{Params: make(Params, len(a.Params))}

@@ -5,17 +5,19 @@ import (
 	"time"
 )
 
-// FlowWait is the value of /cron/flowwaits/<flow>/<run>.<step>: an approval that waits for an operator.
+// FlowWait is the value of /cron/flowwaits/<flow>/<run>.<step>: a step that waits, for an operator or for fires of a job.
 type FlowWait struct {
 	Flow      FlowNode   `json:"flow"`
 	Group     string     `json:"group,omitempty"`
 	Fire      string     `json:"fire"`
 	Attempt   int        `json:"attempt,omitempty"` // 0: the first
 	PlannedAt time.Time  `json:"plannedAt"`
-	Text      string     `json:"text"` // with the values of its references
+	Text      string     `json:"text,omitempty"` // of an approval, with the values of its references
 	Since     time.Time  `json:"since"`
 	Deadline  *time.Time `json:"deadline,omitempty"` // nil: it waits without a limit
 	Notified  []string   `json:"notified,omitempty"` // channels that were notified of it
+
+	Awaited *Awaited `json:"awaited,omitempty"` // nil: an approval
 
 	OnTimeout  OnTimeout  `json:"onTimeout,omitempty"`
 	Approvers  *Approvers `json:"approvers,omitempty"`
@@ -43,8 +45,11 @@ func (w *FlowWait) Bars(a Actor) bool {
 	return slices.Contains(w.Starters, a.Person()) || w.StartedBy != "" && w.StartedBy == a.Name
 }
 
-// Expired returns the outcome of the approval after its time.
+// Expired returns the outcome of the step after its time.
 func (w *FlowWait) Expired(now time.Time) Run {
+	if !w.IsApproval() {
+		return w.Ended(StatusTimedOut, w.Awaited.TimedOut(), now)
+	}
 	run := w.AsRun()
 	since := w.Since
 	run.StartedAt, run.EndedAt, run.Status = &since, &now, StatusTimedOut
@@ -56,15 +61,19 @@ func (w *FlowWait) Expired(now time.Time) Run {
 	return run
 }
 
-// AsRun returns the approval as a run that waits.
+// AsRun returns the step as a run that waits.
 func (w *FlowWait) AsRun() Run {
 	since, attempt, cause := w.Since, max(1, w.Attempt), CauseFlow
 	if attempt > 1 {
 		cause = CauseRerun
 	}
+	reason := &Reason{Code: ReasonApproval, Data: map[string]string{"text": w.Text}, Text: w.Text}
+	if !w.IsApproval() {
+		reason = w.Awaited.Reason()
+	}
 	return Run{ID: RunID(w.Fire, attempt), Job: StepJob(w.Flow.Job, w.Flow.Node), JobUID: w.Flow.UID, Group: w.Group,
 		Fire: w.Fire, PlannedAt: w.PlannedAt, ReadyAt: &since, Cause: cause, Attempt: attempt, Status: StatusWaiting,
-		Reason: &Reason{Code: ReasonApproval, Data: map[string]string{"text": w.Text}, Text: w.Text}, Flow: &w.Flow}
+		Reason: reason, Flow: &w.Flow}
 }
 
 // Answer approves or rejects a step that waits for it.

@@ -242,10 +242,10 @@ func FlowNodesOf(run string) string { return FlowNodesPrefix + run + "/" }
 // FlowNodeKey holds the mark of a node.
 func FlowNodeKey(run, node string) string { return FlowNodesOf(run) + node }
 
-// FlowWaitsOf returns the prefix of the pending approvals of a flow.
+// FlowWaitsOf returns the prefix of the steps of a flow that wait: approvals, and those that wait for fires.
 func FlowWaitsOf(flow string) string { return FlowWaitsPrefix + flow + "/" }
 
-// FlowWaitKey holds a pending approval.
+// FlowWaitKey holds a step that waits: an approval, or for fires of a job.
 func FlowWaitKey(flow, run, step string) string {
 	return FlowWaitsOf(flow) + run + "." + step
 }

@@ -67,6 +67,12 @@ const (
 	ReasonTooDeep           = "too_deep"           // flows are nested too deep
 	ReasonApproval          = "approval"           // it waits for an operator
 	ReasonApproved          = "approved"           // an operator approved it
+	ReasonWaitsForFires     = "waits_for_fires"    // fires of a job have not succeeded yet
+	ReasonFiresSucceeded    = "fires_succeeded"    // the fires that the step waited for have succeeded
+	ReasonFiresMissing      = "fires_missing"      // fires that the step waited for have not succeeded in time
+	ReasonFireFailed        = "fire_failed"        // a fire that the step waited for has ended without success
+	ReasonNoSuchFire        = "no_such_fire"       // the schedule of the job has no fire that the step could wait for
+	ReasonTooManyFires      = "too_many_fires"     // the step would wait for more fires than MaxAwaited
 	ReasonBackfillFailed    = "backfill_failed"    // fires of the backfill have failed
 	ReasonRejected          = "rejected"           // an operator rejected the approval
 	ReasonNotAnswered       = "not_answered"       // the approval was not answered in time, and is then skipped

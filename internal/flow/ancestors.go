@@ -89,7 +89,7 @@ func (b *builder) reference(location string, ref reference, list bool) int32 {
 		}
 	case fieldExitCode, fieldAttempt:
 		if isMap || !kind.Runs() {
-			fault = "is not a value of steps with forEach, approval or join"
+			fault = "is not a value of steps with forEach, approval, wait or join"
 		}
 	case fieldOutputs:
 		o := def.Outputs[ref.key]
@@ -113,6 +113,8 @@ func (b *builder) reference(location string, ref reference, list bool) int32 {
 			}
 		case kind == common.JoinStep:
 			fault = "is not available: a step with join has no outputs"
+		case kind == common.WaitStep:
+			fault = "is not available: a step that waits has no outputs"
 		case kind == common.JobStep:
 		case !common.HasOutput(def.Outputs, def.Type, ref.key):
 			fault, hint = "is not an output of the step", hintOutput(location, ref, def.Outputs)
@@ -202,6 +204,18 @@ func Jobs(flow *common.Job) []string {
 		}
 	}
 	return slices.Sorted(maps.Keys(names))
+}
+
+// Needs returns the names of the jobs that must exist before the job is saved: those that its steps run or wait for, and
+// those that it runs after.
+func Needs(job *common.Job) []string {
+	names := slices.Concat(Jobs(job), job.After)
+	for i := range job.Steps {
+		if w := job.Steps[i].Wait; w != nil && w.Job != job.Name {
+			names = append(names, w.Job)
+		}
+	}
+	return names
 }
 
 // Secrets returns the names of the secrets that the steps refer to, in order.

@@ -13,6 +13,7 @@ type reads struct {
 	tries  bool // the flow, or steps that run a job, have a retry: common.FeatureFlowRetry
 	gather bool // there are maps that need common.FeatureCollect
 	asks   bool // there are approvals that need common.FeatureApprovals
+	waits  bool // there are steps that wait for fires: common.FeatureWaits
 }
 
 // readsOf returns what a flow reads. Texts that cannot be parsed are left out: they are faults.
@@ -56,6 +57,7 @@ func readsOf(job *common.Job) (r reads) {
 			r.asks = r.asks || !a.Plain() || isTemplate(a.Text)
 			render(map[string]string{question: a.Text})
 		}
+		r.waits = r.waits || s.Wait != nil
 		outputs(s.Outputs)
 		if s.When == "" {
 			continue
@@ -87,6 +89,9 @@ func (r reads) needs() (features []string) {
 	}
 	if r.asks {
 		features = append(features, common.FeatureApprovals)
+	}
+	if r.waits {
+		features = append(features, common.FeatureWaits)
 	}
 	return features
 }

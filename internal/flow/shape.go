@@ -12,22 +12,25 @@ import (
 // hintJoin explains steps that run nothing.
 const hintJoin = "a step with join runs nothing: it can have name, title, after, rule and when"
 
-// kind checks that a step is exactly one of command, job and approval, and has no field of another kind.
+// kind checks that a step is exactly one of command, job, approval, wait and join, and has no field of another kind.
 func (b *builder) kind(i int) {
 	def := b.graph.steps[i].def
 	command := def.Command != "" || len(def.Args) > 0 || def.IsTyped()
 	switch {
-	case !command && def.Job == "" && def.Approval == nil && !def.Join:
-		b.add(at(i, "command"), "required", nil, "is required, unless args, job, approval or join is given").
+	case !command && def.Job == "" && def.Approval == nil && def.Wait == nil && !def.Join:
+		b.add(at(i, "command"), "required", nil, "is required, unless args, job, approval, wait or join is given").
 			Hint = "a step that runs nothing has join: true"
-	case def.Join && (command || def.Job != "" || def.Approval != nil):
-		b.add(at(i, "join"), "exclusive", nil, "cannot stand beside command, args, job and approval").
+	case def.Join && (command || def.Job != "" || def.Approval != nil || def.Wait != nil):
+		b.add(at(i, "join"), "exclusive", nil, "cannot stand beside command, args, job, approval and wait").
 			With("beside", "command").Hint = hintJoin
 	case def.Job != "" && (command || def.Approval != nil):
 		b.add(at(i, "job"), "exclusive", nil, "cannot stand beside command, args and approval").
 			With("beside", "command")
 	case def.Approval != nil && command:
 		b.add(at(i, "approval"), "exclusive", nil, "cannot stand beside command and args").With("beside", "command")
+	case def.Wait != nil && (command || def.Job != "" || def.Approval != nil):
+		b.add(at(i, "wait"), "exclusive", nil, "cannot stand beside command, args, job and approval").
+			With("beside", "command")
 	}
 	foreign := func(without string, fields ...string) {
 		value := reflect.ValueOf(def).Elem()
@@ -57,8 +60,16 @@ func (b *builder) kind(i int) {
 	if def.Join {
 		b.joinFields(i)
 	}
-	if def.Approval != nil && def.ForEach != nil {
-		b.add(at(i, "forEach"), "exclusive", nil, "cannot stand beside approval").With("beside", "approval")
+	for _, waits := range []struct {
+		kind string
+		is   bool
+	}{{"approval", def.Approval != nil}, {"wait", def.Wait != nil}} {
+		if waits.is && def.ForEach != nil {
+			b.add(at(i, "forEach"), "exclusive", nil, "cannot stand beside %s", waits.kind).With("beside", waits.kind)
+		}
+		if waits.is && def.Finally {
+			b.add(at(i, waits.kind), "exclusive", nil, "cannot stand beside finally").With("beside", "finally")
+		}
 	}
 }
 
@@ -88,9 +99,6 @@ func (b *builder) cleanUp(i int) {
 	if def.Rule != "" {
 		b.add(at(i, "rule"), "exclusive", nil, "cannot stand beside finally: the step runs however others end").
 			With("beside", "finally")
-	}
-	if def.Approval != nil {
-		b.add(at(i, "approval"), "exclusive", nil, "cannot stand beside finally").With("beside", "finally")
 	}
 	for n := range def.After {
 		if e := &def.After[n]; e.On != "" || len(e.ExitCodes) > 0 {

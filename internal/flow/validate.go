@@ -126,6 +126,14 @@ func (b *builder) fields(i int) {
 				"must be shorter than the timeout of the flow, %s", b.graph.job.Timeout).
 				With("most", string(b.graph.job.Timeout))
 		}
+	case common.WaitStep:
+		b.nested(prefix, def.Wait.WaitFaults(b.graph.job.Name))
+		most, own := b.graph.job.Timeout.Or(0), def.Wait.Timeout.Or(0)
+		if most > 0 && own >= most {
+			b.add(prefix+"wait.timeout", "range", def.Wait.Timeout,
+				"must be shorter than the timeout of the flow, %s", b.graph.job.Timeout).
+				With("most", string(b.graph.job.Timeout))
+		}
 	}
 	b.plainFields(i)
 	own := *def // edges and items have bounds of their own
@@ -165,6 +173,9 @@ func (b *builder) plainFields(i int) {
 		for _, name := range def.Approval.Params.Names() {
 			b.plain(at(i, "approval.params."+common.Excerpt(name)+".default"), def.Approval.Params[name].Default)
 		}
+	}
+	if def.Wait != nil {
+		b.plain(at(i, "wait.job"), def.Wait.Job)
 	}
 	if def.ForEach != nil {
 		for n, item := range def.ForEach.Items {

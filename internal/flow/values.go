@@ -202,6 +202,8 @@ func (s *State) params(i int32, item int) (map[string]string, error) {
 	switch st.def.Kind() {
 	case common.JoinStep:
 		return nil, nil
+	case common.WaitStep:
+		return nil, s.hasInterval(st.def.Wait)
 	case common.ApprovalStep:
 		values[question] = st.def.Approval.Text
 		if len(st.texts) > 0 {
@@ -236,6 +238,15 @@ func (s *State) params(i int32, item int) (map[string]string, error) {
 		values[st.def.ForEach.Variable()] = s.maps[i].list[item]
 	}
 	return values, checkValues(values)
+}
+
+// hasInterval fails if a step waits for the fires of an interval that the flow run does not have.
+func (s *State) hasInterval(w *common.Wait) error {
+	if w.Selection() != common.WaitInterval {
+		return nil
+	}
+	_, err := s.text(reference{from: fromRun, field: fieldIntervalStart})
+	return err
 }
 
 // itemValue returns the item of a map, or its index. It fails without one: the list of a map that cannot be read.

@@ -165,14 +165,16 @@ func (s *Store) Answer(ctx context.Context, actor common.Actor, id string, answe
 		if err != nil {
 			return err
 		}
-		if kv == nil {
+		var wait common.FlowWait
+		if kv != nil {
+			if wait, err = common.Decode[common.FlowWait](kv.Value); err != nil {
+				return common.Errorf(common.CodeInternal, "the approval is damaged in etcd").WithCause(err)
+			}
+		}
+		if kv == nil || !wait.IsApproval() {
 			return cmp.Or(may(nil), error(common.Errorf(common.CodeConflict,
 				"step %q of run %q does not wait for an approval", common.Shorten(step), id).
 				WithReason("no_approval").WithHint("list the pending approvals")))
-		}
-		wait, err := common.Decode[common.FlowWait](kv.Value)
-		if err != nil {
-			return common.Errorf(common.CodeInternal, "the approval is damaged in etcd").WithCause(err)
 		}
 		if err := may(&wait); err != nil {
 			return err
@@ -240,7 +242,7 @@ func (s *Store) answer(run *common.Run, wait *common.FlowWait, actor common.Acto
 // Approvals returns the approvals that wait for an operator, the oldest first.
 func (s *Store) Approvals(ctx context.Context) (waits []common.FlowWait, err error) {
 	_, err = etcdkit.Each(ctx, s.cfg.Client, common.FlowWaitsPrefix, func(kv *mvccpb.KeyValue) error {
-		if wait, err := common.Decode[common.FlowWait](kv.Value); err == nil {
+		if wait, err := common.Decode[common.FlowWait](kv.Value); err == nil && wait.IsApproval() {
 			waits = append(waits, wait)
 		}
 		return nil

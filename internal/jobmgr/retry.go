@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"go.etcd.io/etcd/api/v3/mvccpb"
 
@@ -167,10 +168,8 @@ func (s *Store) putRetry(ctx context.Context, t *etcdkit.Txn, actor common.Actor
 		}
 	}
 	key := common.TriggerKey(trigger.Job, trigger.ID)
-	if a := retry.Step.Approval; a != nil { // it waits for an answer again
+	if wait, waits := waitOf(&of, trigger.Flow, retry, s.cfg.Now().UTC()); waits { // it waits again
 		key = common.FlowWaitKey(head.Job, head.Run, retry.Node)
-		wait := common.NewFlowWait(&of, trigger.Flow, a, flow.Question(retry.Params), s.cfg.Now().UTC())
-		wait.Attempt = retry.Attempt
 		t.Put(key, wait)
 	} else {
 		t.Put(key, trigger)
@@ -179,6 +178,21 @@ func (s *Store) putRetry(ctx context.Context, t *etcdkit.Txn, actor common.Actor
 	t.Put(common.FlowNodeKey(head.Run, retry.Node), common.Node{State: common.NodeStarted, Round: retry.Round,
 		Job: retry.Job, Fire: retry.Fire, Attempt: retry.Attempt})
 	return trigger, putRound(t, found, &head, retry)
+}
+
+// waitOf returns the key's value of a step that waits, for an answer or for fires, and is started again.
+func waitOf(run *common.FlowRun, of *common.FlowNode, retry *flow.Retry, now time.Time) (wait common.FlowWait,
+	waits bool) {
+	switch step := retry.Step; step.Kind() {
+	case common.ApprovalStep:
+		wait = common.NewFlowWait(run, of, step.Approval, flow.Question(retry.Params), now)
+	case common.WaitStep:
+		wait = common.NewFiresWait(run, of, step.Wait, now)
+	default:
+		return wait, false
+	}
+	wait.Attempt = retry.Attempt
+	return wait, true
 }
 
 // putAcceptance adds to a transaction that the failure of a node counts as a success. It is a round of its own, which

@@ -156,7 +156,7 @@ func (s *Store) Kill(ctx context.Context, actor common.Actor, id string, r commo
 			}
 			err = s.killHead(t, found, common.FlowKill{By: actor.Name, Note: r.Note, At: s.cfg.Now().UTC(),
 				Signal: r.Signal, Force: r.Force})
-		case live.Pending, live.Approval:
+		case live.Pending, live.Waiting:
 			run := found.Run
 			if run.Cause == common.CauseDaemon {
 				return common.Errorf(common.CodeConflict, "run %q is pending: its daemon would be started again", id).

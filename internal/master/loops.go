@@ -26,6 +26,7 @@ func masterLoops() []health.Spec {
 		},
 		{Name: "duty_housekeeping", OnDemand: true, Effect: "old runs are not deleted"},
 		{Name: "duty_definitions", Effect: "definitions of flows are not copied to the log store"},
+		{Name: "duty_waits", Effect: "steps of flows that wait for fires of other jobs do not end"},
 		{Name: "duty_audit", Effect: "overdue fires are not noticed"},
 		{Name: "duty_findings", Effect: "findings of the elected master are not published"},
 		{Name: "duty_audit_chain", OnDemand: true, Effect: "changes are not added to the audit"},

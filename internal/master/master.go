@@ -26,6 +26,8 @@ import (
 	"carillon/internal/flow/archive"
 	flowetcd "carillon/internal/flow/etcd"
 	"carillon/internal/flow/nodes"
+	"carillon/internal/flow/waits"
+	waitsetcd "carillon/internal/flow/waits/etcd"
 	"carillon/internal/health"
 	healthetcd "carillon/internal/health/etcd"
 	"carillon/internal/housekeeping"
@@ -325,6 +327,17 @@ func New(cfg Config) (*Master, error) {
 		Log:         cfg.Log,
 		Report:      m.loops.Loop("duty_definitions").Done,
 	})
+	awaited := waits.New(waits.Config{
+		Store:     waitsetcd.New(cfg.Etcd, wallclock.Now),
+		Jobs:      told,
+		Past:      view.Ends,
+		Feed:      m.feed,
+		Schedules: interner,
+		Outcomes:  m.sink.Outcomes,
+		Now:       wallclock.Now,
+		Log:       cfg.Log,
+		Report:    m.loops.Loop("duty_waits").Done,
+	})
 	fires := watchdog.New(watchdog.Config{
 		Catalog:  m.catalog,
 		State:    jobs,
@@ -352,6 +365,7 @@ func New(cfg Config) (*Master, error) {
 	m.duties = []election.Duty{
 		m.duty("housekeeping", keeper.Run),
 		m.duty("definitions", archivist.Run),
+		m.duty("waits", awaited.Run),
 		m.duty("audit", fires.Run),
 		m.duty("job_metrics", figures.Run),
 		m.duty("pools", limits.Measure(counted.Pools, m.loops.Loop("duty_pools").Done)),

@@ -21,13 +21,13 @@ type FlowGraph struct {
 type GraphStep struct {
 	Name         string      `json:"name"`
 	Title        string      `json:"title,omitempty"`
-	Kind         string      `json:"kind" enum:"command,job,approval,join"`
+	Kind         string      `json:"kind" enum:"command,job,approval,wait,join"`
 	Layer        int         `json:"layer" doc:"Length of the longest path to the step, from 0. Clean-up steps follow all others."`
 	Rule         common.Rule `json:"rule,omitempty" enum:"all_success,none_failed,none_failed_one_success,all_done,all_failed,one_success,one_failed,one_done" doc:"How its dependencies combine. Default: all_success."`
 	When         string      `json:"when,omitempty" doc:"The step is skipped if this expression is false."`
 	AllowFailure bool        `json:"allowFailure,omitempty" doc:"Any end of the step counts as success."`
 	Finally      bool        `json:"finally,omitempty" doc:"A clean-up step: it runs once all other steps have ended."`
-	Job          string      `json:"job,omitempty" doc:"The job that the step runs."`
+	Job          string      `json:"job,omitempty" doc:"The job that the step runs, or waits for."`
 	ForEach      *GraphItems `json:"forEach,omitempty" doc:"Of a step that runs once for each item of a list."`
 }
 
@@ -53,6 +53,9 @@ func Of(g *flow.Graph) FlowGraph {
 		s := &drawn.Steps[i]
 		*s = GraphStep{Name: def.Name, Title: def.Title, Kind: kindOf(def), Layer: layer, Rule: def.Rule,
 			When: def.When, AllowFailure: def.AllowFailure, Finally: def.Finally, Job: def.Job}
+		if def.Wait != nil {
+			s.Job = def.Wait.Job
+		}
 		if f := def.ForEach; f != nil {
 			s.ForEach = &GraphItems{Items: len(f.Items), List: f.List}
 		}
@@ -121,6 +124,8 @@ func kindOf(step *common.Step) string {
 	switch step.Kind() {
 	case common.ApprovalStep:
 		return "approval"
+	case common.WaitStep:
+		return "wait"
 	case common.JoinStep:
 		return "join"
 	case common.JobStep:

@@ -23,7 +23,7 @@ type place struct {
 	triggers []*mvccpb.KeyValue
 	records  []*mvccpb.KeyValue
 	heads    []*mvccpb.KeyValue
-	wait     *mvccpb.KeyValue            // its pending approval
+	wait     *mvccpb.KeyValue            // the key by which it waits
 	kills    map[string]*mvccpb.KeyValue // kill requests of the records, by key; nil unless they were read
 }
 
@@ -251,7 +251,7 @@ func whyStopped(kill *common.FlowKill) string {
 // mostWait bounds how long an approval without a deadline is not looked at, as older versions began them.
 const mostWait = time.Hour
 
-// Expire ends a pending approval whose time is over, and reports whether it did. next is the end of its time.
+// Expire ends a step that waits and whose time is over, and reports whether it did. next is the end of its time.
 func (s *Store) Expire(ctx context.Context, run *common.FlowRun, step string) (next time.Time, ended bool, err error) {
 	kv, err := etcdkit.Get(ctx, s.etcd.Client, common.FlowWaitKey(run.Job, run.Run, step))
 	if err != nil || kv == nil {

@@ -96,21 +96,21 @@ func (k *Keeper) load(ctx context.Context, r *kept) {
 				for _, mark := range early {
 					r.apply(mark, k.cfg.Now(), k.cfg.Log)
 				}
-				r.asks = approvals(graph)
+				r.waiting = waitingSteps(graph)
 			}
 		}
 	})
 }
 
-// approvals returns the steps that are approvals.
-func approvals(graph *flow.Graph) (asks map[string]bool) {
-	asks = map[string]bool{}
+// waitingSteps returns the steps that wait for an operator, or for fires of a job.
+func waitingSteps(graph *flow.Graph) (steps map[string]bool) {
+	steps = map[string]bool{}
 	for i := range graph.Len() {
-		if step := graph.Step(i); step.Approval != nil {
-			asks[step.Name] = true
+		if step := graph.Step(i); step.Approval != nil || step.Wait != nil {
+			steps[step.Name] = true
 		}
 	}
-	return asks
+	return steps
 }
 
 // failed pauses a flow run after an error.
@@ -304,9 +304,9 @@ func (k *Keeper) complete(ctx context.Context, r *kept, c *flow.Completion) {
 	})
 }
 
-// look ends approvals whose time is over, and nodes that have vanished from etcd.
+// look ends steps that wait and whose time is over, and nodes that have vanished from etcd.
 func (k *Keeper) look(ctx context.Context, r *kept, now time.Time) {
-	for step := range r.asks {
+	for step := range r.waiting {
 		if v, known := r.state.Node(step); known && v.Stage == flow.StageStarted && !now.Before(r.expires[step]) {
 			k.expire(ctx, r, step)
 			return

@@ -17,7 +17,7 @@ type kept struct {
 	over  bool // its head is gone
 
 	state   *flow.State
-	asks    map[string]bool // steps that are approvals
+	waiting map[string]bool // steps that wait for an operator, or for fires of a job
 	early   []flow.Mark     // that arrived while the state was being loaded
 	lost    bool            // changes were missed while the state was being loaded
 	missing bool            // its definition cannot be read
@@ -29,7 +29,7 @@ type kept struct {
 	refused   int                  // transactions in a row that were refused
 	fresh     bool                 // a mark has arrived since the last request began
 	endAgain  time.Time            // when started nodes are asked to end again
-	expires   map[string]time.Time // by step: when a pending approval is looked at again
+	expires   map[string]time.Time // by step: when a step that waits is looked at again
 	suspects  map[string]int64     // the marks of started nodes at the last search for vanished ones
 	looked    time.Time            // the last search for vanished nodes
 	lookEvery time.Duration        // until the next one
@@ -93,7 +93,7 @@ func (r *kept) idle(now time.Time) {
 		return
 	}
 	sooner(r.looked.Add(r.lookEvery))
-	for step := range r.asks {
+	for step := range r.waiting {
 		if v, known := r.state.Node(step); known && v.Stage == flow.StageStarted {
 			sooner(r.expires[step])
 		}
@@ -132,7 +132,7 @@ func (r *kept) unchanged(now time.Time) (nodes []flow.View) {
 		} else {
 			changed = true
 		}
-		runs = runs || !r.asks[v.Node]
+		runs = runs || !r.waiting[v.Node]
 	}
 	r.looked = now
 	switch {

@@ -173,6 +173,8 @@ func kindOf(def *common.Step) string {
 		return "job"
 	case common.ApprovalStep:
 		return "approval"
+	case common.WaitStep:
+		return "wait"
 	case common.JoinStep:
 		return "join"
 	default:

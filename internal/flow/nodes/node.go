@@ -15,11 +15,11 @@ type Node struct {
 	Step  string `json:"step"`
 	Item  *int   `json:"item,omitempty" doc:"Index of the item of a map, from 0; absent for a step."`
 	Value string `json:"value,omitempty" doc:"The item itself, if the list is known; shortened after 80 bytes."`
-	Kind  string `json:"kind,omitempty" enum:"command,job,approval,join" doc:"What the step runs."`
+	Kind  string `json:"kind,omitempty" enum:"command,job,approval,wait,join" doc:"What the step runs."`
 	Title string `json:"title,omitempty" doc:"Display name of the step."`
 	Job   string `json:"job,omitempty" doc:"Name of the job whose runs are those of the node; that of an inline step contains a colon."`
 
-	Status common.Status  `json:"status" enum:"pending,waiting,running,succeeded,failed,timed_out,killed,lost,skipped,refused,missed" doc:"pending: it waits for other steps, or to be started. waiting: its run or approval has not started."`
+	Status common.Status  `json:"status" enum:"pending,waiting,running,succeeded,failed,timed_out,killed,lost,skipped,refused,missed" doc:"pending: it waits for other steps, or to be started. waiting: its run has not started, or it waits for an answer or for fires."`
 	Class  common.Class   `json:"class,omitempty" enum:"success,failure,skipped" doc:"How its end counts for later steps."`
 	Reason *common.Reason `json:"reason,omitempty" doc:"Why it waits, did not run, or failed."`
 	Kept   bool           `json:"kept,omitempty" doc:"It was kept from an earlier flow run, and did not run in this one: run, times, attempts and outputs are those of then."`

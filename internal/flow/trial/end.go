@@ -76,8 +76,11 @@ type outcome struct {
 // outcome returns how a node of a step ends that was given this end and these outputs.
 func (e End) outcome(step *common.Step, outputs map[string]string) outcome {
 	o := outcome{status: e.Status, exit: e.Exit}
-	if step.Kind() == common.ApprovalStep {
+	switch step.Kind() {
+	case common.ApprovalStep:
 		return e.answer(step, outputs)
+	case common.WaitStep:
+		return e.waited(step)
 	}
 	if o.exit == nil {
 		switch o.status {
@@ -124,6 +127,18 @@ func (e End) answer(step *common.Step, params map[string]string) outcome {
 	return o
 }
 
+// waited returns how a step ends that waits for fires of a job and was given this end.
+func (e End) waited(step *common.Step) outcome {
+	o := outcome{status: e.Status}
+	if o.status == "" {
+		o.status = common.StatusSucceeded
+	}
+	if o.reason = usualReason(step, &o); e.Reason != "" {
+		o.reason = &common.Reason{Code: e.Reason}
+	}
+	return o
+}
+
 // report adds the outputs that a run reports, and fails a success whose outputs are not valid.
 func (o *outcome) report(step *common.Step, outputs map[string]string) {
 	values, name, fault := read(step, outputs)
@@ -154,6 +169,9 @@ func failure(step *common.Step) int {
 // usualReason returns the reason that a run which ended this way has; nil without one.
 func usualReason(step *common.Step, o *outcome) *common.Reason {
 	asks := step.Kind() == common.ApprovalStep
+	if step.Kind() == common.WaitStep {
+		return usualOfWait(step, o.status)
+	}
 	switch o.status {
 	case common.StatusSucceeded:
 		if asks {
@@ -174,6 +192,23 @@ func usualReason(step *common.Step, o *outcome) *common.Reason {
 		return &common.Reason{Code: "killed_by_user", Text: "its run was killed"}
 	case common.StatusSkipped:
 		return &common.Reason{Code: common.ReasonFunctionSkipped, Text: "its run had nothing to do"}
+	}
+	return nil
+}
+
+// usualOfWait returns the reason of a step that waits for fires of a job.
+func usualOfWait(step *common.Step, status common.Status) *common.Reason {
+	job := step.Wait.Job
+	switch status {
+	case common.StatusSucceeded:
+		return &common.Reason{Code: common.ReasonFiresSucceeded, Text: "the fires of job " + job + " have succeeded"}
+	case common.StatusFailed:
+		return &common.Reason{Code: common.ReasonFireFailed, Text: "a fire of job " + job + " has failed"}
+	case common.StatusTimedOut:
+		return &common.Reason{Code: common.ReasonFiresMissing,
+			Text: "fires of job " + job + " have not succeeded in time"}
+	case common.StatusKilled:
+		return &common.Reason{Code: "killed_by_user", Text: "its run was killed"}
 	}
 	return nil
 }

@@ -60,7 +60,7 @@ func (r *run) node(v *flow.View) Node {
 				n.Reason = v.Fault
 			}
 		}
-	case v.Stage == flow.StageStarted && def.Kind() == common.ApprovalStep:
+	case v.Stage == flow.StageStarted && (def.Approval != nil || def.Wait != nil):
 		n.Status = common.StatusWaiting
 	case v.Stage == flow.StageStarted, v.Stage == flow.StageExpanded:
 		n.Status = common.StatusRunning

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"slices"
 
 	"carillon/internal/access"
 	"carillon/internal/common"
@@ -56,33 +55,41 @@ const (
 	codeForeignJob = "foreign_job"
 )
 
-// jobFaults returns the faults of steps that run jobs. Rights are checked when a flow is saved, not when it runs: its
-// editor must be an operator of each of these jobs, and one that does not exist could be created in any group.
+// jobFaults returns the faults of steps that run jobs, or wait for their fires. Rights are checked when a flow is saved,
+// not when it runs: its editor must be an operator of each job that it runs, and a viewer of each that it waits for. One
+// that does not exist could be created in any group.
 func (s *Resource) jobFaults(ctx context.Context, job *common.Job, together map[string]bool) (faults common.Faults,
 	err error) {
-	checked := map[string]common.Fault{}
+	type use struct {
+		job   string
+		waits bool
+	}
+	checked := map[use]common.Fault{}
 	for i := range job.Steps {
-		name := job.Steps[i].Job
-		if !common.ValidName(name) || name == job.Name || together[name] {
+		of, field := use{job: job.Steps[i].Job}, "job"
+		if w := job.Steps[i].Wait; w != nil {
+			of, field = use{w.Job, true}, "wait.job"
+		}
+		if !common.ValidName(of.job) || of.job == job.Name || together[of.job] {
 			continue // no job, or reported with the job's own faults
 		}
-		fault, done := checked[name]
+		fault, done := checked[of]
 		if !done {
-			if fault, err = s.jobFault(ctx, name); err != nil {
+			if fault, err = s.jobFault(ctx, of.job, of.waits); err != nil {
 				return nil, err
 			}
-			checked[name] = fault
+			checked[of] = fault
 		}
 		if fault.Code != "" {
-			fault.Location = fmt.Sprintf("steps[%d].job", i)
+			fault.Location = fmt.Sprintf("steps[%d].%s", i, field)
 			faults = append(faults, fault)
 		}
 	}
 	return faults, nil
 }
 
-// jobFault returns the fault of a step that runs a job; without a code if it has none.
-func (s *Resource) jobFault(ctx context.Context, name string) (fault common.Fault, err error) {
+// jobFault returns the fault of a step that runs a job, or waits for it; without a code if it has none.
+func (s *Resource) jobFault(ctx context.Context, name string, waits bool) (fault common.Fault, err error) {
 	uid, group, known := s.Jobs.UIDAndGroup(name)
 	if !known || uid == "" { // a copy may lag behind
 		if uid, group, err = view.Standing(ctx, s.Jobs, name); err != nil {
@@ -93,7 +100,10 @@ func (s *Resource) jobFault(ctx context.Context, name string) (fault common.Faul
 	case uid == "":
 		return common.NewFault("", codeUnknownJob, name, "job not found").
 			WithHint("create the job first, or in the same request"), nil
-	case !core.May(ctx, access.Operator, group):
+	case waits && !core.May(ctx, access.Viewer, group):
+		return common.NewFault("", codeForeignJob, name, "you may not see this job").
+			WithHint("a step that waits shows how the job ends: saving it needs the role viewer in its group"), nil
+	case !waits && !core.May(ctx, access.Operator, group):
 		return common.NewFault("", codeForeignJob, name, "you may not run this job").
 			WithHint("a flow runs the jobs of its steps: saving it needs the role operator in their groups"), nil
 	}
@@ -121,7 +131,7 @@ func inOrder(jobs []*view.Definition) (rounds [][]int) {
 		var round, later []int
 		for _, i := range rest {
 			needs := false
-			for _, name := range slices.Concat(flow.Jobs((*common.Job)(jobs[i])), jobs[i].After) {
+			for _, name := range flow.Needs((*common.Job)(jobs[i])) {
 				needs = needs || waiting[name] && name != jobs[i].Name
 			}
 			if needs {

@@ -40,11 +40,11 @@ type State int
 
 // The states of a run.
 const (
-	Pending  State = iota // a trigger
-	Active                // a record
-	Ended                 // an outcome in an outbox
-	FlowRun               // a head
-	Approval              // an approval that waits for an operator
+	Pending State = iota // a trigger
+	Active               // a record
+	Ended                // an outcome in an outbox
+	FlowRun              // a head
+	Waiting              // a step that waits for an operator, or for fires of a job
 )
 
 // Config holds the dependencies of Runs.
@@ -304,7 +304,7 @@ func Decode(kv *mvccpb.KeyValue) (StoredRun, bool) {
 		return r, err == nil && common.FlowRunKey(head.Job, head.Run) == r.Key
 	case strings.HasPrefix(r.Key, common.FlowWaitsPrefix):
 		wait, err := common.Decode[common.FlowWait](kv.Value)
-		r.State, r.Run = Approval, wait.AsRun()
+		r.State, r.Run = Waiting, wait.AsRun()
 		return r, err == nil && common.FlowWaitKey(wait.Flow.Job, wait.Flow.Run, wait.Flow.Node) == r.Key
 	default:
 		run, err := common.Decode[common.Run](kv.Value)

@@ -12,8 +12,8 @@ import (
 	"carillon/internal/notify"
 )
 
-// FollowWaits passes on the approvals that wait for an operator, and every change of them. A value that does not match
-// its key is ignored.
+// FollowWaits passes on the approvals that wait for an operator, and every change of them. Steps that wait for fires of
+// a job, and values that do not match their key, are ignored.
 func (s *Store) FollowWaits(ctx context.Context,
 	take func(ctx context.Context, whole bool, put []notify.Wait, gone []string) error) error {
 	watch := etcdkit.Watch{Client: s.etcd.Client, Prefix: common.FlowWaitsPrefix}
@@ -35,7 +35,8 @@ func (s *Store) FollowWaits(ctx context.Context,
 
 func waitOf(kv *mvccpb.KeyValue) (common.FlowWait, bool) {
 	wait, err := common.Decode[common.FlowWait](kv.Value)
-	return wait, err == nil && common.FlowWaitKey(wait.Flow.Job, wait.Flow.Run, wait.Flow.Node) == string(kv.Key)
+	return wait, err == nil && wait.IsApproval() &&
+		common.FlowWaitKey(wait.Flow.Job, wait.Flow.Run, wait.Flow.Node) == string(kv.Key)
 }
 
 // Ask writes the channels that are notified of an approval together with the notifications, if the approval still waits

@@ -3588,10 +3588,10 @@ export interface components {
             finally?: boolean;
             /** @description Of a step that runs once for each item of a list. */
             forEach?: components["schemas"]["GraphItems"];
-            /** @description The job that the step runs. */
+            /** @description The job that the step runs, or waits for. */
             job?: string;
             /** @enum {string} */
-            kind: "command" | "job" | "approval" | "join";
+            kind: "command" | "job" | "approval" | "wait" | "join";
             /**
              * Format: int64
              * @description Length of the longest path to the step, from 0. Clean-up steps follow all others.
@@ -4872,7 +4872,7 @@ export interface components {
              * @description What the step runs.
              * @enum {string}
              */
-            kind?: "command" | "job" | "approval" | "join";
+            kind?: "command" | "job" | "approval" | "wait" | "join";
             /** @description Name of the node: of the step, or of an item of a map, such as load@00003. */
             node: string;
             /** @description Values that it reported; those of more than 4 KiB are left out here, and are in its run. */
@@ -4886,7 +4886,7 @@ export interface components {
             /** Format: date-time */
             startedAt?: string;
             /**
-             * @description pending: it waits for other steps, or to be started. waiting: its run or approval has not started.
+             * @description pending: it waits for other steps, or to be started. waiting: its run has not started, or it waits for an answer or for fires.
              * @enum {string}
              */
             status: "pending" | "waiting" | "running" | "succeeded" | "failed" | "timed_out" | "killed" | "lost" | "skipped" | "refused" | "missed";
@@ -6268,6 +6268,8 @@ export interface components {
             type?: string;
             /** @description The user to run as. */
             user?: string;
+            /** @description The step runs nothing: it succeeds as soon as fires of a job's schedule have succeeded. */
+            wait?: components["schemas"]["Wait"];
             /**
              * @description The step is skipped if this expression is false.
              * @example steps.probe.exitCode == 28
@@ -6623,6 +6625,29 @@ export interface components {
             query: string;
             /** @description Visible to all users; needs the role editor. Otherwise only to you. */
             shared?: boolean;
+        };
+        Wait: {
+            /**
+             * @description interval: all fires of the job's schedule in the interval of the flow run, after its start and up to its end; same: the fire with the planned time of the flow run; latest: the last fire that was planned not later than the flow run, of the flow itself the one before. Default: interval.
+             * @example same
+             * @enum {string}
+             */
+            fires?: "interval" | "same" | "latest";
+            /**
+             * @description Name of the job, or of the flow, whose fires the step waits for.
+             * @example import-orders
+             */
+            job: string;
+            /**
+             * @description What follows when a fire has ended without success. wait: the step waits on, since the fire may be run again; fail: the step fails. Default: wait.
+             * @enum {string}
+             */
+            onFailure?: "wait" | "fail";
+            /**
+             * @description The step times out after this time. Default: 24h.
+             * @example 6h
+             */
+            timeout?: string;
         };
         WindowDefinition: {
             /**

@@ -33,4 +33,16 @@ it('names the signal of a kill request, and an immediate kill', () => {
   expect(reasonText(t, 'zh', { code: 'signal', data: { signal: 'SIGSEGV' }, text: '' })).toBe('被信号 SIGSEGV 结束');
 });
 
+it('shows the fires that a step waits for in the viewer’s zone and language', () => {
+  const at = '2026-03-02T08:00:00Z';
+  const data = { job: 'import', open: '2', total: '6', at1: at, fires: `${at} (timed_out), …` };
+  const text = `it waits for 2 of 6 fires of job "import": ${data.fires}`;
+  const words = createInstance({ lng: 'zh', initAsync: false, resources: { zh: { translation: { status: { timed_out: '超时', failed: '失败' } }, server: zhServer } }, interpolation: { escapeValue: false } });
+  void words.init();
+  const inChinese = words.getFixedT('zh');
+  expect(reasonText(inChinese, 'zh', { code: 'waits_for_fires', data, text })).toBe(`等待任务 import 的触发（共 6 次，2 次尚未成功）：${formatTime(at, 'zh')} (超时), …`);
+  expect(reasonText(inChinese, 'en', { code: 'waits_for_fires', data, text })).toBe(`It waits for 2 of 6 fires of job "import": ${formatTime(at, 'en')} (超时), …`);
+  expect(reasonText(inChinese, 'zh', { code: 'fire_failed', data: { job: 'import', at, status: 'failed' }, text: '' })).toBe(`任务 import 在 ${formatTime(at, 'zh')} 的触发未成功：失败`);
+});
+
 it('shows unknown codes unchanged', () => expect(reasonText(t, 'zh', { code: 'later', text: 'something new' })).toBe('Something new'));

@@ -1,5 +1,5 @@
 import type { TFunction } from 'i18next';
-import type { Reason } from '../api/types.ts';
+import type { FireStatus, Reason } from '../api/types.ts';
 import { formatSeconds, parseDuration } from '../lib/duration.ts';
 import { formatTime, isTime } from '../lib/time.ts';
 import { visible } from '../lib/visible.ts';
@@ -12,8 +12,9 @@ import { serverText } from './problemText.ts';
 export function reasonText(t: TFunction, language: string, reason: Reason, of: 'reasons' | 'verdicts' = 'reasons'): string {
   const data = reason.data ?? {};
   const times = Object.values(data).filter((value) => isTime(value));
-  const localised = Object.fromEntries(Object.entries(data).map(([key, value]) => [key, isTime(value) ? formatTime(value, language) : key === 'after' ? lengthText(value, language) : value]));
-  const said = times.reduce((text, time) => text.replaceAll(time, formatTime(time, language)), reason.text);
+  const local = (text: string) => times.reduce((said, time) => said.replaceAll(time, formatTime(time, language)), text);
+  const localised = Object.fromEntries(Object.entries(data).map(([key, value]) => [key, key === 'fires' ? local(firesText(t, value)) : reason.code === 'fire_failed' && key === 'status' ? t(`status.${value as FireStatus}`) : isTime(value) ? formatTime(value, language) : key === 'after' ? lengthText(value, language) : value]));
+  const said = local(data.fires === undefined ? reason.text : reason.text.replace(data.fires, firesText(t, data.fires)));
   const own = said.charAt(0).toUpperCase() + said.slice(1);
   if (language === 'en') return own;
   // The signal of a kill request is shown if it was not the usual one.
@@ -32,6 +33,11 @@ export function reasonText(t: TFunction, language: string, reason: Reason, of: '
 /** A warning in words. The English ones begin with the name of a step or a parameter, as it is written. */
 export function warningText(t: TFunction, language: string, warning: Reason): string {
   return language.startsWith('en') ? visible(warning.text) : reasonText(t, language, warning);
+}
+
+/** Translates the statuses in a list of fires: "2026-03-02T08:00:00Z (failed), …". */
+function firesText(t: TFunction, fires: string): string {
+  return fires.replaceAll(/\(([a-z_]+)\)/g, (_, status) => `(${status === 'not_run' ? t('flow.notRun') : t(`status.${status as FireStatus}`)})`);
 }
 
 /** Formats a duration of the server in the reader's language. */

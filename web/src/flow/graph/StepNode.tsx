@@ -13,7 +13,7 @@ import classes from './Nodes.module.css';
 import type { StepData, StepNodeType } from './nodes.ts';
 import { itemsText, spoken, tookText } from './words.ts';
 
-export const kindIcons: Record<StepKind, IconName> = { command: 'terminal', job: 'calendar', approval: 'user', join: 'join' };
+export const kindIcons: Record<StepKind, IconName> = { command: 'terminal', job: 'calendar', approval: 'user', wait: 'clock', join: 'join' };
 
 /** A step: its name and status, its marks, and the items of a map. */
 export const StepNode = memo(function StepNode({ id, data }: NodeProps<StepNodeType>) {

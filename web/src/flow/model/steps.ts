@@ -16,7 +16,10 @@ export interface Dependency {
   exitCodes?: readonly number[] | undefined;
 }
 
-export type StepKind = 'command' | 'job' | 'approval' | 'join';
+export type StepKind = 'command' | 'job' | 'approval' | 'wait' | 'join';
+
+/** Which fires of a job a step waits for. */
+const selections = ['interval', 'same', 'latest'] as const;
 
 export interface Step {
   /** Empty if it is missing or no text. */
@@ -25,7 +28,7 @@ export interface Step {
   kind: StepKind;
   /** What an inline step runs: its shell command, its program with arguments, or its type. */
   command?: string | undefined;
-  /** The job that the step runs. */
+  /** The job that the step runs, or waits for. */
   job?: string | undefined;
   after: readonly Dependency[];
   rule: Rule;
@@ -37,6 +40,8 @@ export interface Step {
   map?: { items?: number | undefined; list?: string | undefined } | undefined;
   /** The question of an approval. */
   question?: string | undefined;
+  /** Which fires of the job the step waits for. */
+  fires?: (typeof selections)[number] | undefined;
 }
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -65,13 +70,14 @@ function mapOf(value: unknown): Step['map'] {
 function stepOf(value: unknown): Step {
   const fields = isFields(value) ? value : {};
   const approval = isFields(fields.approval) ? fields.approval : undefined;
+  const wait = isFields(fields.wait) ? fields.wait : undefined;
   const job = textOf(fields.job);
   return {
     name: textOf(fields.name) ?? '',
     title: textOf(fields.title),
-    kind: approval ? 'approval' : job ? 'job' : fields.join === true ? 'join' : 'command',
+    kind: approval ? 'approval' : job ? 'job' : wait ? 'wait' : fields.join === true ? 'join' : 'command',
     command: textOf(fields.command) ?? (Array.isArray(fields.args) ? shellWords(fields.args.filter((arg) => typeof arg === 'string')) : textOf(fields.type)),
-    job,
+    job: job ?? textOf(wait?.job),
     after: listOf(fields.after).map(dependencyOf),
     rule: oneOf(rules, fields.rule) ?? 'all_success',
     when: textOf(fields.when),
@@ -79,6 +85,7 @@ function stepOf(value: unknown): Step {
     finally: fields.finally === true,
     map: mapOf(fields.forEach),
     question: textOf(approval?.text),
+    fires: wait && (oneOf(selections, wait.fires) ?? 'interval'),
   };
 }
 

@@ -114,6 +114,7 @@ export function NodeDrawer(props: NodeDrawerProps) {
           [t('nodeDrawer.after'), step && step.after.length > 0 && <ul className={classes.plain}>{step.after.slice(0, mostListed).map((one, i) => <li key={i} className="break">{visible(dependencyText(t, step, one))}</li>)}{step.after.length > mostListed && <li>{t('nodeDrawer.more', { count: step.after.length - mostListed })}</li>}</ul>],
           [t('nodeDrawer.cleanUp'), step?.finally && t('flow.cleanUpHelp')],
           [t('nodeDrawer.kind'), step?.kind === 'join' && t('flow.joinHelp')],
+          [t('nodeDrawer.fires'), step?.fires && t(`flow.fires.${step.fires}`)],
           [t('nodeDrawer.rule'), step && step.rule !== 'all_success' && t(`flow.ruleHelp.${step.rule}`)],
           [t('nodeDrawer.when'), step?.when && <code className="break">{visible(step.when)}</code>],
           [t('run.exitCode'), state?.exitCode !== undefined && String(state.exitCode)],

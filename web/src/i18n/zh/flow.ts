@@ -6,7 +6,8 @@ export const flow: Texts<typeof english> = {
     status: {
       pending: '未开始', waiting: '等待中', running: '运行中', succeeded: '成功', failed: '失败', timed_out: '超时', killed: '已终止', lost: '丢失', skipped: '已跳过', refused: '已拒绝', missed: '已错过',
     },
-    kind: { command: '命令', job: '任务', approval: '审批', join: '汇合' },
+    kind: { command: '命令', job: '任务', approval: '审批', wait: '等待', join: '汇合' },
+    fires: { interval: '其计划在流程运行的区间内的所有触发', same: '与流程运行计划时间相同的触发', latest: '计划时间不晚于流程运行的最近一次触发' },
     on: { success: '成功', failure: '失败', skipped: '已跳过', not_failed: '未失败', done: '任意结束' },
     rule: {
       all_success: '全部成功', none_failed: '无失败', none_failed_one_success: '无失败且至少一个成功', all_done: '全部结束', all_failed: '全部失败', one_success: '一个成功', one_failed: '一个失败', one_done: '一个结束',
@@ -23,7 +24,7 @@ export const flow: Texts<typeof english> = {
     map: '展开', items_one: '{{count}} 项', items_other: '{{count}} 项', itemsFailed_one: '{{count}} 项，{{failed}} 项失败', itemsFailed_other: '{{count}} 项，{{failed}} 项失败', showItems: '{{step}} 的各项',
     steps_one: '{{count}} 个步骤', steps_other: '{{count}} 个步骤', stepsFailed_one: '{{count}} 个步骤，{{failed}} 个失败', stepsFailed_other: '{{count}} 个步骤，{{failed}} 个失败',
     counted: '{{count}} 个{{status}}', layer: '第 {{layer}} 层', layers: '第 {{from}} 至 {{to}} 层',
-    jobNamed: '任务 {{job}}', openJob: '打开任务 {{job}}', approval: '审批', join: '不执行任何内容', joinHelp: '此步骤不执行任何内容，依赖满足后立即成功。', kept: '保留', faulty: '有问题', unnamed: '未命名', noSuchStep: '没有此步骤',
+    jobNamed: '任务 {{job}}', openJob: '打开任务 {{job}}', approval: '审批', waitsForJob: '等待任务 {{job}}', notRun: '未运行', join: '不执行任何内容', joinHelp: '此步骤不执行任何内容，依赖满足后立即成功。', kept: '保留', faulty: '有问题', unnamed: '未命名', noSuchStep: '没有此步骤',
     keys: '方向键在步骤之间移动，Enter 打开步骤。', view: '图的视图', zoomIn: '放大', zoomOut: '缩小', showAll: '显示整个图', foldAll: '全部折叠', unfoldAll: '全部展开', find: '查找步骤', busy: '正在绘制…',
   },
 };

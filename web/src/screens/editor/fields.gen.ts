@@ -399,6 +399,16 @@ export const definitionSpec: FieldSpec = {
           title: { type: 'string', doc: 'Display name, in any language.' },
           type: { type: 'string', doc: 'What the step executes: shell, http, or a plug-in of the workers. Default: shell.' },
           user: { type: 'string', doc: 'The user to run as.' },
+          wait: {
+            type: 'object',
+            doc: 'The step runs nothing: it succeeds as soon as fires of a job\'s schedule have succeeded.',
+            fields: {
+              fires: { type: 'string', doc: 'interval: all fires of the job\'s schedule in the interval of the flow run, after its start and up to its end; same: the fire with the planned time of the flow run; latest: the last fire that was planned not later than the flow run, of the flow itself the one before. Default: interval.', enum: ['interval', 'same', 'latest'], example: 'same' },
+              job: { type: 'string', doc: 'Name of the job, or of the flow, whose fires the step waits for.', example: 'import-orders' },
+              onFailure: { type: 'string', doc: 'What follows when a fire has ended without success. wait: the step waits on, since the fire may be run again; fail: the step fails. Default: wait.', enum: ['wait', 'fail'] },
+              timeout: { type: 'string', doc: 'The step times out after this time. Default: 24h.', example: '6h' },
+            },
+          },
           when: { type: 'string', doc: 'The step is skipped if this expression is false.', example: 'steps.probe.exitCode == 28' },
           with: { type: 'object', doc: 'Settings of a type other than shell.' },
           workDir: { type: 'string', doc: 'Absolute path of the working directory.' },

@@ -36,7 +36,7 @@ export function StepDrawer({ run, graph, step, states, nodes, approval, ...acts 
   // The graph of an earlier definition has no commands.
   const job = useJob(run.job).data?.job;
   const command = useMemo(() => (job?.meta.version === run.jobVersion ? stepsOf(job?.steps).find(({ name }) => name === step)?.command : undefined), [job, run.jobVersion, step]);
-  const ran = node?.run !== undefined && (node.attempt ?? 0) > 0 && definition?.kind !== 'join' && !(definition?.kind === 'approval' && approval !== undefined);
+  const ran = node?.run !== undefined && (node.attempt ?? 0) > 0 && definition?.kind !== 'join' && definition?.kind !== 'wait' && !(definition?.kind === 'approval' && approval !== undefined);
   const known = useAttempts(fireOf(node?.run ?? ''), !isTerminal(run.status), ran).data;
   const attempts = ran ? attemptsOf(node).map((one): NodeAttempt => {
     const found = known?.find(({ id }) => id === one.run);
@@ -52,7 +52,7 @@ export function StepDrawer({ run, graph, step, states, nodes, approval, ...acts 
     <NodeDrawer
       {...acts} graph={graph} step={step} states={states} question={approval?.text ?? node?.reason?.data?.['text']} note={definition?.kind === 'approval' ? node?.reason?.data?.['note'] : undefined} until={approval?.until} command={command} from={node?.keptFrom} accepted={node?.accepted} root={root === undefined ? undefined : { step: root, href: `/runs/${encodeURIComponent(run.id)}?step=${encodeURIComponent(root)}` }} attempts={attempts} outputs={node?.outputs}
       values={items.map(({ value }) => value)} runOf={(item) => items.find((one) => one.item === item && (one.attempt ?? 0) > 0)?.run} itemAcceptedBy={acceptedBy}
-      log={ran && node.run !== undefined && definition?.kind !== 'approval' && !node.hidden && known !== undefined && (isNested ? <Nested run={node.run} /> : <NodeLog key={node.run} run={node.run} />)}
+      log={ran && node.run !== undefined && definition?.kind !== 'approval' && definition?.kind !== 'wait' && !node.hidden && known !== undefined && (isNested ? <Nested run={node.run} /> : <NodeLog key={node.run} run={node.run} />)}
     />
   );
 }

@@ -1,0 +1,162 @@
+package waits
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"carillon/internal/common"
+	"carillon/internal/common/schedule"
+)
+
+// span is the range of planned times of a job in which a step waits for fires, both inclusive.
+type span struct {
+	from, to time.Time
+	latest   bool // only the last fire in it
+}
+
+// errNone is the error of spanOf if the schedule has no such fire.
+var errNone = errors.New("the schedule has no such fire")
+
+// spanOf returns where the fires of a job are that a step waits for.
+func spanOf(wait *common.FlowWait, plan schedule.Schedule) (s span, err error) {
+	a, at := wait.Awaited, wait.PlannedAt
+	switch a.Fires {
+	case common.WaitSame:
+		return span{from: at, to: at}, nil
+	case common.WaitLatest:
+		before := at.Add(1)
+		if a.Job == wait.Flow.Job { // the one before its own
+			before = at
+		}
+		if plan.IsZero() || plan.Floating() {
+			return s, errNone
+		}
+		last, found, err := plan.Previous(before)
+		if err == nil && !found {
+			err = errNone
+		}
+		return span{from: last.UTC(), to: before.Add(-1), latest: true}, err
+	default:
+		if a.Interval == nil { // the keeper has refused the step
+			return s, errNone
+		}
+		return span{from: a.Interval.Start.Add(1), to: a.Interval.End}, nil
+	}
+}
+
+// verdict is what follows for a step from the state of the fires that it waits for: its end, or what is missing.
+type verdict struct {
+	status common.Status  // of its end; empty: it waits on
+	reason *common.Reason // of its end
+	now    common.AwaitedNow
+}
+
+func ended(status common.Status, code, text string, data map[string]string) verdict {
+	return verdict{status: status, reason: &common.Reason{Code: code, Text: text, Data: data}}
+}
+
+// missing ends a wait for a job that does not exist.
+func missing(job string) verdict {
+	return ended(common.StatusRefused, common.ReasonJobMissing, fmt.Sprintf("there is no job %q", job),
+		map[string]string{"job": job})
+}
+
+// noFire ends a wait for a fire that the schedule does not have.
+func noFire(wait *common.FlowWait) verdict {
+	a := wait.Awaited
+	text := fmt.Sprintf("the schedule of job %q has no fire before %s", a.Job, wait.PlannedAt.UTC().Format(time.RFC3339))
+	if a.Fires == common.WaitSame {
+		text = fmt.Sprintf("the schedule of job %q has no fire at %s", a.Job, wait.PlannedAt.UTC().Format(time.RFC3339))
+	}
+	return ended(common.StatusRefused, common.ReasonNoSuchFire, text,
+		map[string]string{"job": a.Job, "at": wait.PlannedAt.UTC().Format(time.RFC3339)})
+}
+
+// decide returns what follows for a step that waits for the fires of a job in a range. ends holds the last attempts of
+// the fires of its schedule in this range, by planned time in Unix nanoseconds; it may hold others.
+func decide(wait *common.FlowWait, job *common.JobState, plan schedule.Schedule, in span,
+	ends map[int64]*common.Run) (verdict, error) {
+	fires, err := firesOf(job, plan, in, ends)
+	a := wait.Awaited
+	switch {
+	case err != nil:
+		return verdict{}, err
+	case len(fires) > common.MaxAwaited:
+		return ended(common.StatusRefused, common.ReasonTooManyFires,
+			fmt.Sprintf("job %q has more than %d fires in the interval", a.Job, common.MaxAwaited),
+			map[string]string{"job": a.Job, "most": fmt.Sprint(common.MaxAwaited)}), nil
+	case len(fires) == 0 && a.Fires != common.WaitInterval:
+		return noFire(wait), nil
+	}
+	now := common.AwaitedNow{Total: len(fires)}
+	for _, at := range fires {
+		run := ends[at.UnixNano()]
+		if run != nil && succeeded(run) || run == nil && a.Job == wait.Flow.Job && at.Before(job.CreatedAt) {
+			continue // the first fire of a flow has none before it
+		}
+		fire := common.AwaitedFire{At: at}
+		switch {
+		case run != nil:
+			fire.Status = run.Status
+		case at.After(job.Cursor):
+			fire.Status = common.StatusPlanned
+		}
+		if run != nil && run.Status.Terminal() && a.OnFailure == common.FailureFails {
+			v := ended(common.StatusFailed, common.ReasonFireFailed, fmt.Sprintf("the fire of job %q at %s has ended: %s",
+				a.Job, at.Format(time.RFC3339), run.Status), map[string]string{"job": a.Job,
+				"at": at.Format(time.RFC3339), "status": string(run.Status), "run": run.ID})
+			return v, nil
+		}
+		if now.Open++; len(now.Missing) < common.MostAwaitedNamed {
+			now.Missing = append(now.Missing, fire)
+		}
+	}
+	if now.Open > 0 {
+		return verdict{now: now}, nil
+	}
+	return ended(common.StatusSucceeded, common.ReasonFiresSucceeded,
+		fmt.Sprintf("%s of job %q succeeded", common.Count(now.Total, "fire", "fires"), a.Job),
+		map[string]string{"job": a.Job, "total": fmt.Sprint(now.Total)}), nil
+}
+
+// succeeded reports whether a fire is done: its last attempt has succeeded, or had nothing to do.
+func succeeded(run *common.Run) bool {
+	return run.Status == common.StatusSucceeded || run.Status == common.StatusSkipped && run.Reason != nil &&
+		run.Reason.Code == common.ReasonFunctionSkipped
+}
+
+// firesOf returns the planned times of a range, in order: those of the present schedule, and those that the ledger has.
+// A schedule without fixed times has those of the ledger, and after the cursor those that follow it. It stops after one
+// more than MaxAwaited.
+func firesOf(job *common.JobState, plan schedule.Schedule, in span, ends map[int64]*common.Run) ([]time.Time, error) {
+	var fires []time.Time
+	for at := range ends {
+		if t := time.Unix(0, at).UTC(); !t.Before(in.from) && !t.After(in.to) {
+			fires = append(fires, t)
+		}
+	}
+	from := in.from.Add(-1)
+	if !plan.IsZero() && plan.Floating() && from.Before(job.Cursor) {
+		from = job.Cursor
+	}
+	for n := 0; n <= common.MaxAwaited && !plan.IsZero(); n++ {
+		next, found, err := plan.Next(from)
+		if err != nil {
+			return nil, fmt.Errorf("compute the schedule of job %q: %w", job.Name, err)
+		}
+		if !found || next.After(in.to) {
+			break
+		}
+		from = next
+		if !next.Before(in.from) && ends[next.UnixNano()] == nil {
+			fires = append(fires, next.UTC())
+		}
+	}
+	slices.SortFunc(fires, time.Time.Compare)
+	if in.latest && len(fires) > 1 {
+		fires = fires[len(fires)-1:]
+	}
+	return fires, nil
+}

@@ -1,0 +1,354 @@
+package waits
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"log/slog"
+	"slices"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"carillon/internal/common"
+	"carillon/internal/common/schedule"
+	"carillon/internal/etcdkit"
+	"carillon/internal/events"
+)
+
+const (
+	// tick is the interval at which waits are looked at again whose fires could not be read, or whose note was put off.
+	tick = time.Second
+	// again is how long a wait is left alone that nothing has happened to, and mostInTurn the number of such waits that
+	// are looked at in one tick.
+	again      = 30 * time.Second
+	mostInTurn = 20
+	// noteEvery is the shortest interval between two notes of a wait.
+	noteEvery = 5 * time.Second
+	// perFire is how long a wait is left alone after each look for each of its fires, and mostRest bounds it: all of them
+	// are read each time.
+	perFire  = time.Millisecond
+	mostRest = 4 * time.Second
+	// client is the name of the keeper among the followers of the events.
+	client = "waits"
+)
+
+// Config configures a Keeper.
+type Config struct {
+	Store     Store
+	Jobs      Jobs
+	Past      Past
+	Feed      Feed
+	Schedules *schedule.Interner
+	Outcomes  func() // is called after outcomes were written
+	Now       func() time.Time
+	Log       *slog.Logger
+	Report    func(error) // receives the result of each pass
+}
+
+// Keeper ends the steps that wait for fires.
+type Keeper struct {
+	cfg   Config
+	waits map[string]*kept            // by key; owned by Run
+	byJob map[string]map[string]*kept // by the job that is waited for, and by key; owned by Run
+}
+
+// kept is a step that waits.
+type kept struct {
+	Pending
+	asked     bool      // it has to be looked at
+	notBefore time.Time // before then it is not
+	looked    time.Time
+	noted     time.Time
+	owed      bool // the note is older than what was seen
+}
+
+// New returns a keeper.
+func New(cfg Config) *Keeper { return &Keeper{cfg: cfg} }
+
+// change is a change of the steps that wait.
+type change struct {
+	whole bool
+	put   []Pending
+	gone  []string
+}
+
+// news names the jobs of which a run has begun or ended; all: of any.
+type news struct {
+	all  bool
+	jobs map[string]bool
+}
+
+// Run ends waits until the context ends.
+func (k *Keeper) Run(ctx context.Context) error {
+	k.waits, k.byJob = map[string]*kept{}, map[string]map[string]*kept{}
+	changes, runs := make(chan change), make(chan news)
+	group, ctx := errgroup.WithContext(ctx)
+	group.Go(func() error {
+		return k.cfg.Store.Follow(ctx, func(ctx context.Context, whole bool, put []Pending, gone []string) error {
+			return send(ctx, changes, change{whole, put, gone})
+		})
+	})
+	group.Go(func() error { return k.follow(ctx, runs) })
+	group.Go(func() error { return k.loop(ctx, changes, runs) })
+	return group.Wait()
+}
+
+func send[T any](ctx context.Context, to chan<- T, value T) error {
+	select {
+	case to <- value:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+// follow passes on which jobs have runs that begin or end.
+func (k *Keeper) follow(ctx context.Context, to chan<- news) error {
+	for {
+		err := k.listen(ctx, to)
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		k.cfg.Log.Warn("waits_not_notified", "error", err)
+		if !etcdkit.Sleep(ctx, tick) {
+			return context.Cause(ctx)
+		}
+	}
+}
+
+func (k *Keeper) listen(ctx context.Context, to chan<- news) error {
+	ofRun := func(e *events.Event) bool { return e.Kind == events.Run }
+	follower, err := k.cfg.Feed.Follow(ctx, 0, ofRun, client)
+	if err != nil {
+		return err
+	}
+	defer follower.Close()
+	n := news{all: true} // what has happened before
+	for {
+		if err := send(ctx, to, n); err != nil {
+			return err
+		}
+		part, err := follower.Next(ctx)
+		if err != nil {
+			return err
+		}
+		n = news{all: part.Reset, jobs: map[string]bool{}}
+		for i := range part.Batches {
+			for j := range part.Batches[i].Events {
+				if run, ok := part.Batches[i].Events[j].Data.(events.RunData); ok {
+					n.jobs[run.Job] = true
+				}
+			}
+		}
+	}
+}
+
+func (k *Keeper) loop(ctx context.Context, changes <-chan change, runs <-chan news) error {
+	ticks := time.NewTicker(tick)
+	defer ticks.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case c := <-changes:
+			k.take(&c)
+		case n := <-runs:
+			k.hear(&n)
+		case <-ticks.C:
+			k.inTurn()
+		}
+		k.cfg.Report(k.pass(ctx))
+	}
+}
+
+// take applies a change of the steps that wait.
+func (k *Keeper) take(c *change) {
+	if c.whole {
+		before := k.waits
+		k.waits, k.byJob = map[string]*kept{}, map[string]map[string]*kept{}
+		for i := range c.put {
+			if w := before[c.put[i].Key]; w != nil && w.Version == c.put[i].Version {
+				k.keep(w)
+			}
+		}
+	}
+	for i := range c.put {
+		p := &c.put[i]
+		if w := k.waits[p.Key]; w == nil || w.Version < p.Version {
+			k.forget(p.Key)
+			k.keep(&kept{Pending: *p, asked: true})
+		}
+	}
+	for _, key := range c.gone {
+		k.forget(key)
+	}
+}
+
+func (k *Keeper) keep(w *kept) {
+	k.waits[w.Key] = w
+	job := w.Wait.Awaited.Job
+	if k.byJob[job] == nil {
+		k.byJob[job] = map[string]*kept{}
+	}
+	k.byJob[job][w.Key] = w
+}
+
+func (k *Keeper) forget(key string) {
+	w := k.waits[key]
+	if w == nil {
+		return
+	}
+	job := w.Wait.Awaited.Job
+	delete(k.waits, key)
+	if delete(k.byJob[job], key); len(k.byJob[job]) == 0 {
+		delete(k.byJob, job)
+	}
+}
+
+// hear notes which waits have to be looked at.
+func (k *Keeper) hear(n *news) {
+	if n.all {
+		for _, w := range k.waits {
+			w.asked = true
+		}
+	}
+	for job := range n.jobs {
+		for _, w := range k.byJob[job] {
+			w.asked = true
+		}
+	}
+}
+
+// inTurn asks for the waits that have been left alone for the longest time: the schedule of a job may have changed, or
+// an event may have been missed.
+func (k *Keeper) inTurn() {
+	since := k.cfg.Now().Add(-again)
+	var old []*kept
+	for _, w := range k.waits {
+		if w.looked.Before(since) {
+			old = append(old, w)
+		}
+		if w.owed && !k.cfg.Now().Before(w.noted.Add(noteEvery)) {
+			w.asked = true
+		}
+	}
+	slices.SortFunc(old, func(a, b *kept) int { return a.looked.Compare(b.looked) })
+	for _, w := range old[:min(len(old), mostInTurn)] {
+		w.asked = true
+	}
+}
+
+// pass looks at the waits that were asked for. One whose fires cannot be read is looked at again in the next pass; the
+// error is that of the first one.
+func (k *Keeper) pass(ctx context.Context) (failed error) {
+	now := k.cfg.Now()
+	var due []*kept
+	for _, w := range k.waits {
+		if w.asked && !now.Before(w.notBefore) {
+			due = append(due, w)
+		}
+	}
+	if len(due) == 0 {
+		return nil
+	}
+	// Those that wait for the same fires follow each other, and share one read.
+	slices.SortFunc(due, func(a, b *kept) int {
+		return cmp.Or(cmp.Compare(a.Wait.Awaited.Job, b.Wait.Awaited.Job), a.Wait.PlannedAt.Compare(b.Wait.PlannedAt),
+			cmp.Compare(a.Key, b.Key))
+	})
+	read := reads{past: k.cfg.Past}
+	wrote := false
+	for _, w := range due {
+		w.asked, w.looked = false, now
+		done, err := k.look(ctx, w, &read)
+		if err != nil {
+			w.asked, w.notBefore = true, now.Add(tick)
+			failed = cmp.Or(failed, err)
+			if common.CodeOf(err) == common.CodeUnavailable || ctx.Err() != nil {
+				break // the others would fail as well
+			}
+		}
+		wrote = wrote || done
+	}
+	if wrote {
+		k.cfg.Outcomes()
+	}
+	if failed != nil && ctx.Err() == nil && !errors.Is(failed, context.Canceled) {
+		k.cfg.Log.Warn("waits_not_read", "error", failed)
+	}
+	return failed
+}
+
+// reads remembers the last read of a job's fires.
+type reads struct {
+	past Past
+	uid  string
+	in   span
+	ends map[int64]*common.Run
+}
+
+func (r *reads) of(ctx context.Context, job *common.JobState, in span) (map[int64]*common.Run, error) {
+	if r.ends != nil && r.uid == job.UID && r.in == in {
+		return r.ends, nil
+	}
+	ends, err := r.past(ctx, job, in.from, in.to.Add(1))
+	if err == nil {
+		r.uid, r.in, r.ends = job.UID, in, ends
+	}
+	return ends, err
+}
+
+// look ends a wait, or notes what it waits for. done reports whether an outcome was written.
+func (k *Keeper) look(ctx context.Context, w *kept, read *reads) (done bool, err error) {
+	v, err := k.judge(ctx, &w.Wait, read)
+	if err != nil {
+		return false, err
+	}
+	if v.status != "" {
+		outcome := w.Wait.Ended(v.status, v.reason, k.cfg.Now().UTC())
+		return k.cfg.Store.End(ctx, &w.Pending, &outcome) // the change of the key arrives with its own event
+	}
+	w.notBefore = k.cfg.Now().Add(min(time.Duration(v.now.Total)*perFire, mostRest))
+	now := k.cfg.Now()
+	changed := w.Wait.Awaited.Found == nil || !same(w.Wait.Awaited.Found, &v.now)
+	if w.owed = changed && now.Before(w.noted.Add(noteEvery)); !changed || w.owed {
+		return false, nil
+	}
+	version, err := k.cfg.Store.Note(ctx, &w.Pending, v.now)
+	if err == nil && version > 0 {
+		awaited := *w.Wait.Awaited
+		awaited.Found = &v.now
+		w.Wait.Awaited, w.Version, w.noted = &awaited, version, now
+	}
+	return false, err
+}
+
+func same(a, b *common.AwaitedNow) bool {
+	return a.Total == b.Total && a.Open == b.Open && slices.EqualFunc(a.Missing, b.Missing,
+		func(a, b common.AwaitedFire) bool { return a.At.Equal(b.At) && a.Status == b.Status })
+}
+
+// judge reads the fires that a step waits for.
+func (k *Keeper) judge(ctx context.Context, wait *common.FlowWait, read *reads) (verdict, error) {
+	job, found, err := k.cfg.Jobs.AtLeast(ctx, wait.Awaited.Job, 0)
+	if err != nil || !found {
+		return missing(wait.Awaited.Job), err
+	}
+	plan, err := k.cfg.Schedules.OfJob(&job.Job)
+	if err != nil {
+		return verdict{}, err
+	}
+	in, err := spanOf(wait, plan)
+	switch {
+	case errors.Is(err, errNone):
+		return noFire(wait), nil
+	case err != nil:
+		return verdict{}, err
+	}
+	ends, err := read.of(ctx, &job, in)
+	if err != nil {
+		return verdict{}, err
+	}
+	return decide(wait, &job, plan, in, ends)
+}
