@@ -48,6 +48,13 @@ func backfilled(minute int, s common.Status) *Outcome {
 	return o
 }
 
+// backfillOf is the outcome of a backfill of the job.
+func backfillOf(minute int, s common.Status, reason ...string) *Outcome {
+	o := outcome(minute, s, reason...)
+	o.Run.Job, o.Run.ID = common.BackfillJob(o.Run.Job), "backfill."+o.Run.ID
+	return o
+}
+
 // replica is an outcome of a replica, whose last so many runs were short.
 func replica(minute int, s common.Status, restarts int, reason ...string) *Outcome {
 	o := outcome(minute, s, reason...)
@@ -117,6 +124,9 @@ func TestOutcomes_DecideNotifications(t *testing.T) {
 		{"refused", all, []*Outcome{outcome(0, "refused")}, "failed", 1},
 		{"runs of a backfill", all, []*Outcome{backfilled(0, "failed"), backfilled(1, "lost"), outcome(2, "failed"),
 			backfilled(3, "succeeded")}, "- - failed -", 1},
+		{"backfills", all, []*Outcome{backfillOf(0, "failed"), outcome(1, "succeeded"), outcome(2, "failed"),
+			backfillOf(3, "failed"), backfillOf(3, "failed"), backfillOf(4, "succeeded"), backfillOf(5, "killed",
+				"killed_by_user"), outcome(6, "succeeded")}, "failed - failed failed - - - recovered", 1},
 		{"lost", all, []*Outcome{outcome(0, "lost")}, "lost", 1},
 		{"only what is wanted", []common.Event{"lost"}, []*Outcome{outcome(0, "failed"), outcome(1, "lost"),
 			outcome(2, "succeeded"), outcome(3, "lost")}, "- lost - lost", 1},

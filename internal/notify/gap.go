@@ -5,6 +5,7 @@ import (
 	"context"
 	"slices"
 	"strings"
+	"time"
 
 	"carillon/internal/common"
 )
@@ -42,26 +43,14 @@ func (n *Notifier) overGap(ctx context.Context, place Place) (_ Place, err error
 			mark = place.Gap.Mark
 		}
 		for more := true; more; {
-			runs, next, err := n.cfg.History.Since(ctx, job.Name, since, mark)
+			next, err := n.settlePage(ctx, job, job.Name, since, mark)
 			if err != nil {
 				return place, err
 			}
-			var outcomes []Outcome
-			for _, run := range runs {
-				if o := (Outcome{Run: run}); run.Status.Terminal() && run.JobUID == job.UID && !o.at().Before(since) {
-					outcomes = append(outcomes, o)
-					if job.Flow != nil && run.Job == job.Name && run.Status == common.StatusFailed &&
-						!job.Notify.Wants(common.EventFailed) { // it may have failed steps that were not read
-						o.Step = &StepOf{Job: run.Job, Run: run.ID}
-						outcomes = append(outcomes, o)
-					}
+			if next == (Mark{}) {
+				if err := n.settleBackfills(ctx, job, since); err != nil {
+					return place, err
 				}
-			}
-			slices.SortFunc(outcomes, func(a, b Outcome) int {
-				return cmp.Or(a.at().Compare(b.at()), cmp.Compare(a.Run.ID, b.Run.ID))
-			})
-			if err := n.settleAll(ctx, outcomes); err != nil {
-				return place, err
 			}
 			mark, more = next, next != (Mark{})
 			gap := *place.Gap
@@ -79,4 +68,42 @@ func (n *Notifier) overGap(ctx context.Context, place Place) (_ Place, err error
 		}
 	}
 	return n.cfg.Store.Move(ctx, Place{Revision: place.Gap.Revision, At: place.Gap.At, Version: place.Version})
+}
+
+// settlePage processes the outcomes of a page of the history of a job, or of its backfills, and returns the next page.
+func (n *Notifier) settlePage(ctx context.Context, job *common.JobState, name string, since time.Time, mark Mark) (Mark,
+	error) {
+	runs, next, err := n.cfg.History.Since(ctx, name, since, mark)
+	if err != nil {
+		return mark, err
+	}
+	var outcomes []Outcome
+	for _, run := range runs {
+		if o := (Outcome{Run: run}); run.Status.Terminal() && run.JobUID == job.UID && !o.at().Before(since) {
+			outcomes = append(outcomes, o)
+			if job.Flow != nil && run.Job == job.Name && run.Status == common.StatusFailed &&
+				!job.Notify.Wants(common.EventFailed) { // it may have failed steps that were not read
+				o.Step = &StepOf{Job: run.Job, Run: run.ID}
+				outcomes = append(outcomes, o)
+			}
+		}
+	}
+	slices.SortFunc(outcomes, func(a, b Outcome) int {
+		return cmp.Or(a.at().Compare(b.at()), cmp.Compare(a.Run.ID, b.Run.ID))
+	})
+	return next, n.settleAll(ctx, outcomes)
+}
+
+// settleBackfills processes the outcomes of the backfills of a job: there are few.
+func (n *Notifier) settleBackfills(ctx context.Context, job *common.JobState, since time.Time) error {
+	if !job.HasSchedule() {
+		return nil
+	}
+	for mark := (Mark{}); ; {
+		next, err := n.settlePage(ctx, job, common.BackfillJob(job.Name), since, mark)
+		if err != nil || next == (Mark{}) {
+			return err
+		}
+		mark = next
+	}
 }

@@ -123,6 +123,7 @@ func (n *Notifier) summarizeTo(ctx context.Context, channels []string, jobs map[
 	for i := range held {
 		held[i].Held = slices.DeleteFunc(slices.Clone(held[i].Held), toOne)
 		held[i].Printed = slices.DeleteFunc(slices.Clone(held[i].Printed), toOne)
+		held[i].listed()
 	}
 	n.cfg.Log.Warn("notifications_summarized", "jobs", len(held), "channels", channels)
 	return n.writeSummaries(ctx, held, notices)
@@ -164,7 +165,8 @@ func (n *Notifier) summaries(channels []string, held []State, jobs map[string]co
 					continue
 				}
 				if data.Count++; data.Count == 1 && subject != SubjectPrinted {
-					data.FirstAt = new(s.FirstAt)
+					since, _ := s.ill()
+					data.FirstAt = &since
 				}
 				if len(data.Jobs) < maxNamed {
 					data.Jobs = append(data.Jobs, s.Job)
@@ -190,13 +192,11 @@ func (n *Notifier) summaries(channels []string, held []State, jobs map[string]co
 
 // heldFor reports whether a channel is to get a job in its summary of a kind.
 func (s *State) heldFor(subject Subject, channel string) bool {
-	switch subject {
-	case SubjectPrinted:
+	if subject == SubjectPrinted {
 		return slices.Contains(s.Printed, channel)
-	case SubjectSummary:
-		return s.Trouble && slices.Contains(s.Held, channel)
 	}
-	return !s.Trouble && slices.Contains(s.Held, channel)
+	_, ill := s.ill()
+	return ill == (subject == SubjectSummary) && slices.Contains(s.Held, channel)
 }
 
 // reread reads states that have changed since they were read.

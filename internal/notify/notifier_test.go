@@ -101,7 +101,7 @@ func (w *world) ended(job string, status common.Status, attempt int, planned tim
 	run := common.Run{
 		ID:          common.RunID(fire, attempt),
 		Job:         job,
-		JobUID:      "uid-" + job,
+		JobUID:      "uid-" + common.BackfilledJob(job),
 		JobVersion:  w.jobs[job].Version,
 		Fire:        fire,
 		PlannedAt:   planned,

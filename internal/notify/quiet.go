@@ -97,6 +97,7 @@ func (n *Notifier) digestTo(ctx context.Context, channels []string, over map[str
 		s := &held[i]
 		s.Quiet = slices.DeleteFunc(slices.Clone(s.Quiet), toOne)
 		s.Muted = slices.DeleteFunc(slices.Clone(s.Muted), toOne)
+		s.listed()
 		if s.Trouble {
 			s.ToldAt = now
 		}
@@ -112,9 +113,9 @@ func (d *Data) gather(s *State, to string) {
 			*names = append(*names, s.Job)
 		}
 	}
-	switch {
+	switch _, ill := s.ill(); {
 	case !slices.Contains(s.Quiet, to):
-	case s.Trouble:
+	case ill:
 		add(&d.Count, &d.Jobs)
 	default:
 		add(&d.Digest.Recovered, &d.Digest.RecoveredJob)

@@ -208,7 +208,7 @@ func (n *Notifier) judge(ctx context.Context, job *common.JobState, s *State, o 
 		d.notices = append(d.notices, n.notices(job, s, o, tell, now)...)
 	}
 	free := !job.PausedAt(now) || job.PauseNote == pauseNote(s.Failures) // the latter by this outcome, earlier
-	if event != "" && o.Step == nil && !d.pause && free && job.FailsTooOften(s.Failures) {
+	if event != "" && o.Step == nil && !o.ofBackfill() && !d.pause && free && job.FailsTooOften(s.Failures) {
 		d.pause = true
 		if job.Notify.Wants(common.EventPaused) {
 			d.notices = append(d.notices, n.notices(job, s, o, common.EventPaused, now)...)
@@ -225,7 +225,7 @@ func (n *Notifier) notices(job *common.JobState, s *State, o *Outcome, event com
 	held, quiet, take := &s.Held, &s.Quiet, n.budget.take
 	if event == common.EventOutput {
 		held, quiet, take = &s.Printed, &s.Muted, n.budget.takeOutput
-	} else {
+	} else if !o.ofBackfill() {
 		data.Count = s.Count
 		if s.Count > 0 {
 			data.FirstAt = new(s.FirstAt)
@@ -238,12 +238,15 @@ func (n *Notifier) notices(job *common.JobState, s *State, o *Outcome, event com
 	data.URL = n.link(&data)
 	var open []string
 	before := *held
-	if event != common.EventOutput { // which repeats what was held
+	if event != common.EventOutput && s.BackfillAt.IsZero() && !o.ofBackfill() { // it repeats what was held
 		*held = nil
 	}
 	hold := func(to string, list *[]string) {
 		if !slices.Contains(*list, to) {
 			*list = append(slices.Clip(*list), to)
+		}
+		if o.ofBackfill() && s.BackfillAt.IsZero() {
+			s.BackfillAt = o.at()
 		}
 	}
 	silent := quietAt(job, event, now)

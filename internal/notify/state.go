@@ -95,7 +95,7 @@ func (o *Outcome) event() (event common.Event, good bool) {
 	}
 	switch o.Run.Status {
 	case common.StatusSucceeded:
-		return "", true
+		return "", !o.ofBackfill()
 	case common.StatusFailed, common.StatusTimedOut, common.StatusRefused:
 		return common.EventFailed, false
 	case common.StatusKilled:
@@ -115,6 +115,10 @@ func (o *Outcome) tolerable() bool {
 	return o.Step != nil && o.Step.Node != "" && o.Run.Status != common.StatusRefused &&
 		o.Run.Status != common.StatusMissed
 }
+
+// ofBackfill reports whether it is that of a backfill, which is no fire of the job: its failure is an event of its own,
+// and neither begins nor ends a trouble.
+func (o *Outcome) ofBackfill() bool { return common.BackfilledJob(o.Run.Job) != o.Run.Job }
 
 func (o *Outcome) bad() bool {
 	event, _ := o.event()
@@ -198,6 +202,8 @@ type State struct {
 	BadAt    time.Time    `json:"badAt,omitzero"`     // of the last counted bad outcome
 	Steps    []string     `json:"steps,omitempty"`    // flow runs of which a failed step is counted
 	Good     *common.Run  `json:"good,omitempty"`     // last success since then, of a flapping job; without outputs
+	// BackfillAt is the end of the first failed backfill that is held for a summary or a digest.
+	BackfillAt time.Time `json:"backfillAt,omitzero"`
 
 	Version int64 `json:"-"` // the etcd revision of its last change
 }
@@ -227,6 +233,10 @@ func (s *State) take(o *Outcome, notify *common.Notify, now time.Time) (tell com
 	if event == "" || !notify.Wants(event) {
 		return "", false
 	}
+	if o.ofBackfill() {
+		s.remember(o)
+		return event, true
+	}
 	known := slices.Contains(s.Steps, o.run())
 	if known && o.Step != nil { // once per flow run
 		return "", false
@@ -252,6 +262,8 @@ func (s *State) take(o *Outcome, notify *common.Notify, now time.Time) (tell com
 			Begins:   s.begun(o.at()),
 			Steps:    s.Steps,
 			Version:  s.Version,
+
+			BackfillAt: s.BackfillAt,
 		}
 	}
 	if at := o.at(); at.After(s.BadAt) {
@@ -277,6 +289,24 @@ func (s *State) take(o *Outcome, notify *common.Notify, now time.Time) (tell com
 	return event, true
 }
 
+// ill reports whether summaries list the job among those in trouble, and since when.
+func (s *State) ill() (since time.Time, ill bool) {
+	switch {
+	case s.Trouble && (s.BackfillAt.IsZero() || s.FirstAt.Before(s.BackfillAt)):
+		return s.FirstAt, true
+	case !s.BackfillAt.IsZero():
+		return s.BackfillAt, true
+	}
+	return s.FirstAt, false
+}
+
+// listed notes that a summary or a digest has been written: when no channel waits for one, no backfill is held.
+func (s *State) listed() {
+	if len(s.Held) == 0 && len(s.Quiet) == 0 {
+		s.BackfillAt = time.Time{}
+	}
+}
+
 // rank orders events by how bad they are.
 func rank(e common.Event) int {
 	switch e {
@@ -294,6 +324,8 @@ func rank(e common.Event) int {
 func (s *State) tally(o *Outcome) (changed bool) {
 	event, good := o.event()
 	switch {
+	case o.ofBackfill():
+		return false
 	case good && s.Failures > 0 && !o.Run.PlannedAt.Before(s.LastAt):
 		s.Failures = 0
 	case event == common.EventFailed || event == common.EventLost:

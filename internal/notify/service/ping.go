@@ -23,9 +23,11 @@ func (ping) Request(c *notify.Channel, t *notify.Target, m *notify.Message, _ ti
 		return Request{}, errors.New("the channel's URL is damaged")
 	}
 	at.Path = strings.TrimRight(at.Path, "/")
-	switch toneOf(&m.Data) {
-	case good: // the address itself means success
-	case warn, bad:
+	switch tone := toneOf(&m.Data); {
+	case m.Data.Backfill: // no recovery would follow
+		at.Path += "/log"
+	case tone == good: // the address itself means success
+	case tone == warn || tone == bad:
 		at.Path += "/fail"
 	default:
 		at.Path += "/log" // neither
