@@ -40,6 +40,12 @@ type Jobs interface {
 	Retention(name string) (r common.Retention, exists bool, err error)
 }
 
+// Backfills are those of jobs.
+type Backfills interface {
+	// RunningBackfill returns the id of the backfill of a job that has not ended; empty if there is none.
+	RunningBackfill(ctx context.Context, job string) (string, error)
+}
+
 // Audit is the chain of changes.
 type Audit interface {
 	// Expire returns the sequence number up to which links may be deleted if those before a time are too old.
@@ -67,8 +73,9 @@ type Store interface {
 
 // Config configures a keeper.
 type Config struct {
-	Store Store
-	Jobs  Jobs
+	Store     Store
+	Jobs      Jobs
+	Backfills Backfills
 	// Now returns the time that determines expiry, or why nothing may be deleted now: the clock is wrong, or
 	// the jobs are unknown.
 	Now         func() (time.Time, error)
@@ -306,6 +313,11 @@ func (k *Keeper) expire(ctx context.Context, kept runlog.Kept, now time.Time, d 
 		return false, nil //nolint:nilerr // a job that cannot be read says so elsewhere; nothing of it goes
 	}
 	for _, e := range expiries(kept, retention, exists, now) {
+		if e.Keep > 0 { // the runs of a backfill count when it has ended
+			if e.Apart, err = k.cfg.Backfills.RunningBackfill(ctx, kept.Job); err != nil {
+				return false, fmt.Errorf("look for a backfill: %w", err)
+			}
+		}
 		if more, err := k.expirePieces(ctx, e, d); more || err != nil {
 			return more, err
 		}

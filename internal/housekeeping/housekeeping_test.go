@@ -230,6 +230,34 @@ type house struct {
 	sure  error        // why nothing may go
 	ahead atomic.Int64 // how far the clock is
 	page  *page
+	// backfills are those that have not ended, by job.
+	backfills backfills
+}
+
+type backfills map[string]string
+
+func (b backfills) RunningBackfill(_ context.Context, job string) (string, error) { return b[job], nil }
+
+// Runs of a backfill that has not ended do not count for the number of runs of their job.
+func TestHousekeeping_RunningBackfill_IsKeptApart(t *testing.T) {
+	virtualtime.Test(t, func(t *testing.T) {
+		store := &shelf{runs: map[string][]time.Time{}}
+		for i := range 9 {
+			for _, job := range []string{"a", "b"} {
+				store.runs[job] = append(store.runs[job], noon.Add(-time.Duration(20-i)*time.Hour))
+			}
+		}
+		h := newHouse(store, rules{"a": {Runs: 5}, "b": {Runs: 5}})
+		h.backfills["a"] = "u1.b1.1"
+		h.run(t, 10*time.Minute)
+		apart := map[string]string{}
+		for _, e := range store.asks {
+			apart[e.Job] = e.Apart
+		}
+		if want := map[string]string{"a": "u1.b1.1", "b": ""}; !maps.Equal(apart, want) {
+			t.Errorf("kept apart: %v, want %v", apart, want)
+		}
+	})
 }
 
 // page is a stored trusted time.
@@ -283,13 +311,14 @@ func TestReleasedLocksGoAfterAWeek(t *testing.T) {
 }
 
 func newHouse(store *shelf, jobs rules) *house {
-	h := &house{store: store, page: &page{at: noon}}
+	h := &house{store: store, page: &page{at: noon}, backfills: backfills{}}
 	if store.takes == 0 {
 		store.takes = time.Millisecond
 	}
 	h.Keeper = New(Config{
-		Store: store,
-		Jobs:  jobs,
+		Store:     store,
+		Jobs:      jobs,
+		Backfills: h.backfills,
 		Now: func() (time.Time, error) {
 			return noon.Add(time.Since(bubble) + time.Duration(h.ahead.Load())), h.sure
 		},

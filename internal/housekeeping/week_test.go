@@ -111,6 +111,7 @@ func TestWeek(t *testing.T) {
 	}
 	now := from
 	keeper := New(Config{
+		Backfills:   backfills{},
 		Store:       store,
 		Jobs:        rulebook,
 		Now:         func() (time.Time, error) { return now, nil },

@@ -282,6 +282,16 @@ func (s *Store) Backfills(ctx context.Context, job string) (all []common.Backfil
 	return all, err
 }
 
+// RunningBackfill returns the id of the backfill of a job that has not ended; empty if there is none.
+func (s *Store) RunningBackfill(ctx context.Context, job string) (string, error) {
+	page, err := etcdkit.Range(ctx, s.cfg.Client, common.FlowRunsOf(common.BackfillJob(job)), clientv3.WithPrefix(),
+		clientv3.WithKeysOnly(), clientv3.WithLimit(1))
+	if err != nil || len(page.Kvs) == 0 {
+		return "", err
+	}
+	return idOf(page.Kvs[0]), nil
+}
+
 // LiveBackfill returns a backfill that has not ended, with the marks of its fires; nil if there is none.
 func (s *Store) LiveBackfill(ctx context.Context, id string) (*common.Backfill, error) {
 	all, err := s.Backfills(ctx, "")

@@ -311,6 +311,7 @@ func New(cfg Config) (*Master, error) {
 	keeper := housekeeping.New(housekeeping.Config{
 		Store:       cfg.Store,
 		Jobs:        m.catalog,
+		Backfills:   jobs,
 		Now:         m.now,
 		TrustedTime: election.NewMemo[housekeeping.Trusted](m.elector, common.ClockKey),
 		Log:         cfg.Log,

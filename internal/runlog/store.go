@@ -261,6 +261,8 @@ type Expiry struct {
 	Newest bool
 	// Ended protects runs that ended after it, or were planned after it and have no end; zero protects none.
 	Ended time.Time
+	// Apart is a backfill whose runs are neither counted nor deleted; empty: there is none.
+	Apart string
 	Limit int // of runs deleted at once, those of nodes included
 }
 

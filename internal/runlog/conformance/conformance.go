@@ -75,6 +75,7 @@ func Run(t *testing.T, open func(t *testing.T) Store, size Size) {
 		{"the newest run stays", newestStays},
 		{"attempts of a fire stay together", attemptsStay},
 		{"runs that have just ended stay", justEnded},
+		{"runs of a backfill are kept apart", backfillApart},
 		{"output is deleted with its run", outputGoes},
 		{"output without a run", strayOutput},
 		{"roll-ups stay when runs are deleted", rollupsStay},

@@ -65,14 +65,15 @@ func expired(t testing.TB, s runlog.Upkeep, e runlog.Expiry) (all runlog.Expired
 
 // survivors returns the runs that must be left, by a scan of all runs.
 func survivors(all []common.Run, e runlog.Expiry) (left []common.Run) {
-	newest := naive(all, runlog.Query{Job: e.Job})
+	apart := func(r common.Run) bool { return e.Apart != "" && r.Flow != nil && r.Flow.Run == e.Apart }
+	newest := slices.DeleteFunc(naive(all, runlog.Query{Job: e.Job}), apart)
 	for _, r := range naive(all, runlog.Query{}) {
 		// All attempts of a fire stay with the last one that does.
 		place := slices.IndexFunc(newest, func(n common.Run) bool {
 			return n.ID == r.ID || fireOf(n.ID) == fireOf(r.ID) && n.PlannedAt.Equal(r.PlannedAt)
 		})
 		goes := r.Job == e.Job && (r.PlannedAt.Before(e.Before) || e.Keep > 0 && place >= e.Keep) &&
-			!(e.Newest && place == 0) && !e.Spares(&r)
+			!(e.Newest && place == 0) && !e.Spares(&r) && !apart(r)
 		if !goes {
 			left = append(left, r)
 		}
@@ -217,6 +218,47 @@ func justEnded(t *testing.T, s Store, size Size) {
 	if len(left) > 0 {
 		t.Errorf("left: %s", ids(left))
 	}
+}
+
+// backfillApart checks that the runs of a backfill are neither counted nor deleted where the rule says so: they are
+// older and newer than those that are, and some of them attempts of the same fires.
+func backfillApart(t *testing.T, s Store, size Size) {
+	count, limit := size.pick(1300, 60), size.pick(40, 7)
+	var all []common.Run
+	for i := range count {
+		fire := fmt.Sprintf("u1.%06d", i)
+		r := ended(fire+".1", base.Add(time.Duration(i)*time.Second))
+		switch i % 5 {
+		case 0, 1:
+			r.Cause, r.Flow = common.CauseBackfill, backfillNode("u1.bone.1")
+		case 2:
+			r.Cause, r.Flow = common.CauseBackfill, backfillNode("u1.btwo.1")
+		case 3:
+			again := r
+			again.ID, again.Attempt = fire+".2", 2
+			again.Cause, again.Flow = common.CauseBackfill, backfillNode("u1.bone.1")
+			all = append(all, again)
+		}
+		all = append(all, r)
+	}
+	write(t, s, runlog.Batch{Runs: all})
+	left := all
+	for _, e := range []runlog.Expiry{
+		{Keep: count / 2, Apart: "u1.bone.1"},
+		{Keep: count / 4, Apart: "u1.bone.1", Newest: true},
+		{Before: base.Add(time.Duration(count-9) * time.Second), Apart: "u1.bone.1"},
+		{Keep: 1, Apart: "u1.bthree.1"},
+	} {
+		e.Job, e.Limit = "report", limit
+		left = expiry(t, s, left, e)
+	}
+	if len(left) > 2 {
+		t.Errorf("after the end of the backfill %s are left", ids(left))
+	}
+}
+
+func backfillNode(of string) *common.FlowNode {
+	return &common.FlowNode{Job: common.BackfillJob("report"), Run: of, Kind: common.KindBackfill, Background: true}
 }
 
 // outputGoes checks that a deleted run's output and late end are deleted, and those of no other run, although

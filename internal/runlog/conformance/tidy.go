@@ -155,4 +155,10 @@ func tidyExpires(t *testing.T, s Store, size Size) {
 	write(t, s, runlog.Batch{Runs: []common.Run{late}})
 	tidied(t, s, runlog.Tidy{Hours: day(2), Days: day(1), Changes: list[5].At})
 	check("a late run", day(2), day(1), list[5].At)
+	// One of a period that is gone, as of a backfill, does not bring its roll-ups back.
+	old := all[0]
+	old.ID, old.PlannedAt, old.Cause = "u1.old", day(0).Add(30*time.Minute), common.CauseBackfill
+	write(t, s, runlog.Batch{Runs: []common.Run{old}})
+	tidied(t, s, runlog.Tidy{Hours: day(2), Days: day(1), Changes: list[5].At})
+	check("a run of a backfill", day(2), day(1), list[5].At)
 }

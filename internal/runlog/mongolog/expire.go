@@ -127,7 +127,7 @@ func (s *Store) expire(ctx context.Context, e *runlog.Expiry, gone *runlog.Expir
 		}
 	}
 	until, err := e.Boundary(func(n int) (*runlog.Position, error) {
-		return s.place(ctx, append(bson.D{{Key: "job", Value: e.Job}}, topLevel()...), newestFirst(), n)
+		return s.place(ctx, append(bson.D{{Key: "job", Value: e.Job}}, expirable(e)...), newestFirst(), n)
 	})
 	if err != nil || until == nil {
 		return err
@@ -143,7 +143,7 @@ func (s *Store) expire(ctx context.Context, e *runlog.Expiry, gone *runlog.Expir
 				Value: bson.D{{Key: "$gte", Value: after.Planned}, {Key: "$lte", Value: entry.Nanos(until.PlannedAt)}},
 			},
 			{Key: "$and", Value: bson.A{older(*until), newer(after)}}}
-		filter = append(filter, topLevel()...)
+		filter = append(filter, expirable(e)...)
 		docs, err := find[runDoc](ctx, s.runs, filter,
 			options.Find().SetSort(oldestFirst()).SetLimit(goneAtOnce).SetProjection(only))
 		if err != nil || len(docs) == 0 {
@@ -159,6 +159,14 @@ func (s *Store) expire(ctx context.Context, e *runlog.Expiry, gone *runlog.Expir
 			return err
 		}
 	}
+}
+
+// expirable matches the runs that are counted and deleted.
+func expirable(e *runlog.Expiry) bson.D {
+	if e.Apart == "" {
+		return topLevel()
+	}
+	return append(topLevel(), bson.E{Key: "flow", Value: bson.D{{Key: "$ne", Value: e.Apart}}})
 }
 
 // delete deletes runs of a job, as long as the limit allows.

@@ -57,10 +57,12 @@ func (s *Store) Kept(ctx context.Context, after string, limit int) ([]runlog.Kep
 }
 
 const (
-	selectNewest = "SELECT planned, id FROM runs INDEXED BY runs_by_job WHERE job = ? AND " + topLevel +
+	selectNewest = "SELECT planned, id FROM runs INDEXED BY runs_by_job WHERE job = ? AND " + topLevel + apart +
 		" ORDER BY planned DESC, id DESC LIMIT 1 OFFSET ?"
 	selectOldest = "SELECT planned, id, n, job FROM runs INDEXED BY runs_by_job WHERE job = ? AND " +
-		"(planned, id) < (?, ?) AND " + topLevel + " AND NOT " + ended + " ORDER BY planned, id LIMIT ?"
+		"(planned, id) < (?, ?) AND " + topLevel + " AND NOT " + ended + apart + " ORDER BY planned, id LIMIT ?"
+	// The index does not contain the flow run, which is read only if there is a backfill.
+	apart      = " AND (? = '' OR flow IS NOT ?)"
 	selectNode = "SELECT planned, id, n, job FROM runs INDEXED BY runs_by_flow WHERE flow = ? AND NOT " + topLevel +
 		" LIMIT 1"
 	// SQLite reads the time in a document as days. An unreadable one protects nothing.
@@ -90,7 +92,7 @@ func (s *Store) expire(ctx context.Context, e runlog.Expiry) (gone runlog.Expire
 		return gone, err
 	}
 	job := found[e.Job]
-	stays, err := e.Boundary(func(n int) (*runlog.Position, error) { return s.newest(ctx, job, n) })
+	stays, err := e.Boundary(func(n int) (*runlog.Position, error) { return s.newest(ctx, job, n, e.Apart) })
 	if err != nil || stays == nil {
 		return gone, err
 	}
@@ -102,23 +104,23 @@ func (s *Store) expire(ctx context.Context, e runlog.Expiry) (gone runlog.Expire
 	gone.More = true
 	for gone.More && gone.Runs < e.Limit {
 		if err := s.exclusive(ctx, func(tx *sql.Tx) error {
-			return s.expirePiece(ctx, tx, job, boundary, spares, e.Limit, &gone)
+			return s.expirePiece(ctx, tx, job, boundary, spares, &e, &gone)
 		}); err != nil {
 			return gone, err
 		}
 	}
 	if gone.More {
 		err = s.reader.QueryRowContext(ctx, "SELECT EXISTS ("+selectOldest+")", job, boundary.planned, boundary.id,
-			spares, 1).Scan(&gone.More)
+			spares, e.Apart, e.Apart, 1).Scan(&gone.More)
 	}
 	return gone, err
 }
 
 // newest returns the position of the nth newest run of a job; nil if there are fewer.
-func (s *Store) newest(ctx context.Context, job int64, n int) (*runlog.Position, error) {
+func (s *Store) newest(ctx context.Context, job int64, n int, apart string) (*runlog.Position, error) {
 	var planned int64
 	var at runlog.Position
-	err := s.reader.QueryRowContext(ctx, selectNewest, job, n-1).Scan(&planned, &at.ID)
+	err := s.reader.QueryRowContext(ctx, selectNewest, job, apart, apart, n-1).Scan(&planned, &at.ID)
 	switch {
 	case errors.Is(err, sql.ErrNoRows):
 		return nil, nil
@@ -152,11 +154,12 @@ func lowest(ctx context.Context, tx *sql.Tx, run stored) (stored, error) {
 
 // expirePiece deletes some of the runs that are older than a position, and did not end after a time. The runs of the
 // nodes of a flow run are deleted before it.
-func (s *Store) expirePiece(ctx context.Context, tx *sql.Tx, job int64, stays spot, spares string, limit int,
-	gone *runlog.Expired) error {
+func (s *Store) expirePiece(ctx context.Context, tx *sql.Tx, job int64, stays spot, spares string,
+	e *runlog.Expiry, gone *runlog.Expired) error {
 	piece := *gone
-	most := min(expireRuns, limit-gone.Runs)
-	runs, err := collect(ctx, tx, selectOldest, []any{job, stays.planned, stays.id, spares, most}, scanStored)
+	most := min(expireRuns, e.Limit-gone.Runs)
+	runs, err := collect(ctx, tx, selectOldest, []any{job, stays.planned, stays.id, spares, e.Apart, e.Apart, most},
+		scanStored)
 	if err != nil {
 		return err
 	}
