@@ -24,7 +24,8 @@ func Backfill(head *common.Head) (*Graph, []common.BackfillFire, error) {
 	if head.MaxFailures > 0 {
 		each.MaxFailures, each.Stop = head.MaxFailures-1, true
 	}
-	graph, err := Compile(&common.Job{Name: "backfill", Steps: []common.Step{
-		{Name: BackfillStep, Command: ":", ForEach: each}}, Concurrency: max(1, head.Concurrency)})
+	// The step is a node besides its items.
+	graph, err := compile(&common.Job{Name: "backfill", Steps: []common.Step{
+		{Name: BackfillStep, Command: ":", ForEach: each}}, Concurrency: max(1, head.Concurrency)}, common.MaxBackfill+1)
 	return graph, fires, err
 }

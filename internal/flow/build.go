@@ -14,6 +14,7 @@ const maxFaults = 1000
 
 // builder compiles a definition and collects its faults.
 type builder struct {
+	nodes  int // the most that the flow may have
 	graph  *Graph
 	faults common.Faults
 	eval   *evaluator
@@ -29,9 +30,9 @@ type dependency struct {
 	codes  int32
 }
 
-func build(job *common.Job) *builder {
+func build(job *common.Job, nodes int) *builder {
 	g := &Graph{job: *job, index: make(map[string]int32, len(job.Steps))}
-	b := &builder{graph: g, eval: newEvaluator()}
+	b := &builder{graph: g, eval: newEvaluator(), nodes: nodes}
 	if len(job.Steps) == 0 {
 		b.add("steps", "required", nil, "must contain at least one step")
 	}
@@ -179,12 +180,11 @@ func (b *builder) items() {
 		}
 		nodes += len(f.Items)
 	}
-	if nodes > common.MaxFlowNodes {
-		b.add("steps", "too_many", nodes, "must be at most %d, items included", common.MaxFlowNodes).
-			With("most", common.MaxFlowNodes)
+	if nodes > b.nodes {
+		b.add("steps", "too_many", nodes, "must be at most %d, items included", b.nodes).With("most", b.nodes)
 	}
 	if lists > 0 {
-		g.mapShare = (common.MaxFlowNodes - nodes) / lists
+		g.mapShare = (b.nodes - nodes) / lists
 	}
 }
 

@@ -81,8 +81,11 @@ func conditionOf(on common.On) condition {
 }
 
 // Compile compiles a flow. It fails if no flow run could be decided with it; Validate finds all faults.
-func Compile(job *common.Job) (*Graph, error) {
-	b := build(job)
+func Compile(job *common.Job) (*Graph, error) { return compile(job, common.MaxFlowNodes) }
+
+// compile compiles a flow that may have so many nodes.
+func compile(job *common.Job, nodes int) (*Graph, error) {
+	b := build(job, nodes)
 	if len(b.faults) > 0 {
 		return nil, common.Invalid("the definition of the flow is not valid", b.faults...)
 	}

@@ -25,7 +25,7 @@ func Faults(job *common.Job) common.Faults {
 // and those at steps[i]. Whether the jobs that steps name exist is checked where jobs are stored; see Loop for flows
 // that lead back to themselves.
 func Validate(job *common.Job) common.Faults {
-	b := build(job)
+	b := build(job, common.MaxFlowNodes)
 	own := job.FlowFaults()
 	if len(job.Steps) > common.MaxSteps {
 		return append(own, b.faults...)
