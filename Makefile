@@ -177,10 +177,10 @@ bench-cluster: bench-programs ## Measure a cluster of real processes, about 12 m
 bench-cluster-quick: bench-programs
 	$(BENCHBIN)/cluster -bin $(BENCHBIN) -row '$(ROWS)' -quick
 
-FLOWROWS ?= flow-chain,flow-layers,flow-join,flow-rerun,flow-kill,flow-burst,flow-wait,flow-backfill,flow-spread,after-fan
+FLOWROWS ?= flow-chain,flow-layers,flow-join,flow-rerun,flow-kill,flow-burst,flow-wait,flow-backfill,flow-backfill-long,flow-spread,after-fan
 
 .PHONY: bench-flows
-bench-flows: bench-programs ## Measure flows beside plain fires, about 9 minutes; FLOWROWS=flow-chain for some rows
+bench-flows: bench-programs ## Measure flows beside plain fires, about 13 minutes; FLOWROWS=flow-chain for some rows
 	$(GO) test -run '^$$' -bench 'Load$$|Validate$$|Events$$' -benchmem ./internal/flow
 	$(BENCHBIN)/cluster -bin $(BENCHBIN) -row '$(FLOWROWS)'
 

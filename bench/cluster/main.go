@@ -68,6 +68,7 @@ func rows() []row {
 		{name: "flow-burst", run: flowBurst, apart: true},
 		{name: "flow-wait", run: flowWait, apart: true},
 		{name: "flow-backfill", run: flowBackfill, apart: true},
+		{name: "flow-backfill-long", run: flowBackfillLong, apart: true},
 		{name: "after-fan", run: afterFan, apart: true},
 		{name: "flow-spread", run: flowSpread, apart: true},
 		{name: "daemon-end", run: daemonEnd, apart: true},
