@@ -2,6 +2,7 @@ package system
 
 import (
 	"fmt"
+	"maps"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -89,10 +90,8 @@ func (s *survival) gate() string { return filepath.Join(s.dir, "gate") }
 
 func (s *survival) save(name string, fields map[string]any) {
 	s.t.Helper()
-	for field, value := range map[string]any{"name": name, "cronExpr": "0 3 * * *", "timezone": "UTC",
-		"overlap": "allow", "lostAfter": "20s", "killGrace": "1s", "placement": map[string]any{"strategy": "least"}} {
-		fields[field] = value
-	}
+	maps.Copy(fields, map[string]any{"name": name, "cronExpr": "0 3 * * *", "timezone": "UTC",
+		"overlap": "allow", "lostAfter": "20s", "killGrace": "1s", "placement": map[string]any{"strategy": "least"}})
 	s.a.do(http.StatusCreated, http.MethodPost, "/api/v1/jobs", fields, nil)
 }
 
