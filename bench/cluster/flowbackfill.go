@@ -167,9 +167,9 @@ func flowBackfillLong(ctx context.Context, b *bench) error {
 	}
 	p99 := func(all []time.Duration) time.Duration { return check.SpreadOf(all).P50 }
 	times := float64(p99(beside)) / float64(p99(alone))
-	b.sheet.add(row, fmt.Sprintf("100 fires a second beside it: p99 lateness, median of %d rounds", rounds), fmt.Sprintf(
-		"%s; without it %s: × %.2f (by round × %s)", ms(p99(beside)), ms(p99(alone)), times, strings.Join(ratios, ", ")),
-		"≤ × 1.2", reached(times <= 1.2))
+	b.sheet.add(row, fmt.Sprintf("100 fires a second beside it: p99 lateness, median of %d rounds", rounds),
+		fmt.Sprintf("%s; without it %s: × %.2f (by round × %s)", ms(p99(beside)), ms(p99(alone)), times,
+			strings.Join(ratios, ", ")), "≤ × 1.2", reached(times <= 1.2))
 	b.sheet.add(row, "of these fires: missed or skipped", fmt.Sprintf("%d of %d", late, planned), "0",
 		reached(late == 0))
 	began := time.Now()
@@ -181,8 +181,9 @@ func flowBackfillLong(ctx context.Context, b *bench) error {
 		return err
 	}
 	running += time.Since(began)
-	b.sheet.add(row, "a backfill of 10,000 dates, concurrency 4", fmt.Sprintf("%d of %d in %.0f s without pauses: %.0f/s",
-		ran.succeeded, ran.total, running.Seconds(), float64(ran.total)/running.Seconds()), "all succeed",
+	b.sheet.add(row, "a backfill of 10,000 dates, concurrency 4", fmt.Sprintf(
+		"%d of %d in %.0f s without pauses: %.0f/s", ran.succeeded, ran.total, running.Seconds(),
+		float64(ran.total)/running.Seconds()), "all succeed",
 		reached(ran.succeeded == dates))
 	return nil
 }

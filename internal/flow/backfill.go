@@ -26,6 +26,7 @@ func Backfill(head *common.Head) (*Graph, []common.BackfillFire, error) {
 	}
 	// The step is a node besides its items.
 	graph, err := compile(&common.Job{Name: "backfill", Steps: []common.Step{
-		{Name: BackfillStep, Command: ":", ForEach: each}}, Concurrency: max(1, head.Concurrency)}, common.MaxBackfill+1)
+		{Name: BackfillStep, Command: ":", ForEach: each}}, Concurrency: max(1, head.Concurrency)},
+		common.MaxBackfill+1)
 	return graph, fires, err
 }
