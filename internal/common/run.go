@@ -60,7 +60,7 @@ var Causes = [...]Cause{CauseCron, CauseCatchUp, CauseManual, CauseRetry, CauseR
 // WaitsForPause reports whether triggers of the cause wait while their job is paused. Users request the others
 // whatever the pause.
 func (c Cause) WaitsForPause() bool {
-	return c == CauseFlow || c == CauseBackfill || c == CauseAfter || c == CauseDaemon
+	return c == CauseFlow || c == CauseAfter || c == CauseDaemon
 }
 
 // WaitsForMaintenance reports whether triggers of the cause wait while a maintenance window affects their job. Others

@@ -223,8 +223,9 @@ func TestTrigger_JobIsPaused_WaitsByItsCause(t *testing.T) {
 		cause common.Cause
 		waits bool
 	}{
-		{common.CauseAfter, true}, {common.CauseFlow, true}, {common.CauseBackfill, true},
+		{common.CauseAfter, true}, {common.CauseFlow, true}, {common.CauseDaemon, true},
 		{common.CauseManual, false}, {common.CauseRetry, false}, {common.CauseRerun, false},
+		{common.CauseBackfill, false},
 	} {
 		t.Run(string(c.cause), func(t *testing.T) {
 			bubble(t, func(r *rig) {
