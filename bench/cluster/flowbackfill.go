@@ -70,10 +70,11 @@ func (s *standalone) backfills(ctx context.Context, job string, until time.Time,
 	for time.Now().Before(until) {
 		var made struct{ ID string }
 		if _, err := s.Ask(ctx, http.MethodPost, "/api/v1/jobs/"+job+"/backfills", map[string]any{
-			"from":        to.AddDate(0, 0, -1000),
-			"to":          to,
-			"reprocess":   "all",
-			"concurrency": 4,
+			"from":           to.AddDate(0, 0, -1000),
+			"to":             to,
+			"reprocess":      "all",
+			"includeUnknown": true,
+			"concurrency":    4,
 		}, &made); err != nil {
 			return err
 		}

@@ -79,8 +79,11 @@ func describeBackfill(ctx context.Context, c *cli, api *apiclient.API, id string
 			"running"), besides(n.Succeeded, "succeeded"), besides(n.Failed, "failed"), besides(n.Skipped, "skipped")))
 		facts.fact("By", value(b.By))
 		facts.fact("Note", value(b.Note))
-		if err := facts.print(c.stdout); err != nil || len(fires) == 0 {
+		if err := facts.print(c.stdout); err != nil {
 			return err
+		}
+		if c.showYielded(&b); len(fires) == 0 {
+			return nil
 		}
 		fmt.Fprintln(c.stdout)
 		var t table
@@ -96,15 +99,16 @@ func (c *cli) backfill() *cobra.Command {
 	var r apiclient.BackfillCreateRequest
 	var from, to, reprocess, note string
 	var params []string
-	var newest, dry, wait bool
+	var newest, unknown, dry, wait bool
 	cmd := &cobra.Command{
 		Use:   "backfill JOB --from TIME --to TIME",
 		Short: "Run past fires of a job",
 		Long: `Run the fires of a job that were planned from --from on and before --to, by its present
 schedule: those that have not run, or with --reprocess failed also those that did not succeed, or
-all. A run is the next attempt of its fire, so a missed date becomes a succeeded one. Backfills
-use at most a share of the slots, and never make a planned fire skip. --dry-run prints which fires
-would be run. With --wait the command exits with 0 if all fires succeeded and 1 if not; an
+all. A run is the next attempt of its fire, so a missed date becomes a succeeded one. Fires that are
+older than the history of the job, such as those before it was created, run with --include-unknown.
+Backfills use at most a share of the slots, and planned fires go first. --dry-run prints which
+fires would be run. With --wait the command exits with 0 if all fires succeeded and 1 if not; an
 interrupt ends the waiting, not the backfill.`,
 		Example: `  cronctl backfill nightly-report --from 2026-12-01 --to 2026-12-08 --dry-run
   cronctl backfill nightly-report --from -7d --to now --reprocess failed --concurrency 2 --wait
@@ -141,7 +145,7 @@ interrupt ends the waiting, not the backfill.`,
 				}
 				r.Params = &given
 			}
-			r.Note, r.DryRun = set(note), &dry
+			r.Note, r.DryRun, r.IncludeUnknown = set(note), &dry, set(unknown)
 			for _, n := range []**int64{&r.Concurrency, &r.MaxFailures} {
 				if *n != nil && **n == 0 {
 					*n = nil
@@ -156,6 +160,7 @@ interrupt ends the waiting, not the backfill.`,
 				return err
 			}
 			fmt.Fprintf(c.stderr, "backfill %s of %s\n", *begun.Id, common.Count(begun.Counts.Total, "fire", "fires"))
+			c.noteUnknown(&begun)
 			return c.awaitBackfill(ctx, api, *begun.Id)
 		}),
 	}
@@ -166,6 +171,7 @@ interrupt ends the waiting, not the backfill.`,
 	f.StringVar(&reprocess, "reprocess", "", "which fires: none (those that have not run; default), failed, all")
 	f.Int64Var(r.Concurrency, "concurrency", 0, "how many fires run at the same time, 1 to 50 (default 1)")
 	f.Int64Var(r.MaxFailures, "max-failures", 0, "start no further fires after this many failures (default no limit)")
+	f.BoolVar(&unknown, "include-unknown", false, "also run fires that are older than the history of the job")
 	f.BoolVar(&newest, "newest-first", false, "begin with the newest fire")
 	f.StringArrayVar(&params, "param", nil, "set a variable that the job declares, NAME=VALUE; may be repeated")
 	f.StringVar(&note, "note", "", "reason; stored with the runs")
@@ -181,6 +187,7 @@ interrupt ends the waiting, not the backfill.`,
 func (c *cli) showBackfill(b *apiclient.Backfill) error {
 	if b.Id != nil {
 		fmt.Fprintln(c.stdout, *b.Id)
+		c.noteUnknown(b)
 		return nil
 	}
 	var t table
@@ -200,7 +207,42 @@ func (c *cli) showBackfill(b *apiclient.Backfill) error {
 		fmt.Fprintf(c.stdout, "; %d left out, which have not ended", len(live))
 	}
 	fmt.Fprintln(c.stdout)
+	c.noteUnknown(b)
+	showNotes(c.stderr, b.Warnings)
 	return nil
+}
+
+// noteUnknown prints which fires were left out because they are older than the history of the job, and how to run them.
+func (c *cli) noteUnknown(b *apiclient.Backfill) {
+	u := b.Unknown
+	if u == nil {
+		return
+	}
+	from, to := u.From.Local().Format(time.DateTime), u.To.Local().Format(time.DateTime)
+	text := common.Count(u.Count, "fire is", "fires are") + " older than the history of the job (" + from
+	if u.Count > 1 {
+		text += " to " + to
+	}
+	text += ")"
+	if u.HistoryFrom != nil {
+		text += ", which begins " + u.HistoryFrom.Local().Format(time.DateTime)
+	}
+	fmt.Fprintln(c.stderr, "note: "+text+": to run them as well, add --include-unknown")
+}
+
+// showYielded prints the planned fires that were skipped because of a backfill, and the command that runs them.
+func (c *cli) showYielded(b *apiclient.Backfill) {
+	y := b.Yielded
+	if y == nil {
+		return
+	}
+	more := ""
+	if value(y.More) {
+		more = " or more"
+	}
+	fmt.Fprintf(c.stdout, "\n%s%s skipped because of the backfill. Once it has ended, run with:\n"+
+		"  cronctl backfill %s --from %s --to %s\n", common.Count(y.Count, "planned fire was", "planned fires were"),
+		more, b.Job, y.From.UTC().Format(time.RFC3339), y.To.UTC().Format(time.RFC3339))
 }
 
 // awaitBackfill waits for the end of a backfill. The server may be unavailable for up to a minute.

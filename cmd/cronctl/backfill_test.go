@@ -18,7 +18,8 @@ type begun struct {
 	request common.BackfillRequest
 	actions []common.BackfillAction
 	head    *common.Head
-	items   int // default 3
+	items   int  // default 3
+	younger bool // than the first two fires
 }
 
 func (f *fakes) PlanBackfill(ctx context.Context, job string, r common.BackfillRequest,
@@ -28,6 +29,11 @@ func (f *fakes) PlanBackfill(ctx context.Context, job string, r common.BackfillR
 	}
 	plan = common.BackfillPlan{Concurrency: max(1, r.Concurrency), Kept: 1,
 		Range: common.BackfillRange{From: r.From, To: r.To, Reprocess: r.Reprocess, Order: common.OldestFirst}}
+	if f.begun.younger && !r.IncludeUnknown {
+		plan.Unknown = plan.Unknown.Add(r.From).Add(r.From.AddDate(0, 0, 1))
+		plan.Unknown.HistoryFrom = new(r.From.AddDate(0, 0, 2))
+		plan.OtherTimes = 2
+	}
 	for i := range 3 {
 		plan.Fires = append(plan.Fires, common.BackfillFire{At: r.From.AddDate(0, 0, i), Attempt: i + 1})
 	}
@@ -93,6 +99,22 @@ func TestBackfill(t *testing.T) {
 	s.run("backfill", "cancel", "u.b1.1", "--kill").want(t, exitOK, "cancelled")
 	if got := s.fakes.begun.actions; len(got) != 3 || got[2] != common.BackfillKill {
 		t.Errorf("%q", got)
+	}
+}
+
+// Fires that are older than the history are left out, and the user is shown how to run them.
+func TestBackfill_OlderThanTheHistory_NamesTheOption(t *testing.T) {
+	s := newStage(t)
+	s.run("create", "job", "report", "--cron", "30 2 * * *", "--", "true").want(t, exitOK)
+	s.begun.younger = true
+	args := []string{"backfill", "report", "--from", "2026-03-01T00:00:00Z", "--to", "2026-03-08T00:00:00Z"}
+	const left = "2 fires are older than the history of the job ("
+	s.run(append(args, "--dry-run")...).want(t, exitOK, "3 fires would be run", left, "which begins",
+		"add --include-unknown", "note: 2 of the dates have a run at another time")
+	s.run(args...).want(t, exitOK, "u.b1.1", left, "add --include-unknown")
+	out := s.run(append(args, "--dry-run", "--include-unknown")...).want(t, exitOK)
+	if strings.Contains(out.err, left) {
+		t.Errorf("with the option: %s", out.err)
 	}
 }
 

@@ -3968,7 +3968,12 @@ type Backfill struct {
 	Status *BackfillStatus `json:"status,omitempty"`
 
 	// To The end of the planned times, exclusive.
-	To *time.Time `json:"to,omitempty"`
+	To      *time.Time    `json:"to,omitempty"`
+	Unknown *UnknownFires `json:"unknown,omitempty"`
+
+	// Warnings Of a dry run: what may surprise, such as dates with a run at another time of the day.
+	Warnings *[]Reason     `json:"warnings,omitempty"`
+	Yielded  *YieldedFires `json:"yielded,omitempty"`
 }
 
 // BackfillOrder defines model for Backfill.Order.
@@ -4016,6 +4021,9 @@ type BackfillCreateRequest struct {
 	//
 	// Example: 2026-03-01T00:00:00Z
 	From time.Time `json:"from"`
+
+	// IncludeUnknown Also run fires that are older than the history of the job: before it was created, or deleted by its retention. They may have run.
+	IncludeUnknown *bool `json:"includeUnknown,omitempty"`
 
 	// MaxFailures Start no further fires after this many have failed. Default: no limit.
 	MaxFailures *int64 `json:"maxFailures,omitempty"`
@@ -8210,6 +8218,20 @@ type TypeWorker struct {
 	Version string `json:"version"`
 }
 
+// UnknownFires defines model for UnknownFires.
+type UnknownFires struct {
+	Count int64 `json:"count"`
+
+	// From The first one's planned time.
+	From time.Time `json:"from"`
+
+	// HistoryFrom Where the history of the job begins. Absent if it has no fires.
+	HistoryFrom *time.Time `json:"historyFrom,omitempty"`
+
+	// To The last one's planned time.
+	To time.Time `json:"to"`
+}
+
 // User defines model for User.
 type User struct {
 	CreatedAt time.Time `json:"createdAt"`
@@ -8610,6 +8632,23 @@ type WorkerSettings struct {
 	UpdatedAt *time.Time `json:"updatedAt,omitempty"`
 	UpdatedBy *string    `json:"updatedBy,omitempty"`
 	Weight    *int64     `json:"weight,omitempty"`
+}
+
+// YieldedFires defines model for YieldedFires.
+type YieldedFires struct {
+	Count int64 `json:"count"`
+
+	// From The first one's planned time: a backfill from here to 'to' runs them.
+	From time.Time `json:"from"`
+
+	// More There are more, which are older than these.
+	More *bool `json:"more,omitempty"`
+
+	// Times Their planned times, the newest first; 100 at most.
+	Times []time.Time `json:"times"`
+
+	// To After the last one's planned time.
+	To time.Time `json:"to"`
 }
 
 // ListApprovalsParams defines parameters for ListApprovals.

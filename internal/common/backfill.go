@@ -31,6 +31,8 @@ type BackfillRequest struct {
 	MaxFailures int               `json:"maxFailures,omitempty" minimum:"1" maximum:"10000" doc:"Start no further fires after this many have failed. Default: no limit."`
 	Params      map[string]string `json:"params,omitempty" doc:"Values of the job's parameters."`
 	Note        string            `json:"note,omitempty" maxLength:"500" doc:"Reason; shown with the runs."`
+
+	IncludeUnknown bool `json:"includeUnknown,omitempty" doc:"Also run fires that are older than the history of the job: before it was created, or deleted by its retention. They may have run."`
 }
 
 // MaxBackfillConcurrency is the most fires of a backfill that run at the same time.
@@ -49,9 +51,35 @@ type BackfillPlan struct {
 	Range       BackfillRange
 	Concurrency int
 	Fires       []BackfillFire
-	Kept        int            // fires in the range that are not run
-	Live        []LiveFire     // fires in the range that are left out because they are pending or running
-	Ends        map[int64]*Run `json:"-"` // last attempts of the fires, by planned time
+	Kept        int           // fires in the range that are not run
+	Live        []LiveFire    // fires in the range that are left out because they are pending or running
+	Unknown     *UnknownFires // those that are left out because they are older than the history; nil: none
+	OtherTimes  int           // those of Fires whose day has a run at a time that is not one of the schedule
+	Period      time.Duration // the usual time between two fires; 0: unknown
+}
+
+// BackfillPast is what the history shows about the fires of a job.
+type BackfillPast struct {
+	Ends map[int64]*Run // last attempts, by planned time in Unix nanoseconds
+	// Since is the time after which the history accounts for all fires. It is zero if it has none of the schedule.
+	Since time.Time
+}
+
+// UnknownFires are fires that are older than the history of their job.
+type UnknownFires struct {
+	Count       int        `json:"count"`
+	From        time.Time  `json:"from" doc:"The first one's planned time."`
+	To          time.Time  `json:"to" doc:"The last one's planned time."`
+	HistoryFrom *time.Time `json:"historyFrom,omitempty" doc:"Where the history of the job begins. Absent if it has no fires."`
+}
+
+// Add counts a fire, which is later than those before.
+func (u *UnknownFires) Add(at time.Time) *UnknownFires {
+	if u == nil {
+		u = &UnknownFires{From: at}
+	}
+	u.Count, u.To = u.Count+1, at
+	return u
 }
 
 // LiveFire is a fire that has not ended.

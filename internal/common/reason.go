@@ -4,6 +4,7 @@ package common
 const (
 	ReasonOverlap   = "overlap"    // an earlier run was unresolved
 	ReasonQueueFull = "queue_full" // another fire was already queued
+	ReasonBackfill  = "backfill"   // a fire was already queued behind a run of a backfill
 	ReasonReplaced  = "replaced"   // a later fire replaced it in the queue
 	ReasonLate      = "late"       // it was past its deadline, and not to be caught up
 	ReasonNoWorker  = "no_worker"  // no live worker was eligible

@@ -202,7 +202,8 @@ func (d *Dispatcher) newClaim(f *scheduler.Fire, now time.Time) (claim common.Cl
 	case d.cfg.Backfilled != nil && d.cfg.Backfilled(f.Job): // it waits for a run of the backfill, and goes first then
 		claim.Record.Policy.Overlap = common.OverlapQueue
 		claim.Queue = queued(&record, scheduler.Agreed(d.cfg.Cluster, now))
-		claim.Skipped = unlessLate(f, skipped(&record, common.ReasonQueueFull, "another fire was already queued"))
+		claim.Skipped = unlessLate(f, skipped(&record, common.ReasonBackfill,
+			"a run of a backfill had not ended, and another fire was already queued"))
 	default:
 		claim.Skipped = unlessLate(f, skipped(&record, common.ReasonOverlap, "the previous run had not ended"))
 	}

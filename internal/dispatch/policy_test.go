@@ -82,6 +82,26 @@ func TestClaimByOverlapPolicy(t *testing.T) {
 	}
 }
 
+// Beside a backfill of its job a fire waits where it would be skipped. If another one waits already, it is skipped
+// because of the backfill, and not because it overlaps.
+func TestClaimBesideABackfill_IsQueuedOrSkippedBecauseOfIt(t *testing.T) {
+	bubble(t, func(c *Config) { c.Backfilled = func(job string) bool { return job == "a" } }, func(r *rig) {
+		r.hand(r.fire("a"), r.fire("b"))
+		for _, claim := range r.claimer.claims() {
+			want := common.ReasonOverlap
+			if claim.Job == "a" {
+				want = common.ReasonBackfill
+			}
+			if got := claim.Skipped.Reason.Code; got != want || (claim.Queue != nil) != (claim.Job == "a") {
+				r.Errorf("%s: skipped for %q, queued as %+v", claim.Job, got, claim.Queue)
+			}
+		}
+		if len(r.claimer.claims()) != 2 {
+			r.Fatalf("%d claims", len(r.claimer.claims()))
+		}
+	})
+}
+
 func TestQueuedAndBlockedFires(t *testing.T) {
 	bubble(t, nil, func(r *rig) {
 		verdict := common.Queued

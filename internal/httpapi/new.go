@@ -220,7 +220,7 @@ func Build(cfg Config) (http.Handler, *core.Router, error) {
 		&locks.Resource{Locks: cfg.Locks},
 		&maintenance.Resource{Windows: cfg.Windows, Now: cfg.Now},
 		&pools.Resource{Pools: cfg.Pools, References: cfg.References},
-		&backfills.Resource{Jobs: cfg.Jobs, Runs: cfg.Runs},
+		&backfills.Resource{Jobs: cfg.Jobs, Runs: cfg.Runs, Estimator: expected, Now: cfg.Now},
 		&accounts.Resource{
 			Auth:     cfg.Auth,
 			Access:   cfg.Access,

@@ -159,8 +159,9 @@ func TestTriggerAgain_FireOfABackfill_IsRefusedUntilItHasRun(t *testing.T) {
 	request := common.BackfillRequest{From: p.run.PlannedAt.Add(-time.Minute), To: p.run.PlannedAt.Add(time.Minute),
 		Reprocess: common.ReprocessAll}
 	_, head, err := s.store.Backfill(t.Context(), actor, "a", request, common.Precondition{},
-		func(context.Context, *common.JobState, time.Time, time.Time) (map[int64]*common.Run, error) {
-			return map[int64]*common.Run{p.run.PlannedAt.UnixNano(): &p.run}, nil
+		func(context.Context, *common.JobState, time.Time, time.Time) (common.BackfillPast, error) {
+			return common.BackfillPast{Ends: map[int64]*common.Run{p.run.PlannedAt.UnixNano(): &p.run},
+				Since: p.run.PlannedAt.Add(-time.Hour)}, nil
 		})
 	if err != nil {
 		t.Fatal(err)

@@ -13,9 +13,9 @@ import (
 	"carillon/internal/etcdkit"
 )
 
-// Past reads the last attempts of the fires of a job that were planned in a range, by planned time in Unix nanoseconds.
-// It must not read a part of the history only.
-type Past = func(ctx context.Context, job *common.JobState, from, to time.Time) (map[int64]*common.Run, error)
+// Past reads what the history shows about the fires of a job that were planned in a range. It must not read a part of
+// the history only.
+type Past = func(ctx context.Context, job *common.JobState, from, to time.Time) (common.BackfillPast, error)
 
 // PlanBackfill returns which fires a backfill would run.
 func (s *Store) PlanBackfill(ctx context.Context, job string, r common.BackfillRequest,
@@ -48,6 +48,12 @@ func (s *Store) Backfill(ctx context.Context, actor common.Actor, job string, r 
 		case was.running != "":
 			return common.Errorf(common.CodeConflict, "a backfill of job %q has not ended", job).
 				WithReason("backfill_exists").With("id", was.running).WithHint("wait until it has ended, or cancel it")
+		case len(plan.Fires) == 0 && plan.Unknown != nil:
+			n := plan.Unknown.Count
+			return common.Errorf(common.CodeInvalid, "no fire is to be run: %s older than the history of job %q",
+				common.Count(n, "fire of the range is", "fires of the range are"), job).
+				WithReason("backfill_unknown").With("count", n).
+				WithHint("to run them, set includeUnknown (cronctl: --include-unknown)")
 		case len(plan.Fires) == 0:
 			return common.Errorf(common.CodeInvalid, "no fire of the range is to be run").
 				WithReason("backfill_empty").WithHint("choose another range, or reprocess failed or all fires")
@@ -142,122 +148,6 @@ func (s *Store) readBackfill(ctx context.Context, job string) (found backfillVal
 // idOf returns the last part of a key.
 func idOf(kv *mvccpb.KeyValue) string {
 	return string(kv.Key[strings.LastIndexByte(string(kv.Key), '/')+1:])
-}
-
-// planBackfill returns the fires of a backfill, for the job as it was read.
-func (s *Store) planBackfill(ctx context.Context, r *common.BackfillRequest, was backfillValues,
-	past Past) (plan common.BackfillPlan, state common.JobState, err error) {
-	if state, err = was.state(); err != nil {
-		return plan, state, err
-	}
-	if err := s.checkBackfill(r, &state); err != nil {
-		return plan, state, err
-	}
-	plan.Range = common.BackfillRange{From: r.From.UTC(), To: r.To.UTC(), Reprocess: r.Reprocess, Order: r.Order}
-	if plan.Range.Reprocess == "" {
-		plan.Range.Reprocess = common.ReprocessNone
-	}
-	if plan.Range.Order == "" {
-		plan.Range.Order = common.OldestFirst
-	}
-	plan.Concurrency = max(1, r.Concurrency)
-	if terms := state.Terms(); terms.Overlap.Forbids() {
-		plan.Concurrency = 1
-	}
-	times, err := s.plannedIn(&state, r.From, r.To)
-	if err != nil {
-		return plan, state, err
-	}
-	if len(times) == 0 {
-		return plan, state, nil
-	}
-	if plan.Ends, err = past(ctx, &state, r.From, r.To); err != nil {
-		return plan, state, err
-	}
-	for _, at := range times {
-		fire := common.PlannedFire(state.UID, at)
-		if run := was.live[fire]; run != "" {
-			plan.Live = append(plan.Live, common.LiveFire{At: at, Run: run})
-			continue
-		}
-		last := plan.Ends[at.UnixNano()]
-		if !wanted(plan.Range.Reprocess, last) {
-			plan.Kept++
-			continue
-		}
-		next := common.BackfillFire{At: at, Attempt: 1}
-		if last != nil {
-			next.Attempt, next.After = last.Attempt+1, last.Status
-		}
-		plan.Fires = append(plan.Fires, next)
-	}
-	if plan.Range.Order == common.NewestFirst {
-		slices.Reverse(plan.Fires)
-	}
-	return plan, state, nil
-}
-
-// wanted reports whether a backfill runs a fire; last is its last attempt, nil for one without an entry of its own.
-func wanted(which common.Reprocess, last *common.Run) bool {
-	switch {
-	case last == nil, which == common.ReprocessAll:
-		return true
-	case last.Status == common.StatusMissed || last.Status == common.StatusSkipped:
-		return true
-	default:
-		return which == common.ReprocessFailed && last.Status != common.StatusSucceeded
-	}
-}
-
-// checkBackfill returns the faults of a request.
-func (s *Store) checkBackfill(r *common.BackfillRequest, state *common.JobState) error {
-	var faults common.Faults
-	if !state.HasSchedule() {
-		return common.Errorf(common.CodeConflict, "job %q has no schedule, and so no past fires", state.Name).
-			WithReason("no_schedule").WithHint("run it now instead")
-	}
-	for _, at := range []struct {
-		location string
-		time     time.Time
-	}{{"from", r.From}, {"to", r.To}} {
-		if !common.ValidTime(at.time) {
-			faults.Add(at.location, "range", at.time.String(), "%s", common.TimeRange)
-		}
-	}
-	if len(faults) == 0 && !r.From.Before(r.To) {
-		faults.Add("to", "order", r.To.String(), "must be after from")
-	}
-	if r.Concurrency < 0 || r.Concurrency > common.MaxBackfillConcurrency {
-		faults.Add("concurrency", "range", r.Concurrency, "must be 1 to %d", common.MaxBackfillConcurrency)
-	}
-	faults = append(faults, state.ParamFaults(r.Params)...)
-	if len(faults) > 0 {
-		return common.Invalid("the backfill cannot be requested", faults...)
-	}
-	return nil
-}
-
-// plannedIn returns the planned times of a job in a range that are accounted for, by the present schedule.
-func (s *Store) plannedIn(state *common.JobState, from, to time.Time) (times []time.Time, err error) {
-	plan, err := s.cfg.Interner.OfJob(&state.Job)
-	if err != nil {
-		return nil, common.Errorf(common.CodeInternal, "the schedule of job %q cannot be read", state.Name).
-			WithCause(err)
-	}
-	for at := from.Add(-1); ; {
-		next, found, err := plan.Next(at)
-		switch {
-		case err != nil:
-			return nil, common.Errorf(common.CodeInternal, "the schedule of job %q cannot be computed", state.Name).
-				WithCause(err)
-		case !found || !next.Before(to) || next.After(state.Cursor):
-			return times, nil
-		case len(times) == common.MaxBackfill:
-			return nil, common.Errorf(common.CodeInvalid, "the range has more than %d fires", common.MaxBackfill).
-				WithReason("backfill_too_large").WithHint("choose a smaller range")
-		}
-		times, at = append(times, next.UTC()), next
-	}
 }
 
 // Backfills returns the backfills that have not ended: of a job, or all of them without a name. The marks of their

@@ -223,7 +223,7 @@ func TestTrigger_JobIsPaused_WaitsByItsCause(t *testing.T) {
 		cause common.Cause
 		waits bool
 	}{
-		{common.CauseAfter, true}, {common.CauseFlow, true}, {common.CauseDaemon, true},
+		{common.CauseAfter, true}, {common.CauseFlow, true},
 		{common.CauseManual, false}, {common.CauseRetry, false}, {common.CauseRerun, false},
 		{common.CauseBackfill, false},
 	} {

@@ -21,7 +21,7 @@ const ofBackfill = "@backfill/"
 // requestBackfill requests to run past fires of a job. The log store takes a while to answer.
 func (s *script) requestBackfill(ctx context.Context, m *master, job string, r common.BackfillRequest,
 	takes time.Duration) {
-	past := func(_ context.Context, job *common.JobState, from, to time.Time) (map[int64]*common.Run, error) {
+	past := func(_ context.Context, job *common.JobState, from, to time.Time) (common.BackfillPast, error) {
 		ends := map[int64]*common.Run{}
 		for _, run := range s.world.runs() {
 			at := run.PlannedAt
@@ -33,7 +33,7 @@ func (s *script) requestBackfill(ctx context.Context, m *master, job string, r c
 			}
 		}
 		time.Sleep(takes)
-		return ends, nil
+		return common.BackfillPast{Ends: ends, Since: job.CreatedAt}, nil
 	}
 	if _, _, err := m.store.Backfill(ctx, modelActor, job, r, common.Precondition{}, past); err == nil {
 		s.world.count("backfills requested")

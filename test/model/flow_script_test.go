@@ -267,7 +267,7 @@ func (s *script) disturbFlows(ctx context.Context) {
 		r := common.BackfillRequest{From: now.Add(-s.between(20*time.Second, 100*time.Second)), To: now,
 			Reprocess:   pick(s, common.ReprocessNone, common.ReprocessFailed, common.ReprocessAll),
 			Order:       pick(s, common.OldestFirst, common.NewestFirst),
-			Concurrency: pick(s, 1, 2, 3), MaxFailures: pick(s, 0, 0, 1, 2)}
+			Concurrency: pick(s, 1, 2, 3), MaxFailures: pick(s, 0, 0, 1, 2), IncludeUnknown: true}
 		for _, m := range s.masters {
 			takes := s.between(0, 5*time.Second)
 			s.act(func() { s.requestBackfill(ctx, m, name, r, takes) })

@@ -126,7 +126,7 @@ func (c *afterCase) backfill(job string) {
 	to := time.Now().UTC().Truncate(time.Hour)
 	var made struct{ ID string }
 	c.a.do(http.StatusAccepted, http.MethodPost, "/api/v1/jobs/"+job+"/backfills", map[string]any{
-		"from": to.AddDate(0, 0, -3), "to": to, "reprocess": "all"}, &made)
+		"from": to.AddDate(0, 0, -3), "to": to, "reprocess": "all", "includeUnknown": true}, &made)
 	var end struct {
 		EndedAt time.Time
 		Counts  struct{ Total, Succeeded int }

@@ -283,7 +283,7 @@ func (f *fleet) backfilled() {
 	to := time.Now().UTC().Truncate(24 * time.Hour)
 	var made struct{ ID string }
 	f.a.do(http.StatusAccepted, http.MethodPost, "/api/v1/jobs/daily/backfills", map[string]any{
-		"from": to.AddDate(0, 0, -3), "to": to, "reprocess": "all"}, &made)
+		"from": to.AddDate(0, 0, -3), "to": to, "reprocess": "all", "includeUnknown": true}, &made)
 	var end struct {
 		EndedAt time.Time
 		Counts  struct{ Total, Succeeded int }

@@ -62,8 +62,9 @@ func TestTutorialOfFlows_EachCommandDoesWhatTheTextSays(t *testing.T) {
 		{"cronctl get approvals --watch", l.watchApprovals},
 		{"cronctl approve RUN release --note 'figures checked'", l.approve},
 		// Backfill last week
-		{"cronctl backfill nightly-etl --from -7d --to now --concurrency 2 --dry-run", l.planBackfill},
-		{"cronctl backfill nightly-etl --from -7d --to now --concurrency 2", l.backfill},
+		{"cronctl backfill nightly-etl --from -7d --to now --include-unknown --concurrency 2 --dry-run",
+			l.planBackfill},
+		{"cronctl backfill nightly-etl --from -7d --to now --include-unknown --concurrency 2", l.backfill},
 		{"cronctl get backfills", l.says("nightly-etl  running")},
 		{"cronctl backfill pause ID", l.pause},
 		{"cronctl backfill resume ID", l.resume},

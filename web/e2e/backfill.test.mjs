@@ -17,6 +17,7 @@ async function ask(page, from, to) {
   const dialog = page.getByRole('dialog');
   await dialog.getByLabel('From').fill(from);
   await dialog.getByLabel('Before', { exact: true }).fill(to);
+  await dialog.getByLabel('Include dates before the job’s history').check();
   return dialog;
 }
 
@@ -27,7 +28,11 @@ test('missed dates are shown before they can be run, and are run', async () => {
   await page.getByRole('tab', { name: 'Backfills' }).click();
   await page.getByText('No backfills yet.').waitFor();
   const dialog = await ask(page, daysAgo(5), daysAgo(2));
-  assert.ok(await dialog.getByRole('button', { name: 'Backfill', exact: true }).isDisabled(), 'not before the preview is loaded');
+  const unknown = dialog.getByLabel('Include dates before the job’s history');
+  await unknown.uncheck();
+  assert.ok(await dialog.getByRole('button', { name: 'Backfill', exact: true }).isDisabled(), 'nothing would run');
+  await dialog.getByText('3 dates are left out: they are older than the job’s history.').waitFor();
+  await unknown.check();
   await dialog.getByText('3 dates would run:').waitFor();
   assert.equal(await dialog.getByRole('list', { name: '3 dates would run:' }).getByRole('listitem').count(), 3);
   await shoot(page, 'backfill-dialog');

@@ -8,7 +8,7 @@ import (
 )
 
 func (f *Fakes) PlanBackfill(ctx context.Context, job string, _ common.BackfillRequest,
-	_ func(context.Context, *common.JobState, time.Time, time.Time) (map[int64]*common.Run, error),
+	_ func(context.Context, *common.JobState, time.Time, time.Time) (common.BackfillPast, error),
 ) (plan common.BackfillPlan, err error) {
 	_, err = f.Get(ctx, job)
 	return plan, err
@@ -16,7 +16,7 @@ func (f *Fakes) PlanBackfill(ctx context.Context, job string, _ common.BackfillR
 
 func (f *Fakes) Backfill(ctx context.Context, _ common.Actor, job string, _ common.BackfillRequest,
 	_ common.Precondition,
-	_ func(context.Context, *common.JobState, time.Time, time.Time) (map[int64]*common.Run, error),
+	_ func(context.Context, *common.JobState, time.Time, time.Time) (common.BackfillPast, error),
 ) (plan common.BackfillPlan, head common.Head, err error) {
 	_, err = f.Get(ctx, job)
 	return plan, head, err

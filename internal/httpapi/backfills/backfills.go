@@ -13,8 +13,8 @@ import (
 	"carillon/internal/runlog"
 )
 
-// Past reads the last attempts of the fires of a job that were planned in a range, by planned time in Unix nanoseconds.
-type Past = func(ctx context.Context, job *common.JobState, from, to time.Time) (map[int64]*common.Run, error)
+// Past reads what the history shows about the fires of a job that were planned in a range.
+type Past = func(ctx context.Context, job *common.JobState, from, to time.Time) (common.BackfillPast, error)
 
 // Jobs begins and changes backfills. Errors are *common.Error.
 type Jobs interface {
@@ -35,12 +35,15 @@ type Jobs interface {
 type Runs interface {
 	Run(ctx context.Context, id string) (common.Run, error)
 	Runs(ctx context.Context, q runlog.Query) (runlog.RunPage, error)
+	Fires(ctx context.Context, q runlog.FireQuery) (runlog.FirePage, error)
 }
 
 // Resource serves backfills.
 type Resource struct {
-	Jobs Jobs
-	Runs Runs
+	Jobs      Jobs
+	Runs      Runs
+	Estimator *view.Estimator
+	Now       func() time.Time
 }
 
 // Register registers the routes.
@@ -91,7 +94,11 @@ func (s *Resource) create(ctx context.Context, in *createInput) (*createOutput, 
 		err error) {
 		if in.Body.DryRun {
 			plan, err := s.Jobs.PlanBackfill(ctx, in.Name, request, s.past)
+			if err != nil {
+				return none, err
+			}
 			out.Status, out.Body = http.StatusOK, planned(in.Name, &request, &plan)
+			out.Body.Warnings, err = s.warnings(ctx, in.Name, &plan)
 			return none, err
 		}
 		plan, head, err := s.Jobs.Backfill(ctx, core.Actor(ctx), in.Name, request, pre, s.past)
@@ -100,7 +107,7 @@ func (s *Resource) create(ctx context.Context, in *createInput) (*createOutput, 
 		}
 		out.Body = planned(in.Name, &request, &plan)
 		begun := running(&common.Backfill{FlowRun: common.FlowRun{Head: head}, Items: plan.Fires})
-		begun.Kept, begun.Live = out.Body.Kept, out.Body.Live
+		begun.Kept, begun.Live, begun.Unknown = out.Body.Kept, out.Body.Live, out.Body.Unknown
 		err = begun.cut(&firstPage)
 		out.Body, out.Location = begun, "/api/v1/backfills/"+head.Run
 		return none, err
@@ -109,44 +116,6 @@ func (s *Resource) create(ctx context.Context, in *createInput) (*createOutput, 
 		return nil, err
 	}
 	return out, nil
-}
-
-// pastPage is the number of runs that are read at once.
-const pastPage = 1000
-
-// past reads the last attempts of the fires of a job. It must not be read from a part of the history.
-func (s *Resource) past(ctx context.Context, job *common.JobState, from, to time.Time) (map[int64]*common.Run, error) {
-	ends := map[int64]*common.Run{}
-	q := runlog.Query{Job: job.Name, JobUID: job.UID, From: from, To: to, Limit: pastPage}
-	for {
-		page, err := s.Runs.Runs(ctx, q)
-		if err != nil {
-			return nil, err
-		}
-		if page.Partial {
-			return nil, common.Errorf(common.CodeUnavailable, "the log store is away").WithReason("log_store_away").
-				WithHint("retry when it responds")
-		}
-		for i := range page.Runs {
-			run := &page.Runs[i]
-			at := run.PlannedAt.UnixNano()
-			if run.Gap != nil || run.Fire != common.PlannedFire(job.UID, run.PlannedAt) {
-				continue
-			}
-			if last := ends[at]; last == nil || last.Attempt < run.Attempt {
-				ends[at] = run
-			}
-		}
-		switch {
-		case page.Until != nil:
-			q.Before = page.Until
-		case len(page.Runs) < pastPage:
-			return ends, nil
-		default:
-			last := runlog.PositionOf(&page.Runs[len(page.Runs)-1])
-			q.Before = &last
-		}
-	}
 }
 
 type listInput struct {
@@ -219,6 +188,10 @@ func (s *Resource) get(ctx context.Context, in *getInput) (*core.Body[Backfill],
 		if err := out.cut(&in.Paging); err != nil {
 			return nil, err
 		}
+		out.Yielded, err = s.yielded(ctx, live.BackfillOf(), live.UID, live.ClaimedAt, s.Now())
+		if err != nil {
+			return nil, err
+		}
 		return core.Reply(out)
 	}
 	run, err := s.Runs.Run(ctx, in.ID)
@@ -231,7 +204,15 @@ func (s *Resource) get(ctx context.Context, in *getInput) (*core.Body[Backfill],
 	if err != nil {
 		return nil, err
 	}
-	return core.Reply(ended(&run))
+	out := ended(&run)
+	end := s.Now()
+	if run.EndedAt != nil {
+		end = *run.EndedAt
+	}
+	if out.Yielded, err = s.yielded(ctx, out.Job, run.JobUID, run.PlannedAt, end); err != nil {
+		return nil, err
+	}
+	return core.Reply(out)
 }
 
 type cancelInput struct {

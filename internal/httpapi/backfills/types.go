@@ -30,6 +30,9 @@ type Backfill struct {
 	Counts      BackfillCounts       `json:"counts"`
 	Kept        int                  `json:"kept,omitempty" doc:"Fires of the range that are not run, in the response to the request."`
 	Live        []common.LiveFire    `json:"live,omitempty" nullable:"false" doc:"Fires of the range that are left out because they have not ended, in the response to the request."`
+	Unknown     *common.UnknownFires `json:"unknown,omitempty" doc:"Fires of the range that are left out because they are older than the history of the job, in the response to the request. They run with includeUnknown."`
+	Warnings    []common.Reason      `json:"warnings,omitempty" nullable:"false" doc:"Of a dry run: what may surprise, such as dates with a run at another time of the day."`
+	Yielded     *YieldedFires        `json:"yielded,omitempty" doc:"Planned fires that were skipped because of the backfill (reason backfill) and have not run since. Absent in lists, and if there are none."`
 	Fires       []BackfillFire       `json:"fires,omitempty" nullable:"false" doc:"A page of the fires, in their order; absent in lists, and once it has ended. A dry run returns the first 1000. The ledger shows them, too."`
 	NextCursor  string               `json:"nextCursor,omitempty" doc:"Cursor of the next page of fires; absent on the last one."`
 }
@@ -52,12 +55,21 @@ type BackfillFire struct {
 	Status  common.Status `json:"status" enum:"waiting,running,succeeded,failed,timed_out,killed,lost,skipped,refused,missed"`
 }
 
+// YieldedFires are planned fires that were skipped because of a backfill.
+type YieldedFires struct {
+	Count int         `json:"count"`
+	More  bool        `json:"more,omitempty" doc:"There are more, which are older than these."`
+	From  time.Time   `json:"from" doc:"The first one's planned time: a backfill from here to 'to' runs them."`
+	To    time.Time   `json:"to" doc:"After the last one's planned time."`
+	Times []time.Time `json:"times" nullable:"false" doc:"Their planned times, the newest first; 100 at most."`
+}
+
 // maxFires is the number of fires in the response to a dry run.
 const maxFires = 1000
 
 func planned(job string, r *common.BackfillRequest, plan *common.BackfillPlan) Backfill {
 	out := Backfill{Job: job, State: "planned", MaxFailures: r.MaxFailures, Params: r.Params, Note: r.Note,
-		Concurrency: plan.Concurrency, Kept: plan.Kept, Live: plan.Live}
+		Concurrency: plan.Concurrency, Kept: plan.Kept, Live: plan.Live, Unknown: plan.Unknown}
 	out.setRange(&plan.Range)
 	out.Counts = BackfillCounts{Total: len(plan.Fires), Waiting: len(plan.Fires)}
 	for _, f := range plan.Fires[:min(maxFires, len(plan.Fires))] {

@@ -63,7 +63,7 @@ const scenes: Record<string, (wanted: URLSearchParams) => ReactNode> = {
   backfill: () => (
     <BackfillDialog
       job="nightly-etl" params={{ DAY: { default: 'yesterday', pattern: 'yesterday|today' } }} busy={false} error={null} onSubmit={none} onClose={none}
-      preview={async ({ from }) => ({ items: Array.from({ length: 30 }, (_, i) => ({ plannedAt: new Date(Date.parse(from) + i * 86_400_000).toISOString(), attempt: 1 + (i % 2) })), total: 30, live: [from] })}
+      preview={async ({ from }) => ({ items: Array.from({ length: 30 }, (_, i) => ({ plannedAt: new Date(Date.parse(from) + i * 86_400_000).toISOString(), attempt: 1 + (i % 2) })), total: 30, live: [from], unknown: 2, warnings: [] })}
     />
   ),
   approvals: () => <div style={{ margin: '1rem' }}><ApprovalsPanel approvals={[{ flow: 'nightly-etl', run: 'x', step: 'publish', text: 'Publish the report?', since: new Date(Date.now() - 600_000).toISOString(), until: new Date(Date.now() + 3_600_000).toISOString(), mine: true }, { flow: 'etl', run: 'y', step: 'go', text: 'Go?', since: new Date().toISOString(), mine: false }]} onDecide={none} /></div>,

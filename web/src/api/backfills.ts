@@ -20,6 +20,15 @@ export function useBackfills(job: string) {
   });
 }
 
+/** A backfill with the planned fires that were skipped because of it, which lists leave out; nothing without an id. */
+export function useBackfill(job: string, id: string | undefined) {
+  return useQuery({
+    queryKey: [...keys.backfills(job), id], enabled: id !== undefined,
+    queryFn: ({ signal }) => dataOf(client.GET('/api/v1/backfills/{id}', { params: { path: { id: id ?? '' }, query: { limit: 1 } }, signal })),
+    refetchInterval: unlessLive(5000),
+  });
+}
+
 /** Returns which fires a backfill would run; runs none. */
 export function previewBackfill(job: string, order: BackfillOrder): Promise<Backfill> {
   return dataOf(client.POST('/api/v1/jobs/{name}/backfills', { params: { path: { name: job } }, body: { ...order, dryRun: true } }));

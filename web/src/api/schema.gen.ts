@@ -2398,6 +2398,12 @@ export interface components {
              * @description The end of the planned times, exclusive.
              */
             to?: string;
+            /** @description Fires of the range that are left out because they are older than the history of the job, in the response to the request. They run with includeUnknown. */
+            unknown?: components["schemas"]["UnknownFires"];
+            /** @description Of a dry run: what may surprise, such as dates with a run at another time of the day. */
+            warnings?: components["schemas"]["Reason"][];
+            /** @description Planned fires that were skipped because of the backfill (reason backfill) and have not run since. Absent in lists, and if there are none. */
+            yielded?: components["schemas"]["YieldedFires"];
         };
         BackfillCancelRequest: {
             /** @description Also end the fires that run. Default: they continue, and no further one is started. */
@@ -2436,6 +2442,8 @@ export interface components {
              * @example 2026-03-01T00:00:00Z
              */
             from: string;
+            /** @description Also run fires that are older than the history of the job: before it was created, or deleted by its retention. They may have run. */
+            includeUnknown?: boolean;
             /**
              * Format: int64
              * @description Start no further fires after this many have failed. Default: no limit.
@@ -6440,6 +6448,25 @@ export interface components {
             /** @description Its version of the type. */
             version: string;
         };
+        UnknownFires: {
+            /** Format: int64 */
+            count: number;
+            /**
+             * Format: date-time
+             * @description The first one's planned time.
+             */
+            from: string;
+            /**
+             * Format: date-time
+             * @description Where the history of the job begins. Absent if it has no fires.
+             */
+            historyFrom?: string;
+            /**
+             * Format: date-time
+             * @description The last one's planned time.
+             */
+            to: string;
+        };
         User: {
             /** Format: date-time */
             createdAt: string;
@@ -6845,6 +6872,24 @@ export interface components {
             updatedBy?: string;
             /** Format: int64 */
             weight?: number;
+        };
+        YieldedFires: {
+            /** Format: int64 */
+            count: number;
+            /**
+             * Format: date-time
+             * @description The first one's planned time: a backfill from here to 'to' runs them.
+             */
+            from: string;
+            /** @description There are more, which are older than these. */
+            more?: boolean;
+            /** @description Their planned times, the newest first; 100 at most. */
+            times: string[];
+            /**
+             * Format: date-time
+             * @description After the last one's planned time.
+             */
+            to: string;
         };
     };
     responses: {

@@ -31,8 +31,9 @@ describe('a re-run', () => {
 });
 
 describe('a backfill', () => {
-  const form: BackfillForm = { from: '2026-01-01T00:00:00Z', to: '2026-01-31T00:00:00Z', reprocess: 'failed', order: 'newest', concurrency: '4', maxFailures: '', params: {}, note: '' };
+  const form: BackfillForm = { from: '2026-01-01T00:00:00Z', to: '2026-01-31T00:00:00Z', reprocess: 'failed', order: 'newest', concurrency: '4', maxFailures: '', includeUnknown: false, params: {}, note: '' };
   it('is sent without what is not set', () => expect(backfillOf(form, {})).toEqual({ from: form.from, to: form.to, reprocess: 'failed', order: 'newest', concurrency: 4 }));
+  it('is sent with dates before the history', () => expect(backfillOf({ ...form, includeUnknown: true }, {})).toMatchObject({ includeUnknown: true }));
   it('is sent with limit, parameters and note', () => expect(backfillOf({ ...form, maxFailures: '3', note: 'late data' }, { DAY: 'x' })).toMatchObject({ maxFailures: 3, params: { DAY: 'x' }, note: 'late data' }));
   it.each([
     [{ from: undefined }, ['from']], [{ to: undefined }, ['to']], [{ to: '2025-01-01T00:00:00Z' }, ['to']], [{ concurrency: '0' }, ['concurrency']], [{ concurrency: '51' }, ['concurrency']], [{ concurrency: '' }, ['concurrency']],

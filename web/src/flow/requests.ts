@@ -87,6 +87,8 @@ export interface BackfillRequest {
   concurrency: number;
   /** No limit if undefined. */
   maxFailures?: number;
+  /** Also dates older than the history of the job. */
+  includeUnknown?: true;
   params?: Record<string, string>;
   note?: string;
 }
@@ -98,6 +100,9 @@ export interface BackfillPreview {
   total: number;
   /** Dates with a run that has not ended, which are left out. */
   live: readonly string[];
+  /** How many dates are left out because they are older than the history of the job. */
+  unknown: number;
+  warnings: readonly Reason[];
 }
 
 export interface BackfillForm {
@@ -107,6 +112,7 @@ export interface BackfillForm {
   order: 'oldest' | 'newest';
   concurrency: string;
   maxFailures: string;
+  includeUnknown: boolean;
   params: Record<string, string>;
   note: string;
 }
@@ -129,11 +135,11 @@ export function faultsOf({ from, to, concurrency, maxFailures }: BackfillForm): 
 
 /** Returns the request of a form; undefined while it has faults. Parameters are those that differ from the defaults. */
 export function backfillOf(form: BackfillForm, params: Record<string, string>): BackfillRequest | undefined {
-  const { from, to, reprocess, order, concurrency, maxFailures, note } = form;
+  const { from, to, reprocess, order, concurrency, maxFailures, includeUnknown, note } = form;
   if (from === undefined || to === undefined || faultsOf(form).length > 0) return undefined;
   return {
     from, to, reprocess, order, concurrency: Number(concurrency), ...(maxFailures.trim() !== '' && { maxFailures: Number(maxFailures) }),
-    ...(Object.keys(params).length > 0 && { params }), ...(note.trim() !== '' && { note: note.trim() }),
+    ...(includeUnknown && { includeUnknown }), ...(Object.keys(params).length > 0 && { params }), ...(note.trim() !== '' && { note: note.trim() }),
   };
 }
 

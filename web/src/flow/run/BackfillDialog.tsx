@@ -1,4 +1,4 @@
-import { Button, Group, Modal, NativeSelect, Stack, Textarea, TextInput } from '@mantine/core';
+import { Button, Checkbox, Group, Modal, NativeSelect, Stack, Textarea, TextInput } from '@mantine/core';
 import { useMemo, useState, type FormEvent } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { Param } from '../../api/types.ts';
@@ -7,6 +7,7 @@ import { formatTime } from '../../lib/time.ts';
 import { visible } from '../../lib/visible.ts';
 import { ParamInput } from '../../parts/ParamInput.tsx';
 import { ProblemNotice } from '../../parts/ProblemNotice.tsx';
+import { warningText } from '../../parts/reasonText.ts';
 import { WhenField } from '../../parts/WhenField.tsx';
 import { requestOf, runForm } from '../../parts/runRequest.ts';
 import { backfillOf, faultsOf, mostAtOnce, reprocesses, type BackfillFault, type BackfillForm, type BackfillPreview, type BackfillRequest, type Reprocess } from '../requests.ts';
@@ -24,12 +25,14 @@ interface Props {
   preview: (request: BackfillRequest) => Promise<BackfillPreview>;
   onSubmit: (request: BackfillRequest) => void;
   onClose: () => void;
+  /** The range to begin with. */
+  range?: Partial<Pick<BackfillRequest, 'from' | 'to'>>;
 }
 
 /** Asks for the past dates of a job to run, and lists them before it can be confirmed. */
-export function BackfillDialog({ job, params, busy, error, preview, onSubmit, onClose }: Props) {
+export function BackfillDialog({ job, params, busy, error, preview, onSubmit, onClose, range }: Props) {
   const { t, i18n } = useTranslation();
-  const [form, setForm] = useState<BackfillForm>(() => ({ from: undefined, to: undefined, reprocess: 'none', order: 'oldest', concurrency: '1', maxFailures: '', params: runForm(params, {}).params, note: '' }));
+  const [form, setForm] = useState<BackfillForm>(() => ({ from: range?.from, to: range?.to, reprocess: 'none', order: 'oldest', concurrency: '1', maxFailures: '', includeUnknown: false, params: runForm(params, {}).params, note: '' }));
   const [left, setLeft] = useState<ReadonlySet<BackfillFault>>(new Set());
   const change = (part: Partial<BackfillForm>) => setForm({ ...form, ...part });
   const leave = (field: BackfillFault) => () => setLeft(new Set([...left, field]));
@@ -63,6 +66,7 @@ export function BackfillDialog({ job, params, busy, error, preview, onSubmit, on
             <TextInput label={t('backfill.concurrency')} inputMode="numeric" value={form.concurrency} error={errorAt('concurrency')} onBlur={leave('concurrency')} onChange={(event) => change({ concurrency: event.currentTarget.value })} />
             <TextInput label={t('backfill.maxFailures')} placeholder={t('backfill.noLimit')} inputMode="numeric" value={form.maxFailures} error={errorAt('maxFailures')} onBlur={leave('maxFailures')} onChange={(event) => change({ maxFailures: event.currentTarget.value })} />
           </div>
+          <Checkbox label={t('backfill.includeUnknown')} description={t('backfill.includeUnknownHelp')} checked={form.includeUnknown} onChange={(event) => change({ includeUnknown: event.currentTarget.checked })} />
           {Object.entries(params ?? {}).map(([name, param]) => (
             <ParamInput key={name} name={name} param={param} value={form.params[name] ?? ''} error={undefined} first={false} onChange={(value) => change({ params: { ...form.params, [name]: value } })} />
           ))}
@@ -72,6 +76,8 @@ export function BackfillDialog({ job, params, busy, error, preview, onSubmit, on
               <>
                 <strong>{nothing ? t('backfill.nothing') : t('backfill.runs', { count: ready.total })}</strong>
                 {!nothing && <PreviewList label={t('backfill.runs', { count: ready.total })} items={dates} total={ready.total} />}
+                {ready.unknown > 0 && <div>{t('backfill.unknown', { count: ready.unknown })}</div>}
+                {ready.warnings.map((warning) => <div key={warning.code} className="break" data-warning={warning.code}>{warningText(t, i18n.language, warning)}</div>)}
                 {ready.live.length > 0 && <div>{t('backfill.live', { count: ready.live.length })}</div>}
               </>
             )}

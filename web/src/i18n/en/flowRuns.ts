@@ -34,6 +34,8 @@ export const flowRuns = {
     order: 'Order', orders: { oldest: 'Oldest first', newest: 'Newest first' }, concurrency: 'At the same time', maxFailures: 'Stop after failures', noLimit: 'no limit',
     preview: 'Preview', pickDates: 'Choose a range of time.', runs_one: '{{count}} date would run:', runs_other: '{{count}} dates would run:', nothing: 'No date would run.', again: '{{date}} (attempt {{attempt}})',
     live_one: '{{count}} date is left out: its run has not ended.', live_other: '{{count}} dates are left out: their runs have not ended.', confirm_one: 'Run {{count}} date', confirm_other: 'Run {{count}} dates',
+    includeUnknown: 'Include dates before the job’s history', includeUnknownHelp: 'Dates from before the job existed, or whose entries its retention has deleted. They may have run.', unknown_one: '{{count}} date is left out: it is older than the job’s history. Include it above.', unknown_other: '{{count}} dates are left out: they are older than the job’s history. Include them above.',
+    yielded_one: '{{count}} planned fire was skipped because of it.', yielded_other: '{{count}} planned fires were skipped because of it.', runYielded: 'Run them…',
     wrong: { from: 'Choose a time.', to: 'Choose a later time than the first.', concurrency: 'A whole number from 1 to {{most}}.', maxFailures: 'A whole number, or nothing.' },
   },
   approvals: {

@@ -77,6 +77,7 @@ export const runs = {
       late: 'No worker could claim it in time. Check the workers. The job’s catch-up policy selects what runs after an outage.',
       overlap: 'The previous run was still active. If that is usual, schedule the job less often, or change its overlap policy.',
       queue_full: 'One fire was already queued, and no more are allowed. Schedule the job less often, or find out why a run takes so long.',
+      backfill: 'Another fire was already waiting for a run of the backfill. Run it with another backfill of this time, once that has ended.',
       replaced: 'The job runs only the newest fire. Nothing to do, unless this happens often.',
       no_worker: 'Change the job’s placement, or start or label a worker that matches it. The job’s page lists the reason for each worker.',
       pool_full: 'It starts when enough runs that use the pool have ended. Give the pool more slots, or the job a higher priority.', pool_missing: 'Create the pool, or remove it from the job.',

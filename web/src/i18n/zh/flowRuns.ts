@@ -37,6 +37,8 @@ export const flowRuns: Texts<typeof english> = {
     order: '顺序', orders: { oldest: '从最早的开始', newest: '从最近的开始' }, concurrency: '同时运行', maxFailures: '失败多少次后停止', noLimit: '不限',
     preview: '预览', pickDates: '请选择时间范围。', runs_one: '将运行 {{count}} 个日期：', runs_other: '将运行 {{count}} 个日期：', nothing: '没有要运行的日期。', again: '{{date}}（第 {{attempt}} 次尝试）',
     live_one: '{{count}} 个日期被略过：其运行尚未结束。', live_other: '{{count}} 个日期被略过：其运行尚未结束。', confirm_one: '运行 {{count}} 个日期', confirm_other: '运行 {{count}} 个日期',
+    includeUnknown: '包括早于任务历史的日期', includeUnknownHelp: '任务创建之前的日期，或其记录已按保留期限删除的日期。它们可能运行过。', unknown_one: '{{count}} 个日期被略过：早于任务的历史。可在上方选择包括。', unknown_other: '{{count}} 个日期被略过：早于任务的历史。可在上方选择包括。',
+    yielded_one: '{{count}} 次计划触发因此被跳过。', yielded_other: '{{count}} 次计划触发因此被跳过。', runYielded: '运行它们…',
     wrong: { from: '请选择时间。', to: '请选择比起始更晚的时间。', concurrency: '1 至 {{most}} 的整数。', maxFailures: '整数，或留空。' },
   },
   approvals: {

@@ -1,7 +1,7 @@
 import { Button, Checkbox, Group } from '@mantine/core';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { previewBackfill, useBackfillAct, useBackfills, useStartBackfill, type Backfill } from '../../api/backfills.ts';
+import { previewBackfill, useBackfill, useBackfillAct, useBackfills, useStartBackfill, type Backfill } from '../../api/backfills.ts';
 import type { Job } from '../../api/types.ts';
 import { BackfillDialog } from '../../flow/run/BackfillDialog.tsx';
 import type { BackfillPreview, BackfillRequest } from '../../flow/requests.ts';
@@ -19,8 +19,8 @@ import { Waiting } from '../../parts/Waiting.tsx';
 import classes from './BackfillsPanel.module.css';
 
 async function preview(job: string, request: BackfillRequest): Promise<BackfillPreview> {
-  const { fires = [], live = [], counts } = await previewBackfill(job, request);
-  return { items: fires.map(({ at, attempt }) => ({ plannedAt: at, attempt })), total: counts.total, live: live.map(({ at }) => at) };
+  const { fires = [], live = [], unknown, warnings = [], counts } = await previewBackfill(job, request);
+  return { items: fires.map(({ at, attempt }) => ({ plannedAt: at, attempt })), total: counts.total, live: live.map(({ at }) => at), unknown: unknown?.count ?? 0, warnings };
 }
 
 /** The backfills of a job with their progress, and the dialog for a new one. */
@@ -28,28 +28,36 @@ export function BackfillsPanel({ job, mayRun }: { job: Job; mayRun: boolean }) {
   const { t } = useTranslation();
   const backfills = useBackfills(job.name);
   const start = useStartBackfill(job.name);
-  const [asking, setAsking] = useState(false);
+  const [asking, setAsking] = useState<Partial<Pick<BackfillRequest, 'from' | 'to'>>>();
   const items = backfills.data?.items;
+  const { yielded } = useBackfill(job.name, items?.[0]?.id).data ?? {};
   // A job has one backfill at a time.
   const busy = items?.some(({ state }) => state !== 'ended') === true;
   const submit = (request: BackfillRequest) => start.mutate(request, {
     onSuccess: () => {
       showNotice(t, t('backfill.started'));
-      setAsking(false);
+      setAsking(undefined);
     },
   });
   return (
-    <Panel title={t('backfill.list')} help={t('backfill.help')} side={mayRun && <Button size="xs" disabled={busy} title={busy ? t('backfill.oneAtATime') : undefined} onClick={() => setAsking(true)}>{t('backfill.open')}</Button>}>
+    <Panel title={t('backfill.list')} help={t('backfill.help')} side={mayRun && <Button size="xs" disabled={busy} title={busy ? t('backfill.oneAtATime') : undefined} onClick={() => setAsking({})}>{t('backfill.open')}</Button>}>
       {backfills.error && !items && <ProblemNotice error={backfills.error} onRetry={() => void backfills.refetch()} />}
       {!items && !backfills.error && <Waiting rows={2} />}
       {items?.length === 0 && <p className="dim">{t('backfill.none')}</p>}
       {items && items.length > 0 && <ul className={classes.list}>{items.map((one) => <Entry key={one.id} backfill={one} mayRun={mayRun} />)}</ul>}
+      {yielded && (
+        <Group gap="xs" data-yielded="">
+          <span>{t('backfill.yielded', { count: yielded.count })}</span>
+          {mayRun && <Button size="xs" variant="default" disabled={busy} title={busy ? t('backfill.oneAtATime') : undefined} onClick={() => setAsking(yielded)}>{t('backfill.runYielded')}</Button>}
+        </Group>
+      )}
       {asking && (
         <BackfillDialog
+          range={asking}
           job={titled(job)} params={job.params} busy={start.isPending} error={start.error} preview={(request) => preview(job.name, request)} onSubmit={submit}
           onClose={() => {
             start.reset();
-            setAsking(false);
+            setAsking(undefined);
           }}
         />
       )}

@@ -1,0 +1,141 @@
+package backfills
+
+import (
+	"context"
+	"strconv"
+	"time"
+
+	"carillon/internal/common"
+	"carillon/internal/runlog"
+)
+
+// pastPage is the number of runs that are read at once.
+const pastPage = 1000
+
+// past reads what the history shows about the fires of a job. It must not be read from a part of the history.
+func (s *Resource) past(ctx context.Context, job *common.JobState, from, to time.Time) (common.BackfillPast, error) {
+	past := common.BackfillPast{Ends: map[int64]*common.Run{}}
+	err := s.each(ctx, runlog.Query{Job: job.Name, JobUID: job.UID, From: from, To: to}, func(run *common.Run) bool {
+		at := run.PlannedAt.UnixNano()
+		if run.Gap != nil || run.Fire != common.PlannedFire(job.UID, run.PlannedAt) {
+			return true
+		}
+		if last := past.Ends[at]; last == nil || last.Attempt < run.Attempt {
+			past.Ends[at] = run
+		}
+		return true
+	})
+	if err == nil {
+		past.Since, err = s.since(ctx, job)
+	}
+	return past, err
+}
+
+// since returns after which time the history accounts for all fires of a job, zero if it has none of the schedule.
+// Retention deletes by the later of planned time and end, and spares runs of backfills and re-runs, whose dates may be
+// old: so it is the first of these times of the fires that the schedule itself has fired or passed.
+func (s *Resource) since(ctx context.Context, job *common.JobState) (since time.Time, err error) {
+	q := runlog.Query{Job: job.Name, JobUID: job.UID, Cause: common.CauseCron, Oldest: true}
+	err = s.each(ctx, q, func(run *common.Run) bool {
+		at := run.PlannedAt
+		switch {
+		case run.Gap != nil:
+			at = run.Gap.From
+		case run.Fire != common.PlannedFire(job.UID, run.PlannedAt):
+			return true
+		case run.EndedAt != nil && run.EndedAt.After(at):
+			at = *run.EndedAt
+		}
+		if since.IsZero() || at.Before(since) {
+			since = at
+		}
+		return run.PlannedAt.Before(since)
+	})
+	return since, err
+}
+
+// each calls visit for the runs of a query until that returns false.
+func (s *Resource) each(ctx context.Context, q runlog.Query, visit func(*common.Run) bool) error {
+	for q.Limit = pastPage; ; {
+		page, err := s.Runs.Runs(ctx, q)
+		if err != nil {
+			return err
+		}
+		if page.Partial {
+			return common.Errorf(common.CodeUnavailable, "the log store is away").WithReason("log_store_away").
+				WithHint("retry when it responds")
+		}
+		for i := range page.Runs {
+			if !visit(&page.Runs[i]) {
+				return nil
+			}
+		}
+		switch {
+		case page.Until != nil:
+			q.Before = page.Until
+		case len(page.Runs) < pastPage:
+			return nil
+		default:
+			q.Before = new(runlog.PositionOf(&page.Runs[len(page.Runs)-1]))
+		}
+	}
+}
+
+// Codes of warnings.
+const (
+	warnOtherTimes = "backfill_other_times"
+	warnSlow       = "backfill_slow"
+)
+
+// warnings returns what may surprise about a backfill.
+func (s *Resource) warnings(ctx context.Context, job string, plan *common.BackfillPlan) (all []common.Reason,
+	err error) {
+	if n := plan.OtherTimes; n > 0 {
+		text := common.Count(n, "of the dates has", "of the dates have") +
+			" a run at another time of the same day: the schedule was changed since"
+		all = append(all, common.Reason{Code: warnOtherTimes, Text: text,
+			Data: map[string]string{"count": strconv.Itoa(n)}})
+	}
+	usual, _, err := s.Estimator.Usual(ctx, []string{job})
+	if err != nil {
+		return nil, err
+	}
+	if u := usual[job]; plan.Period > 0 && u.Samples > 0 && u.P50 > plan.Period {
+		median, period := u.P50.Round(time.Second).String(), plan.Period.String()
+		all = append(all, common.Reason{Code: warnSlow, Data: map[string]string{"median": median, "period": period},
+			Text: "half of the job's runs take longer than " + median + ", and it fires every " + period +
+				": planned fires may be skipped meanwhile"})
+	}
+	return all, nil
+}
+
+// maxYielded is the number of fires in Yielded.
+const maxYielded = 100
+
+// yielded returns the planned fires of a job that were skipped because of a backfill; nil if there are none.
+func (s *Resource) yielded(ctx context.Context, job, uid string, begun, end time.Time) (*YieldedFires, error) {
+	q := runlog.FireQuery{Job: job, Statuses: []common.Status{common.StatusSkipped}, From: begun, To: end.Add(1),
+		Now: s.Now(), Limit: pastPage}
+	page, err := s.Runs.Fires(ctx, q)
+	if err != nil {
+		return nil, err
+	}
+	var out *YieldedFires
+	for i := range page.Fires {
+		f := &page.Fires[i]
+		if f.JobUID != uid || f.Reason == nil || f.Reason.Code != common.ReasonBackfill {
+			continue
+		}
+		if out == nil {
+			out = &YieldedFires{To: f.PlannedAt.Add(time.Second)}
+		}
+		out.From = f.PlannedAt
+		if out.Count++; len(out.Times) < maxYielded {
+			out.Times = append(out.Times, f.PlannedAt)
+		}
+	}
+	if out != nil {
+		out.More = page.Next != nil
+	}
+	return out, nil
+}

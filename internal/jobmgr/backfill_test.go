@@ -1,0 +1,82 @@
+package jobmgr_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"carillon/internal/common"
+)
+
+// hourly is a job created at noon, with a past that begins some time before.
+func (s *story) hourly(name string) (common.JobState, *common.BackfillPast) {
+	job := minutely(name)
+	job.CronExpr = "0 * * * *"
+	return s.put(job), &common.BackfillPast{Ends: map[int64]*common.Run{}, Since: noon.Add(-4 * time.Hour)}
+}
+
+func (s *story) planned(name string, from, to time.Time, known *common.BackfillPast, unknown bool) common.BackfillPlan {
+	s.Helper()
+	plan, err := s.store.PlanBackfill(s.Context(), name, common.BackfillRequest{From: from, To: to,
+		IncludeUnknown: unknown}, func(context.Context, *common.JobState, time.Time, time.Time) (common.BackfillPast,
+		error) {
+		return *known, nil
+	})
+	if err != nil {
+		s.Fatal(err)
+	}
+	return plan
+}
+
+// Fires that are older than the history run on request only, unless they have an entry.
+func TestBackfill_OlderThanTheHistory_RunsOnRequest(t *testing.T) {
+	t.Parallel()
+	s := newStory(t)
+	job, known := s.hourly("a")
+	from := noon.Add(-6 * time.Hour)
+	missed := common.Run{Job: "a", PlannedAt: from, Fire: common.PlannedFire(job.UID, from),
+		Status: common.StatusMissed}
+	known.Ends[from.UnixNano()] = &missed
+	plan := s.planned("a", from, noon, known, false)
+	u := plan.Unknown
+	if len(plan.Fires) != 4 || u == nil || u.Count != 2 || !u.From.Equal(noon.Add(-5*time.Hour)) ||
+		!u.To.Equal(noon.Add(-4*time.Hour)) || !u.HistoryFrom.Equal(known.Since) {
+		t.Errorf("%+v, unknown %+v", plan.Fires, u)
+	}
+	if plan := s.planned("a", from, noon, known, true); len(plan.Fires) != 6 || plan.Unknown != nil {
+		t.Errorf("on request: %+v, unknown %+v", plan.Fires, plan.Unknown)
+	}
+	known.Since, known.Ends = time.Time{}, nil
+	if u := s.planned("a", from, noon, known, false).Unknown; u.Count != 6 || u.HistoryFrom != nil {
+		t.Errorf("without a history: %+v", u)
+	}
+	_, _, err := s.store.Backfill(t.Context(), actor, "a", common.BackfillRequest{From: from, To: noon},
+		common.Precondition{}, func(context.Context, *common.JobState, time.Time, time.Time) (common.BackfillPast,
+			error) {
+			return *known, nil
+		})
+	wantReason(t, "all are unknown", err, "backfill_unknown")
+}
+
+// Dates of which a run exists at a time of an earlier schedule are counted.
+func TestBackfill_ScheduleWasChanged_CountsDatesWithAnotherTime(t *testing.T) {
+	t.Parallel()
+	s := newStory(t)
+	job, known := s.hourly("a")
+	if plan := s.planned("a", noon.Add(-3*time.Hour), noon, known, false); plan.OtherTimes != 0 ||
+		plan.Period != time.Hour {
+		t.Errorf("%+v", plan)
+	}
+	ran := func(at time.Time) {
+		known.Ends[at.UnixNano()] = &common.Run{Job: "a", PlannedAt: at, Fire: common.PlannedFire(job.UID, at),
+			Attempt: 1, Status: common.StatusSucceeded}
+	}
+	ran(noon.Add(-2 * time.Hour)) // a time of the schedule
+	if plan := s.planned("a", noon.Add(-3*time.Hour), noon, known, false); plan.OtherTimes != 0 {
+		t.Errorf("beside a run of the schedule: %+v", plan)
+	}
+	ran(noon.Add(-8*time.Hour - 10*time.Minute)) // on the same day
+	if plan := s.planned("a", noon.Add(-3*time.Hour), noon, known, false); plan.OtherTimes != 2 || plan.Kept != 1 {
+		t.Errorf("beside one at another time: %+v", plan)
+	}
+}
