@@ -4175,6 +4175,15 @@ type BulkRequestSignal string
 // BulkRequestState Jobs in this state; requires another filter.
 type BulkRequestState string
 
+// Calendar defines model for Calendar.
+type Calendar struct {
+	// Days Oldest first, including days without fires.
+	Days []Day `json:"days"`
+
+	// Timezone Time zone of the days: that of the schedule, and of several schedules that of the first one.
+	Timezone string `json:"timezone"`
+}
+
 // Candidate defines model for Candidate.
 type Candidate struct {
 	// Eligible The worker is eligible to run the job now.
@@ -4520,6 +4529,37 @@ type DaemonCount1 = int
 // Daemon_Count Number of replicas, from 1 to 1000; all: one on each eligible worker.
 type Daemon_Count struct {
 	union json.RawMessage
+}
+
+// Day defines model for Day.
+type Day struct {
+	// Backfill Fires that a backfill has yet to start. They also count by their last outcome.
+	Backfill int64 `json:"backfill"`
+
+	// Date Date in the time zone.
+	//
+	// Example: 2026-03-29
+	Date string `json:"date"`
+
+	// From Begin of the day.
+	From time.Time `json:"from"`
+
+	// Planned Fires of the current schedule, also those in the future. 0 for an @every without a start.
+	Planned  int64        `json:"planned"`
+	Running  int64        `json:"running"`
+	Statuses StatusCounts `json:"statuses"`
+
+	// Summarized Counted from statistics, which may be some minutes old: the runs are deleted, or too many to be read. More than 90 days ago such a day is one of UTC.
+	Summarized *bool `json:"summarized,omitempty"`
+
+	// To End of the day, exclusive: 23 to 25 hours later.
+	To time.Time `json:"to"`
+
+	// Unrecorded Past fires of the current schedule without an entry in the ledger: from before the job existed, or deleted with its history.
+	Unrecorded int64 `json:"unrecorded"`
+
+	// Waiting Fires that wait for a worker.
+	Waiting int64 `json:"waiting"`
 }
 
 // Definition defines model for Definition.
@@ -9011,6 +9051,15 @@ type CreateBackfillParams struct {
 	IfMatch *string `json:"If-Match,omitempty"`
 }
 
+// GetJobCalendarParams defines parameters for GetJobCalendar.
+type GetJobCalendarParams struct {
+	// From The first date, in the time zone of the job, at most 366 days before the end. Default: 92 days before the end.
+	From *string `form:"from,omitempty" json:"from,omitempty"`
+
+	// To The end of the dates, exclusive. Default: tomorrow.
+	To *string `form:"to,omitempty" json:"to,omitempty"`
+}
+
 // ListJobFiresParams defines parameters for ListJobFires.
 type ListJobFiresParams struct {
 	// From Only fires planned at this time or later.
@@ -10485,6 +10534,13 @@ type ClientInterface interface {
 	//
 	// Corresponds with POST /api/v1/jobs/{name}/backfills (the `CreateBackfill` operationId).
 	CreateBackfill(ctx context.Context, name string, params *CreateBackfillParams, body CreateBackfillJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// GetJobCalendar Count the fires of a job by day
+	//
+	// Outcomes of the fires of a job, day by day in the time zone of its schedule. The newest 5000 runs are counted as the ledger shows them, at once; the days before them, and days of which the history was deleted, from statistics. At most four requests are processed at a time, two per user; a few more wait.
+	//
+	// Corresponds with GET /api/v1/jobs/{name}/calendar (the `GetJobCalendar` operationId).
+	GetJobCalendar(ctx context.Context, name string, params *GetJobCalendarParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ListJobFires List fires of a job: ledger and planned fires, newest first
 	//
@@ -12276,6 +12332,23 @@ func (c *Client) CreateBackfillWithBody(ctx context.Context, name string, params
 // Corresponds with POST /api/v1/jobs/{name}/backfills (the `CreateBackfill` operationId).
 func (c *Client) CreateBackfill(ctx context.Context, name string, params *CreateBackfillParams, body CreateBackfillJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewCreateBackfillRequest(c.Server, name, params, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// GetJobCalendar Count the fires of a job by day
+//
+// Outcomes of the fires of a job, day by day in the time zone of its schedule. The newest 5000 runs are counted as the ledger shows them, at once; the days before them, and days of which the history was deleted, from statistics. At most four requests are processed at a time, two per user; a few more wait.
+//
+// Corresponds with GET /api/v1/jobs/{name}/calendar (the `GetJobCalendar` operationId).
+func (c *Client) GetJobCalendar(ctx context.Context, name string, params *GetJobCalendarParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetJobCalendarRequest(c.Server, name, params)
 	if err != nil {
 		return nil, err
 	}
@@ -16822,6 +16895,79 @@ func NewCreateBackfillRequestWithBody(server string, name string, params *Create
 			req.Header.Set("If-Match", headerParam0)
 		}
 
+	}
+
+	return req, nil
+}
+
+// NewGetJobCalendarRequest constructs an http.Request for the GetJobCalendar method
+func NewGetJobCalendarRequest(server string, name string, params *GetJobCalendarParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "name", name, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/jobs/%s/calendar", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.From != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "from", *params.From, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.To != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "to", *params.To, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
 	}
 
 	return req, nil

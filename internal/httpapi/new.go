@@ -14,6 +14,7 @@ import (
 	"carillon/internal/httpapi/accounts"
 	"carillon/internal/httpapi/audit"
 	"carillon/internal/httpapi/backfills"
+	"carillon/internal/httpapi/calendar"
 	"carillon/internal/httpapi/channels"
 	"carillon/internal/httpapi/core"
 	"carillon/internal/httpapi/flows"
@@ -221,6 +222,14 @@ func Build(cfg Config) (http.Handler, *core.Router, error) {
 		&maintenance.Resource{Windows: cfg.Windows, Now: cfg.Now},
 		&pools.Resource{Pools: cfg.Pools, References: cfg.References},
 		&backfills.Resource{Jobs: cfg.Jobs, Runs: cfg.Runs, Estimator: expected, Now: cfg.Now},
+		&calendar.Resource{
+			Jobs:     cfg.Jobs,
+			Runs:     cfg.Runs,
+			Counted:  counted,
+			Interner: cfg.Schedules,
+			Zone:     cfg.Timezone,
+			Now:      cfg.Now,
+		},
 		&accounts.Resource{
 			Auth:     cfg.Auth,
 			Access:   cfg.Access,

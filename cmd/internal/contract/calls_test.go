@@ -154,8 +154,9 @@ var calls = map[string]call{
 	"diff-job-versions": viewedInGroup("/api/v1/jobs/{job}/versions/{version}/diff"),
 
 	// fires and runs
-	"list-fires":     viewed("/api/v1/fires"),
-	"list-job-fires": viewed("/api/v1/jobs/{job}/fires"),
+	"list-fires":       viewed("/api/v1/fires"),
+	"list-job-fires":   viewed("/api/v1/jobs/{job}/fires"),
+	"get-job-calendar": viewed("/api/v1/jobs/{job}/calendar?from=2026-03-28&to=2026-03-30"),
 	"acknowledge-fires": {
 		need:   access.Operator,
 		reach:  somewhere,

@@ -688,6 +688,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/jobs/{name}/calendar": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Count the fires of a job by day
+         * @description Outcomes of the fires of a job, day by day in the time zone of its schedule. The newest 5000 runs are counted as the ledger shows them, at once; the days before them, and days of which the history was deleted, from statistics. At most four requests are processed at a time, two per user; a few more wait.
+         */
+        get: operations["get-job-calendar"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/jobs/{name}/fires": {
         parameters: {
             query?: never;
@@ -2595,6 +2615,12 @@ export interface components {
              */
             until?: string;
         };
+        Calendar: {
+            /** @description Oldest first, including days without fires. */
+            days: components["schemas"]["Day"][];
+            /** @description Time zone of the days: that of the schedule, and of several schedules that of the first one. */
+            timezone: string;
+        };
         Candidate: {
             /** @description The worker is eligible to run the job now. */
             eligible: boolean;
@@ -2905,6 +2931,49 @@ export interface components {
              */
             maxBackoff?: string;
             rebalance?: components["schemas"]["Rebalance"];
+        };
+        Day: {
+            /**
+             * Format: int64
+             * @description Fires that a backfill has yet to start. They also count by their last outcome.
+             */
+            backfill: number;
+            /**
+             * @description Date in the time zone.
+             * @example 2026-03-29
+             */
+            date: string;
+            /**
+             * Format: date-time
+             * @description Begin of the day.
+             */
+            from: string;
+            /**
+             * Format: int64
+             * @description Fires of the current schedule, also those in the future. 0 for an @every without a start.
+             */
+            planned: number;
+            /** Format: int64 */
+            running: number;
+            /** @description Fires by the outcome of their last attempt. An entry for several fires counts on their days. */
+            statuses: components["schemas"]["StatusCounts"];
+            /** @description Counted from statistics, which may be some minutes old: the runs are deleted, or too many to be read. More than 90 days ago such a day is one of UTC. */
+            summarized?: boolean;
+            /**
+             * Format: date-time
+             * @description End of the day, exclusive: 23 to 25 hours later.
+             */
+            to: string;
+            /**
+             * Format: int64
+             * @description Past fires of the current schedule without an entry in the ledger: from before the job existed, or deleted with its history.
+             */
+            unrecorded: number;
+            /**
+             * Format: int64
+             * @description Fires that wait for a worker.
+             */
+            waiting: number;
         };
         Definition: {
             /**
@@ -9888,6 +9957,77 @@ export interface operations {
             412: components["responses"]["stale"];
             413: components["responses"]["too_large"];
             415: components["responses"]["unsupported_media_type"];
+            422: components["responses"]["invalid"];
+            429: components["responses"]["too_many_requests"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["unavailable"];
+            /** @description Error. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "get-job-calendar": {
+        parameters: {
+            query?: {
+                /** @description The first date, in the time zone of the job, at most 366 days before the end. Default: 92 days before the end. */
+                from?: string;
+                /** @description The end of the dates, exclusive. Default: tomorrow. */
+                to?: string;
+            };
+            header?: never;
+            path: {
+                /** @description Name of the job. */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "days": [
+                     *         {
+                     *           "backfill": 0,
+                     *           "date": "2026-03-29",
+                     *           "from": "2026-03-29T00:00:00+01:00",
+                     *           "planned": 23,
+                     *           "running": 0,
+                     *           "statuses": {
+                     *             "failed": 1,
+                     *             "killed": 0,
+                     *             "lost": 0,
+                     *             "missed": 0,
+                     *             "refused": 0,
+                     *             "skipped": 0,
+                     *             "succeeded": 22,
+                     *             "timed_out": 0
+                     *           },
+                     *           "to": "2026-03-30T00:00:00+02:00",
+                     *           "unrecorded": 0,
+                     *           "waiting": 0
+                     *         }
+                     *       ],
+                     *       "timezone": "Europe/Berlin"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Calendar"];
+                };
+            };
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden"];
+            404: components["responses"]["not_found"];
             422: components["responses"]["invalid"];
             429: components["responses"]["too_many_requests"];
             500: components["responses"]["internal"];
