@@ -1,6 +1,9 @@
 // Backfills: past dates of a job, previewed, run, and cancelled.
 
 import assert from 'node:assert/strict';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { test } from 'node:test';
 import { assertAccessible, assertFits, shoot } from './browser.mjs';
 import { until } from './server.mjs';
@@ -75,4 +78,73 @@ test('a running backfill is paused, and cancelled with its runs', async () => {
   await page.locator('[data-backfill=ended]').waitFor();
   await until('its run is killed', async () => (await server.api('GET', '/runs?job=slow&status=running')).items.length === 0);
   await leave(tab);
+});
+
+test('last week is backfilled two at a time from the calendar, paused, and resumed', async () => {
+  // Runs go on once the test allows them, one for each date.
+  const go = await mkdtemp(join(tmpdir(), 'calendar-'));
+  const command = `until [ -e ${go}/go ]; do sleep 0.1; done; test "\${CARILLON_PLANNED_AT%T*}" != "$(cat ${go}/bad)"`;
+  const dates = [7, 6, 5, 4, 3, 2, 1].map((days) => daysAgo(days).slice(0, 10));
+  await writeFile(join(go, 'bad'), dates[2]);
+  await server.api('POST', '/jobs', { name: 'week', cronExpr: '30 2 * * *', timezone: 'UTC', overlap: 'allow', command });
+  const tab = await visit('/jobs/week?tab=backfills', { timezoneId: 'UTC' });
+  const { page } = tab;
+  const day = (date) => page.locator(`[data-date="${date}"]`);
+  const cells = (state) => page.locator(`[data-date][data-state=${state}]`);
+  await day(dates[0]).waitFor();
+  assert.equal(await day(dates[0]).getAttribute('data-state'), 'unrecorded');
+
+  // From the first to the last day of the week, by keyboard.
+  await page.locator('[data-date][tabindex="0"]').focus();
+  await page.keyboard.press('ArrowLeft');
+  for (let i = 0; i < 6; i++) await page.keyboard.press('Shift+ArrowLeft');
+  await page.getByText('7 days selected').waitFor();
+  await shoot(page, 'calendar-selected');
+  await page.keyboard.press('Escape');
+
+  // And by mouse.
+  await day(dates[0]).hover();
+  await page.mouse.down();
+  await day(dates[6]).hover();
+  await page.mouse.up();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByText('7 dates would run:').waitFor();
+  assert.equal(await dialog.getByLabel('From').inputValue(), `${dates[0]} 00:00`);
+  await dialog.getByLabel('At the same time').fill('2');
+  await dialog.getByRole('button', { name: 'Run 7 dates' }).click();
+  await dialog.waitFor({ state: 'detached' });
+
+  await until('two run, and five wait', async () => (await cells('running').count()) === 2 && (await cells('backfill').count()) === 5);
+  await shoot(page, 'calendar-running');
+  await assertAccessible(page, 'the calendar of a running backfill', { strict: true });
+  const entry = page.locator('[data-backfill]');
+  await entry.getByRole('button', { name: 'Pause' }).click();
+  await page.locator('[data-backfill=paused]').waitFor();
+  await writeFile(join(go, 'go'), '');
+  await until('the two have ended, and no other has begun', async () => (await cells('succeeded').count()) === 2 && (await cells('backfill').count()) === 5);
+  await entry.getByRole('button', { name: 'Resume' }).click();
+  await page.locator('[data-backfill=ended]').waitFor();
+  await until('all have ended', async () => (await cells('succeeded').count()) === 6 && (await cells('failed').count()) === 1);
+  assert.match(await day(dates[2]).getAttribute('aria-label'), /1 Failed$/);
+
+  // A day leads to its runs.
+  await day(dates[2]).click();
+  const fires = page.getByRole('region', { name: /^Fires of / });
+  await shoot(page, 'calendar-day');
+  await assertAccessible(page, 'a day of the calendar', { strict: true });
+  await assertFits(page, 'a day of the calendar');
+  assert.match(await fires.getByRole('link', { name: 'In the ledger' }).getAttribute('href'), new RegExp(`job=week.*${dates[2]}`));
+  await fires.getByRole('link', { name: /^Failed/ }).first().click();
+  await page.waitForURL('**/runs/**');
+  await leave(tab);
+
+  for (const [name, options] of Object.entries({ dark: { colorScheme: 'dark' }, zh: { locale: 'zh-CN' }, phone: { width: 390, height: 844, hasTouch: true } })) {
+    const other = await visit('/jobs/week?tab=backfills', { timezoneId: 'UTC', ...options });
+    await other.page.locator('[data-date][data-state=failed]').waitFor();
+    await shoot(other.page, `calendar-${name}`);
+    await assertAccessible(other.page, `the calendar, ${name}`, { strict: true });
+    await assertFits(other.page, `the calendar, ${name}`);
+    await leave(other);
+  }
+  await rm(go, { recursive: true });
 });

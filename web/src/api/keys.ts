@@ -29,6 +29,7 @@ export const keys = {
   attempts: (fire: string) => ['runs', 'attempts', fire] as const,
   fires: ['fires'] as const,
   fireList: (filter: object, cursor: string) => ['fires', 'list', filter, cursor] as const,
+  calendar: (filter: object) => ['fires', 'calendar', filter] as const,
   workers: ['workers'] as const,
   masters: ['masters'] as const,
   types: ['types'] as const,

@@ -19,14 +19,14 @@ interface Props {
   /** Title or name of the job. */
   job: string;
   params?: Record<string, Param> | undefined;
+  /** The range to begin with. */
+  range?: { from: string; to: string } | undefined;
   busy: boolean;
   error: Error | null;
   /** Returns the dates that a request would run. */
   preview: (request: BackfillRequest) => Promise<BackfillPreview>;
   onSubmit: (request: BackfillRequest) => void;
   onClose: () => void;
-  /** The range to begin with. */
-  range?: Partial<Pick<BackfillRequest, 'from' | 'to'>>;
 }
 
 /** Asks for the past dates of a job to run, and lists them before it can be confirmed. */

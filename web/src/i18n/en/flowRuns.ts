@@ -38,6 +38,13 @@ export const flowRuns = {
     yielded_one: '{{count}} planned fire was skipped because of it.', yielded_other: '{{count}} planned fires were skipped because of it.', runYielded: 'Run them…',
     wrong: { from: 'Choose a time.', to: 'Choose a later time than the first.', concurrency: 'A whole number from 1 to {{most}}.', maxFailures: 'A whole number, or nothing.' },
   },
+  fireCalendar: {
+    title: 'Calendar', help: 'The fires of each day, by the outcome of their last attempt. The colour of a day is that of fires in progress, else of the worst outcome.', zone: 'Days are those of {{zone}}.',
+    howTo: 'Drag over days, or select them with Shift and the arrow keys and press Enter, to backfill them.', earlier: 'Earlier months', later: 'Later months', months: 'Months', monthsShown: '{{count}} months',
+    states: { backfill: 'To be backfilled', unrecorded: 'No entry', none: 'No fire planned' }, selected: '{{count}} days selected: {{from}} – {{to}}', firesOf: 'Fires of {{day}}', inLedger: 'In the ledger', backfillDay: 'Backfill this day…',
+    summarized: 'Counted from the statistics: the runs are deleted, or too many to be counted one by one.', noEntries: 'The ledger has no entry for this day. Missed or skipped fires may be part of an entry for several days.', more: 'The last {{count}} fires of the day. The ledger has all.',
+    show: 'Show on the calendar',
+  },
   approvals: {
     title: 'Approvals', of: '{{step}} of {{flow}}', until: 'times out', approve: 'Approve', reject: 'Reject', approveOf: 'Approve {{step}}', rejectOf: 'Reject {{step}}', approveTitle: 'Approve {{step}}?', rejectTitle: 'Reject {{step}}?',
     approveDone: '{{step}} was approved.', rejectDone: '{{step}} was rejected.', approveText: 'The flow continues with the steps after it.', rejectText: 'The step fails, and steps that need its success do not run.', noteHelp: 'Shown with the run and in the audit.',
