@@ -45,7 +45,8 @@ type Day struct {
 // Jobs reads jobs and their backfills. Errors are *common.Error.
 type Jobs interface {
 	view.Jobs
-	// Backfills returns those of a job that have not ended; LiveBackfill one of them with the marks of its fires, or nil.
+	// Backfills returns those of a job that have not ended; LiveBackfill one of them with the marks of its fires, or
+	// nil.
 	Backfills(ctx context.Context, job string) ([]common.Backfill, error)
 	LiveBackfill(ctx context.Context, id string) (*common.Backfill, error)
 }
@@ -86,12 +87,14 @@ func (s *Resource) get(ctx context.Context, in *input) (*core.Body[Calendar], er
 	}
 	timetable, err := s.Interner.OfJob(&job.Job)
 	if err != nil {
-		return nil, common.Errorf(common.CodeInternal, "the schedule of job %q cannot be read", job.Name).WithCause(err)
+		return nil, common.Errorf(common.CodeInternal, "the schedule of job %q cannot be read", job.Name).
+			WithCause(err)
 	}
 	name := cmp.Or(timetable.Zone(), s.Zone)
 	zone, err := schedule.LoadZone(name)
 	if err != nil {
-		return nil, common.Errorf(common.CodeInternal, "the time zone of job %q cannot be read", job.Name).WithCause(err)
+		return nil, common.Errorf(common.CodeInternal, "the time zone of job %q cannot be read", job.Name).
+			WithCause(err)
 	}
 	now := s.Now()
 	from, to, err := dates(in, now.In(zone))

@@ -72,8 +72,8 @@ func (r *rig) days(query string) map[string]calendar.Day {
 	// The newest first, as the history lists them.
 	slices.SortFunc(r.RunList, func(a, b common.Run) int { return b.PlannedAt.Compare(a.PlannedAt) })
 	var got calendar.Calendar
-	apitest.Decode(r.t, r.Want(http.StatusOK, apitest.As("viewer", http.MethodGet, "/api/v1/jobs/j/calendar"+query, "")),
-		&got)
+	request := apitest.As("viewer", http.MethodGet, "/api/v1/jobs/j/calendar"+query, "")
+	apitest.Decode(r.t, r.Want(http.StatusOK, request), &got)
 	days := map[string]calendar.Day{}
 	for i, day := range got.Days {
 		days[day.Date] = day

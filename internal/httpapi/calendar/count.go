@@ -185,8 +185,10 @@ func (c *count) finish() ([]Day, error) {
 		}
 	}
 	for i := range c.days {
-		day, of := &c.days[i], func(status common.Status) int64 { return c.by[i][slices.Index(common.Statuses[:], status)] }
-		day.Statuses, day.Waiting, day.Running = view.CountsOf(c.by[i]), of(common.StatusWaiting), of(common.StatusRunning)
+		day, by := &c.days[i], &c.by[i]
+		day.Statuses = view.CountsOf(*by)
+		day.Waiting = by[slices.Index(common.Statuses[:], common.StatusWaiting)]
+		day.Running = by[slices.Index(common.Statuses[:], common.StatusRunning)]
 		day.Unrecorded = max(0, c.due[i]-recorded[i])
 	}
 	return c.days, nil

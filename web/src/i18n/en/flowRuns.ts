@@ -40,7 +40,7 @@ export const flowRuns = {
   },
   fireCalendar: {
     title: 'Calendar', help: 'The fires of each day, by the outcome of their last attempt. The colour of a day is that of fires in progress, else of the worst outcome.', zone: 'Days are those of {{zone}}.',
-    howTo: 'Drag over days, or select them with Shift and the arrow keys and press Enter, to backfill them.', earlier: 'Earlier months', later: 'Later months', months: 'Months', monthsShown: '{{count}} months',
+    howTo: 'Drag over days, or select them with Shift and the arrow keys and press Enter, to backfill them.', earlier: 'Earlier months', later: 'Later months', months: 'Months', monthsShown_one: '{{count}} month', monthsShown_other: '{{count}} months',
     states: { backfill: 'To be backfilled', unrecorded: 'No entry', none: 'No fire planned' }, selected: '{{count}} days selected: {{from}} – {{to}}', firesOf: 'Fires of {{day}}', inLedger: 'In the ledger', backfillDay: 'Backfill this day…',
     summarized: 'Counted from the statistics: the runs are deleted, or too many to be counted one by one.', noEntries: 'The ledger has no entry for this day. Missed or skipped fires may be part of an entry for several days.', more: 'The last {{count}} fires of the day. The ledger has all.',
     show: 'Show on the calendar',

@@ -43,7 +43,7 @@ export const flowRuns: Texts<typeof english> = {
   },
   fireCalendar: {
     title: '日历', help: '每天的触发，按其最后一次尝试的结果显示。某天的颜色优先表示正在进行的触发，否则表示最差的结果。', zone: '日期按时区 {{zone}} 划分。',
-    howTo: '拖动选择多天，或按住 Shift 用方向键选择后按回车，即可回填。', earlier: '更早的月份', later: '更晚的月份', months: '月数', monthsShown: '{{count}} 个月',
+    howTo: '拖动选择多天，或按住 Shift 用方向键选择后按回车，即可回填。', earlier: '更早的月份', later: '更晚的月份', months: '月数', monthsShown_one: '{{count}} 个月', monthsShown_other: '{{count}} 个月',
     states: { backfill: '待回填', unrecorded: '无记录', none: '无计划触发' }, selected: '已选择 {{count}} 天：{{from}} – {{to}}', firesOf: '{{day}}的触发', inLedger: '在台账中查看', backfillDay: '回填这一天…',
     summarized: '来自统计：运行已被删除，或数量过多而无法逐个计数。', noEntries: '台账中没有这一天的条目。已错过或已跳过的触发可能包含在跨越多天的条目中。', more: '当天最后 {{count}} 次触发。全部触发见台账。',
     show: '在日历中显示',

@@ -3,7 +3,7 @@ import { useEffect, useId, useRef, useState, type KeyboardEvent, type PointerEve
 import { useTranslation } from 'react-i18next';
 import { useCalendar, type CalendarDay } from '../../api/calendar.ts';
 import type { Job } from '../../api/types.ts';
-import { listed, sentences } from '../../lib/lists.ts';
+import { listed } from '../../lib/lists.ts';
 import { useNow } from '../../lib/useNow.ts';
 import { Icon } from '../../parts/icons.tsx';
 import { Panel } from '../../parts/Panel.tsx';
@@ -33,7 +33,7 @@ interface Props {
 /** The outcomes of a job's fires by day, in the time zone of the job, and the fires of a chosen day. */
 export function FireCalendar({ job, onRange, until, onUntil }: Props) {
   const { t, i18n } = useTranslation();
-  const [months, setMonths] = useState(3);
+  const [months, setMonths] = useState(() => (window.matchMedia('(max-width: 48em)').matches ? 1 : 3));
   const [opened, setOpened] = useState<string>();
   const today = dateIn(zoneOf(job) ?? 'UTC', useNow(60_000));
   const current = today.slice(0, 7);
@@ -55,7 +55,7 @@ export function FireCalendar({ job, onRange, until, onUntil }: Props) {
           <ActionIcon variant="default" size={30} aria-label={t('fireCalendar.later')} disabled={last >= current} onClick={() => turn(months)}><Icon name="right" size={16} /></ActionIcon>
           <SegmentedControl
             size="xs" aria-label={t('fireCalendar.months')} value={String(months)} onChange={(value) => setMonths(Number(value))}
-            data={[3, 12].map((count) => ({ value: String(count), label: t('fireCalendar.monthsShown', { count }) }))}
+            data={[1, 3, 12].map((count) => ({ value: String(count), label: t('fireCalendar.monthsShown', { count }) }))}
           />
         </Group>
       }
@@ -67,7 +67,8 @@ export function FireCalendar({ job, onRange, until, onUntil }: Props) {
           <Months days={days} today={today} opened={opened} onOpen={setOpened} onRange={onRange} busy={calendar.isPlaceholderData} />
           <Legend days={days} today={today} />
           <p className="small dim">
-            {sentences([t('fireCalendar.zone', { zone: calendar.data?.timezone }), onRange && t('fireCalendar.howTo')], i18n.language)}
+            {t('fireCalendar.zone', { zone: calendar.data?.timezone })}
+            {onRange && <span className={classes.howTo}>{i18n.language === 'zh' ? '' : ' '}{t('fireCalendar.howTo')}</span>}
           </p>
         </>
       )}
@@ -198,14 +199,14 @@ function Cell({ day, column, today, stop, selected, opened, onClick }: CellProps
   const full = new Intl.DateTimeFormat(i18n.language, { dateStyle: 'full', timeZone: 'UTC' }).format(Date.parse(day.date));
   const counts = countsOf(day, future);
   const words = counts.length > 0 ? listed(counts.map((one) => t('backfill.figure', { count: one.count, status: nameOf(one.state) })), i18n.language) : nameOf('none');
-  const compact = new Intl.NumberFormat(i18n.language, { notation: 'compact', maximumFractionDigits: 1 });
+  const compact = new Intl.NumberFormat('en', { notation: 'compact', maximumFractionDigits: 0 });
   return (
     <span
       role="gridcell" aria-colindex={column + 1} className={classes.day} tabIndex={stop ? 0 : -1} aria-label={`${full}, ${words}`} title={`${full}\n${words}`} aria-selected={selected} aria-current={day.date === today ? 'date' : undefined}
       data-date={day.date} data-state={state} data-tone={tone} data-future={future || undefined} data-opened={opened || undefined} onClick={() => onClick(day.date)}
     >
       <span className={classes.number} aria-hidden="true">{Number(day.date.slice(8))}</span>
-      <span className={classes.sign} aria-hidden="true">{icon && <Icon name={icon} size={13} />}{state === 'planned' && '·'}{icon && count > 1 && <span>{compact.format(count)}</span>}</span>
+      <span className={classes.sign} aria-hidden="true">{icon && <Icon name={icon} size={14} />}{state === 'planned' && '·'}{icon && count > 1 && <span>{compact.format(count)}</span>}</span>
     </span>
   );
 }
