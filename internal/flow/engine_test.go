@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"carillon/internal/common"
 )
@@ -129,12 +130,13 @@ func TestPause_ReadyNode_IsNeitherStartedNorSettled(t *testing.T) {
 	}
 }
 
-func TestConcurrency_LimitsRunningNodes_NotApprovals(t *testing.T) {
+func TestConcurrency_LimitsRunningNodes_NotThoseThatWait(t *testing.T) {
 	job := common.Job{Concurrency: 2}
 	for _, name := range []string{"a", "b", "c", "d", "e"} {
 		job.Steps = append(job.Steps, inline(name))
 	}
-	job.Steps = append(job.Steps, common.Step{Name: "ask", Approval: &common.Approval{Text: "Go?"}})
+	job.Steps = append(job.Steps, common.Step{Name: "ask", Approval: &common.Approval{Text: "Go?"}},
+		common.Step{Name: "orders", Wait: &common.Wait{Job: "import", Fires: common.WaitLatest}})
 	r := newRig(t, compiled(t, job), outcomes(nil))
 	for r.step() {
 	}
@@ -142,10 +144,11 @@ func TestConcurrency_LimitsRunningNodes_NotApprovals(t *testing.T) {
 		t.Errorf("started are %s, want a b", got)
 	}
 	r.put("ask", common.Node{State: common.NodeStarted, Round: 1})
+	r.put("orders", common.Node{State: common.NodeStarted, Round: 1})
 	r.put("a", ended("exit:0"))
 	r.put("b", ended("exit:0"))
 	if w := r.state.Next(9); len(w.Starts) != 2 {
-		t.Errorf("%d starts beside a pending approval, want 2", len(w.Starts))
+		t.Errorf("%d starts beside nodes that wait, want 2", len(w.Starts))
 	}
 }
 
@@ -326,6 +329,27 @@ func TestApply_StaleOrUnknownMark_ChangesNothing(t *testing.T) {
 	for _, name := range []string{"", "c", "a@00000", "a/b", "a@1"} {
 		if r.state.Apply(name, ended("exit:0"), 9) == nil {
 			t.Errorf("a mark of %q is accepted", name)
+		}
+	}
+}
+
+func TestWait_ForAnInterval_NeedsOne(t *testing.T) {
+	interval := &common.Interval{Start: time.Unix(0, 0), End: time.Unix(60, 0)}
+	for _, test := range []struct {
+		fires    common.WaitFires
+		interval *common.Interval
+		refused  string
+	}{
+		{common.WaitInterval, interval, ""},
+		{common.WaitInterval, nil, common.ReasonValueMissing},
+		{common.WaitInterval, &common.Interval{End: interval.End}, common.ReasonValueMissing}, // a first fire
+		{common.WaitSame, nil, ""},
+		{common.WaitLatest, nil, ""},
+	} {
+		graph := compiled(t, steps(common.Step{Name: "orders", Wait: &common.Wait{Job: "import", Fires: test.fires}}))
+		starts := New(graph, &common.Head{Job: "flow", Run: "f.1.1", Interval: test.interval}).Next(9).Starts
+		if len(starts) != 1 || starts[0].Refuse != test.refused {
+			t.Errorf("%s with the interval %v: %+v", test.fires, test.interval, starts)
 		}
 	}
 }

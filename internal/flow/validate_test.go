@@ -57,6 +57,25 @@ func TestValidate(t *testing.T) {
 		{"an approval", step(func(s *common.Step) { s.Command, s.Approval = "", &common.Approval{Text: "?"} }), ""},
 		{"an approval without a text", step(func(s *common.Step) { s.Command, s.Approval = "", &common.Approval{} }),
 			"steps[0].approval.text required"},
+		{"a wait", step(func(s *common.Step) { s.Command, s.Wait = "", &common.Wait{Job: "import"} }), ""},
+		{"a wait for each item", step(func(s *common.Step) {
+			s.Command, s.Wait, s.ForEach = "", &common.Wait{Job: "import"}, &common.ForEach{Items: []string{"a"}}
+		}), "steps[0].forEach exclusive"},
+		{"a wait and a command", step(func(s *common.Step) { s.Wait = &common.Wait{Job: "import"} }),
+			"steps[0].wait exclusive"},
+		{"a wait that is retried", step(func(s *common.Step) {
+			s.Command, s.Wait, s.Retry = "", &common.Wait{Job: "import"}, &common.Retry{Max: 1}
+		}), "steps[0].retry exclusive"},
+		{"a wait as a clean-up step", step(func(s *common.Step) {
+			s.Command, s.Wait, s.Finally = "", &common.Wait{Job: "import"}, true
+		}), "steps required, steps[0].wait exclusive"},
+		{"a wait without a job, of unknown kinds", step(func(s *common.Step) {
+			s.Command, s.Wait = "", &common.Wait{Fires: "all", OnFailure: "stop", Timeout: "x"}
+		}), "steps[0].wait.job name, steps[0].wait.fires enum, steps[0].wait.onFailure enum, steps[0].wait.timeout duration"},
+		{"a reference to the outputs of a wait", []common.Step{
+			{Name: "w", Wait: &common.Wait{Job: "import"}},
+			with(inline("b", "w"), func(s *common.Step) { s.When = "steps.w.outputs.x == 'a'" }),
+		}, "steps[1].when reference"},
 		{"a join", then(func(s *common.Step) {
 			s.Command, s.Join, s.When = "", true, "steps.a.exitCode == 0"
 		}), ""},
@@ -241,6 +260,28 @@ func TestValidate_ApprovalsTimeout_IsShorterThanTheFlows(t *testing.T) {
 	for timeout, want := range map[common.Duration]string{"": "", "59m": "", "1h": "steps[0].approval.timeout range",
 		"2h": "steps[0].approval.timeout range"} {
 		job := steps(common.Step{Name: "a", Approval: &common.Approval{Text: "?", Timeout: timeout}})
+		job.Timeout = "1h"
+		if got := places(Validate(&job)); got != want {
+			t.Errorf("%s: %q, want %q", timeout, got, want)
+		}
+	}
+}
+
+func TestValidate_WaitForTheFlowItself_IsForTheFireBefore(t *testing.T) {
+	for fires, want := range map[common.WaitFires]string{"": "steps[0].wait.job itself",
+		common.WaitInterval: "steps[0].wait.job itself", common.WaitSame: "steps[0].wait.job itself",
+		common.WaitLatest: ""} {
+		job := steps(common.Step{Name: "a", Wait: &common.Wait{Job: "flow", Fires: fires}})
+		job.Name = "flow"
+		if got := places(Validate(&job)); got != want {
+			t.Errorf("%s: %q, want %q", fires, got, want)
+		}
+	}
+}
+
+func TestValidate_TimeoutOfAWait_IsShorterThanTheFlows(t *testing.T) {
+	for timeout, want := range map[common.Duration]string{"": "", "59m": "", "1h": "steps[0].wait.timeout range"} {
+		job := steps(common.Step{Name: "a", Wait: &common.Wait{Job: "import", Timeout: timeout}})
 		job.Timeout = "1h"
 		if got := places(Validate(&job)); got != want {
 			t.Errorf("%s: %q, want %q", timeout, got, want)

@@ -2,16 +2,26 @@ package master
 
 import (
 	"context"
+	"time"
 
 	"carillon/internal/common"
 	flowetcd "carillon/internal/flow/etcd"
+	"carillon/internal/flow/waits"
 	"carillon/internal/jobmgr/live"
+	"carillon/internal/runlog"
 )
 
 // flowRuns reads live flow runs.
 type flowRuns struct {
 	*live.Runs
 	*flowetcd.MarkReader
+}
+
+// endsOf returns the function that reads the last attempts of the fires of a job.
+func endsOf(view *runlog.View) waits.Past {
+	return func(ctx context.Context, job *common.JobState, from, to time.Time) (map[int64]*common.Run, error) {
+		return runlog.Ends(ctx, view, job, from, to)
+	}
 }
 
 // inlineOf returns the function that returns the job of a node of an inline step.

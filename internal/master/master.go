@@ -331,7 +331,7 @@ func New(cfg Config) (*Master, error) {
 	awaited := waits.New(waits.Config{
 		Store:     waitsetcd.New(cfg.Etcd, wallclock.Now),
 		Jobs:      told,
-		Past:      view.Ends,
+		Past:      endsOf(view),
 		Feed:      m.feed,
 		Schedules: interner,
 		Outcomes:  m.sink.Outcomes,

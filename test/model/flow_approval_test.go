@@ -15,7 +15,7 @@ const (
 	expiresWithin = startsWithin + 2*clocksDiffer
 )
 
-// rawWait is an approval that waits.
+// rawWait is an approval, or a step that waits for fires.
 type rawWait struct {
 	Since     time.Time
 	Deadline  *time.Time
@@ -26,8 +26,8 @@ type rawWait struct {
 // digits are the values that the parameter of an approval may have.
 var digits = regexp.MustCompile(`^[0-9]+$`)
 
-// readApprovals checks that an approval waits as it is defined, and ends by an answer, with its flow run, or after its
-// time, as its definition says.
+// readApprovals checks that an approval, or a wait, waits as it is defined, and ends by an answer, with its flow run, or
+// after its time, as its definition says.
 func (c *checker) readApprovals(r *revision) {
 	f := c.flows
 	for _, e := range r.under("/cron/flowwaits/") {
@@ -37,10 +37,10 @@ func (c *checker) readApprovals(r *revision) {
 		if run == nil || run.removed || e.by == "operator" {
 			continue
 		}
-		def := run.flow.step(step).Approval
+		def := cmp.Or(run.flow.step(step).Approval, run.flow.step(step).Wait)
 		if e.created != 0 {
 			w := decode[rawWait](e.value)
-			c.asks(e, run.Run, step, def, &w)
+			c.asks(e, run, step, def, &w)
 			f.asks[id] = &w
 			continue
 		}
@@ -55,15 +55,19 @@ func (c *checker) readApprovals(r *revision) {
 	}
 }
 
-// asks wants an approval to wait as it is defined.
-func (c *checker) asks(e event, run, step string, def *rawApproval, w *rawWait) {
+// asks wants an approval, or a wait, of a started step to wait as it is defined.
+func (c *checker) asks(e event, run *flowLife, step string, def *rawApproval, w *rawWait) {
 	timeout, err := time.ParseDuration(cmp.Or(def.Timeout, "24h"))
 	if err != nil {
 		panic(err)
 	}
 	if w.Deadline == nil || !w.Deadline.Equal(w.Since.Add(timeout)) || w.OnTimeout != def.OnTimeout {
-		c.breaks("F13", "approval %s of %s waits at %s by %s until %v, then %q, and is defined as %+v", step, run,
+		c.breaks("F13", "approval %s of %s waits at %s by %s until %v, then %q, and is defined as %+v", step, run.Run,
 			wallTime(e.at), e.by, w.Deadline, w.OnTimeout, def)
+	}
+	if m := run.marks[step]; m.State != "started" {
+		c.breaks("F13", "%s of %s waits at %s by %s, and is %s", step, run.Run, wallTime(e.at), e.by,
+			cmp.Or(m.State, "missing"))
 	}
 	if w.Attempt > 1 {
 		c.world.counts["approvals asked again"]++
@@ -83,6 +87,10 @@ func (c *checker) answered(e event, run *flowLife, step string, def *rawApproval
 		right = !early && def.OnTimeout != "skip"
 	case "skipped: not_answered":
 		right = !early && def.OnTimeout == "skip"
+	case "succeeded: fires_succeeded", "failed: fire_failed":
+		right = run.flow.step(step).Wait != nil
+	case "timed_out: fires_missing":
+		right = !early && run.flow.step(step).Wait != nil
 	case "killed: " + stopped:
 		right = run.Kill != nil
 	}

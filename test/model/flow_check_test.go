@@ -579,7 +579,7 @@ func (c *checker) readiness(r *revision, run *flowLife) {
 		for i := range run.flow.Steps {
 			s := &run.flow.Steps[i]
 			for _, item := range append(all[s.Name].items, *all[s.Name]) {
-				if item.started && s.Approval == nil {
+				if item.started && s.Approval == nil && s.Wait == nil {
 					running[s.Name]++
 					running[""]++
 				}

@@ -43,6 +43,8 @@ const (
 	replacesBlindly mutation = "the replacement of a worker does not compare the head"
 	endsClaimed     mutation = "the end of a node that no worker has claimed does not compare its trigger"
 	claimsGone      mutation = "the claim of an inline step does not compare the head"
+	endsWaitBlindly mutation = "the end of a wait for fires does not compare it"
+	notesBlindly    mutation = "the note of what a wait still waits for does not compare it"
 	expiresBlindly  mutation = "the end of the time of an approval does not compare it"
 	asksForever     mutation = "an approval waits without the end of its time"
 	failsUnanswered mutation = "an approval does not keep what becomes of it without an answer"
@@ -67,8 +69,8 @@ const (
 var flowMutations = []mutation{startsTwice, startsBlindly, startsStopped, startsGone, settlesTwice,
 	settlesBlindly, completesTwice, requestsBlindly, beginsBeside, quietEnd, quietRecovery, quietCompletion,
 	killsBlindly, killsGone, answersBlindly, vanishesLive, retriesBlindly, retriesOpen, quietRetry,
-	retriesDirty, acceptsInRound, cleansEarly, forcesAll, expiresBlindly, asksForever, failsUnanswered,
-	retriesNever, retriesGone, retriesEnding, retriesForever, retriesAll,
+	retriesDirty, acceptsInRound, cleansEarly, forcesAll, endsWaitBlindly, notesBlindly, expiresBlindly,
+	asksForever, failsUnanswered, retriesNever, retriesGone, retriesEnding, retriesForever, retriesAll,
 	unfencedFlow, blindRerun, unpinned, forgetsKept, fillsTwice, fillsBlindly, fillsAhead, fillsAll,
 	cancelsBlindly, rerunsFilled}
 
@@ -79,7 +81,7 @@ var spreadMutations = []mutation{replacesBlindly, endsClaimed}
 func (m mutation) breaksOfFlows() []string {
 	switch m {
 	case settlesTwice, settlesBlindly, quietRecovery, quietCompletion, killsBlindly, answersBlindly, vanishesLive,
-		endsClaimed, expiresBlindly:
+		endsClaimed, expiresBlindly, endsWaitBlindly:
 		return []string{"F1"}
 	case quietEnd: // the node is lost later, without an outcome of its own, or its flow run does not end
 		return []string{"F1", "F6"}
@@ -101,7 +103,7 @@ func (m mutation) breaksOfFlows() []string {
 		return []string{"F11"}
 	case retriesNever, retriesGone, retriesEnding, retriesForever, retriesAll:
 		return []string{"F12"}
-	case asksForever, failsUnanswered:
+	case asksForever, failsUnanswered, notesBlindly:
 		return []string{"F13"}
 	case beginsBeside, replacesBlindly:
 		return []string{"G3"}
@@ -189,13 +191,18 @@ func retriesFlow(n *pb.TxnRequest) bool { return completes(n) && puts(n, common.
 // expires recognizes the end of an approval that was not answered. Masters, which answer it, write a change as well,
 // and with the flow run it ends in a transaction for several nodes.
 func expires(n *pb.TxnRequest) bool {
+	return endsWith(n, common.ReasonTimeout, common.ReasonNotAnswered)
+}
+
+// endsWith recognizes the end of a step that waits, with one of some reasons.
+func endsWith(n *pb.TxnRequest, reasons ...string) bool {
 	return deletes(n, common.FlowWaitsPrefix) && slices.ContainsFunc(n.Success, func(op *pb.RequestOp) bool {
 		put := op.GetRequestPut()
 		if !under(put.GetKey(), common.OutboxPrefix) {
 			return false
 		}
 		reason := decode[rawRun](string(put.Value)).Reason
-		return reason != nil && (reason.Code == common.ReasonTimeout || reason.Code == common.ReasonNotAnswered)
+		return reason != nil && slices.Contains(reasons, reason.Code)
 	})
 }
 
@@ -302,6 +309,17 @@ func (m mutation) ofFlows() func(n *pb.TxnRequest) {
 		return func(n *pb.TxnRequest) {
 			if expires(n) {
 				time.Sleep(5 * time.Second) // in which it may be answered
+				dropCompares(n, common.FlowWaitsPrefix)
+			}
+		}
+	case endsWaitBlindly:
+		return without(func(n *pb.TxnRequest) bool {
+			return endsWith(n, common.ReasonFiresSucceeded, common.ReasonFireFailed)
+		}, common.FlowWaitsPrefix)
+	case notesBlindly:
+		return func(n *pb.TxnRequest) {
+			if puts(n, common.FlowWaitsPrefix) && !puts(n, common.FlowNodesPrefix) {
+				time.Sleep(5 * time.Second) // in which it may end
 				dropCompares(n, common.FlowWaitsPrefix)
 			}
 		}

@@ -41,10 +41,11 @@ type rawStep struct {
 		Stop                     bool
 	}
 	Approval *rawApproval
+	Wait     *rawApproval
 	Join     bool
 }
 
-// rawApproval is the definition of an approval.
+// rawApproval is the definition of an approval, or of a wait, which has a timeout only.
 type rawApproval struct {
 	Timeout, OnTimeout string
 	Params             map[string]struct{}

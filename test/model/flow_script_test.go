@@ -11,8 +11,11 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"carillon/internal/common"
+	"carillon/internal/etcdkit"
 	"carillon/internal/flow"
 	"carillon/internal/flow/nodes"
+	"carillon/internal/flow/waits"
+	waitsetcd "carillon/internal/flow/waits/etcd"
 )
 
 const (
@@ -134,6 +137,10 @@ func (s *script) does(job string, step, source *common.Step) {
 		}
 		step.Retry = s.retry()
 	case 2:
+		if s.random.IntN(3) == 0 {
+			step.Wait = &common.Wait{Job: "a", Fires: common.WaitLatest, Timeout: pick[common.Duration](s, "6s", "19s")}
+			break
+		}
 		step.Approval = &common.Approval{Text: "On?", Timeout: pick[common.Duration](s, "6s", "19s"),
 			OnTimeout: pick(s, "", common.TimeoutFails, common.TimeoutSkips)}
 		if s.random.IntN(3) == 0 { // it has to be given
@@ -317,6 +324,10 @@ func (s *script) answer(ctx context.Context, key string) {
 	at := strings.LastIndex(id, ".")
 	run, step := id[:at], id[at+1:]
 	wait := decode[common.FlowWait](s.world.valueOf(key))
+	if !wait.IsApproval() {
+		s.endWait(ctx, key)
+		return
+	}
 	late := s.random.IntN(2) == 0 && wait.Deadline != nil
 	for i, m := range s.masters[:1+s.random.IntN(2)] {
 		answer := common.Answer{Step: step, Approve: (i == 0) == (s.random.IntN(2) == 0)}
@@ -331,6 +342,35 @@ func (s *script) answer(ctx context.Context, key string) {
 			err := m.store.Answer(ctx, modelActor, run, answer, func(*common.FlowWait) error { return nil })
 			if err == nil && late {
 				s.world.count("approvals answered late")
+			}
+		})
+	}
+}
+
+// endWait lets one or two masters end a step that waits for fires, each as it sees them, or note what is missing, by what
+// they have read some time before.
+func (s *script) endWait(ctx context.Context, key string) {
+	for _, m := range s.masters[:1+s.random.IntN(2)] {
+		kv, err := etcdkit.Get(ctx, m.client, key)
+		if err != nil || kv == nil {
+			return
+		}
+		p := waits.Pending{Key: key, Wait: decode[common.FlowWait](string(kv.Value)), Version: kv.ModRevision}
+		d, status, code := s.between(0, 4*time.Second), common.StatusSucceeded, common.ReasonFiresSucceeded
+		if s.random.IntN(3) == 0 {
+			status, code = common.StatusFailed, common.ReasonFireFailed
+		}
+		notes := s.random.IntN(3) == 0
+		s.act(func() {
+			time.Sleep(d)
+			store := waitsetcd.New(m.client, m.now)
+			if notes {
+				_, _ = store.Note(ctx, &p, common.AwaitedNow{Total: 1, Open: 1})
+				return
+			}
+			outcome := p.Wait.Ended(status, &common.Reason{Code: code}, m.now().UTC())
+			if done, err := store.End(ctx, &p, &outcome); err == nil && done {
+				s.world.count("waits ended by their fires")
 			}
 		})
 	}

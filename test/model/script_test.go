@@ -46,6 +46,8 @@ type box struct {
 // master is a store behind a link of its own.
 type master struct {
 	link   *link
+	client *clientv3.Client
+	now    func() time.Time
 	store  *jobmgr.Store
 	bodies *flowetcd.Bodies
 }
@@ -194,6 +196,7 @@ func (s *script) newMaster(ctx context.Context, name string, skew time.Duration)
 	m := &master{link: newLink(s.world, name)}
 	client, interner := m.link.client(ctx), schedule.NewInterner()
 	now := func() time.Time { return time.Now().Add(skew).Round(0) }
+	m.client, m.now = client, now
 	jobs := catalog.New(catalog.NewWatcher(client, nil), interner, now)
 	m.bodies = flowetcd.NewBodies(client)
 	m.store = jobmgr.NewStore(jobmgr.Config{Client: client, Interner: interner, Timezone: "UTC", Now: now,

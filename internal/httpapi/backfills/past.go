@@ -9,22 +9,10 @@ import (
 	"carillon/internal/runlog"
 )
 
-// pastPage is the number of runs that are read at once.
-const pastPage = 1000
-
 // past reads what the history shows about the fires of a job. It must not be read from a part of the history.
 func (s *Resource) past(ctx context.Context, job *common.JobState, from, to time.Time) (common.BackfillPast, error) {
-	past := common.BackfillPast{Ends: map[int64]*common.Run{}}
-	err := s.each(ctx, runlog.Query{Job: job.Name, JobUID: job.UID, From: from, To: to}, func(run *common.Run) bool {
-		at := run.PlannedAt.UnixNano()
-		if run.Gap != nil || run.Fire != common.PlannedFire(job.UID, run.PlannedAt) {
-			return true
-		}
-		if last := past.Ends[at]; last == nil || last.Attempt < run.Attempt {
-			past.Ends[at] = run
-		}
-		return true
-	})
+	ends, err := runlog.Ends(ctx, s.Runs, job, from, to)
+	past := common.BackfillPast{Ends: ends}
 	if err == nil {
 		past.Since, err = s.since(ctx, job)
 	}
@@ -36,7 +24,7 @@ func (s *Resource) past(ctx context.Context, job *common.JobState, from, to time
 // old: so it is the first of these times of the fires that the schedule itself has fired or passed.
 func (s *Resource) since(ctx context.Context, job *common.JobState) (since time.Time, err error) {
 	q := runlog.Query{Job: job.Name, JobUID: job.UID, Cause: common.CauseCron, Oldest: true}
-	err = s.each(ctx, q, func(run *common.Run) bool {
+	err = runlog.Each(ctx, s.Runs, q, func(run *common.Run) bool {
 		at := run.PlannedAt
 		switch {
 		case run.Gap != nil:
@@ -52,33 +40,6 @@ func (s *Resource) since(ctx context.Context, job *common.JobState) (since time.
 		return run.PlannedAt.Before(since)
 	})
 	return since, err
-}
-
-// each calls visit for the runs of a query until that returns false.
-func (s *Resource) each(ctx context.Context, q runlog.Query, visit func(*common.Run) bool) error {
-	for q.Limit = pastPage; ; {
-		page, err := s.Runs.Runs(ctx, q)
-		if err != nil {
-			return err
-		}
-		if page.Partial {
-			return common.Errorf(common.CodeUnavailable, "the log store is away").WithReason("log_store_away").
-				WithHint("retry when it responds")
-		}
-		for i := range page.Runs {
-			if !visit(&page.Runs[i]) {
-				return nil
-			}
-		}
-		switch {
-		case page.Until != nil:
-			q.Before = page.Until
-		case len(page.Runs) < pastPage:
-			return nil
-		default:
-			q.Before = new(runlog.PositionOf(&page.Runs[len(page.Runs)-1]))
-		}
-	}
 }
 
 // Codes of warnings.
@@ -109,13 +70,17 @@ func (s *Resource) warnings(ctx context.Context, job string, plan *common.Backfi
 	return all, nil
 }
 
-// maxYielded is the number of fires in Yielded.
-const maxYielded = 100
+const (
+	// maxYielded is the number of times in YieldedFires.
+	maxYielded = 100
+	// yieldedRead is the number of skipped fires that are read for them.
+	yieldedRead = 1000
+)
 
 // yielded returns the planned fires of a job that were skipped because of a backfill; nil if there are none.
 func (s *Resource) yielded(ctx context.Context, job, uid string, begun, end time.Time) (*YieldedFires, error) {
 	q := runlog.FireQuery{Job: job, Statuses: []common.Status{common.StatusSkipped}, From: begun, To: end.Add(1),
-		Now: s.Now(), Limit: pastPage}
+		Now: s.Now(), Limit: yieldedRead}
 	page, err := s.Runs.Fires(ctx, q)
 	if err != nil {
 		return nil, err

@@ -1,0 +1,326 @@
+package waits
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"carillon/internal/common"
+	"carillon/internal/common/schedule"
+	"carillon/internal/events"
+)
+
+// cluster is what the keeper sees of a cluster: the ports, and their state.
+type cluster struct {
+	t       *testing.T
+	batches chan events.Batch
+
+	mu      sync.Mutex
+	jobs    map[string]*common.JobState
+	ledger  map[int64]*common.Run // of all jobs
+	away    bool                  // the log store does not answer
+	pending map[string]*Pending
+	changes chan func(take) error
+	ended   map[string]common.Run // outcomes, by key
+	notes   map[string]int
+	reads   int
+	written int // calls of Outcomes
+	last    int64
+}
+
+type take = func(ctx context.Context, whole bool, put []Pending, gone []string) error
+
+func (c *cluster) AtLeast(_ context.Context, name string, _ int64) (common.JobState, bool, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if job := c.jobs[name]; job != nil {
+		return *job, true, nil
+	}
+	return common.JobState{}, false, nil
+}
+
+func (c *cluster) past(_ context.Context, _ *common.JobState, from, to time.Time) (map[int64]*common.Run, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.reads++; c.away {
+		return nil, common.Errorf(common.CodeUnavailable, "the log store is away")
+	}
+	ends := map[int64]*common.Run{}
+	for at, run := range c.ledger {
+		if !run.PlannedAt.Before(from) && run.PlannedAt.Before(to) {
+			ends[at] = run
+		}
+	}
+	return ends, nil
+}
+
+func (c *cluster) Follow(ctx context.Context, take take) error {
+	for {
+		select {
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case send := <-c.changes:
+			if err := send(take); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+func (c *cluster) End(_ context.Context, p *Pending, outcome *common.Run) (bool, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if now := c.pending[p.Key]; now == nil || now.Version != p.Version {
+		return false, nil
+	}
+	delete(c.pending, p.Key)
+	c.ended[p.Key] = *outcome
+	return true, nil
+}
+
+func (c *cluster) Note(_ context.Context, p *Pending, now common.AwaitedNow) (int64, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	held := c.pending[p.Key]
+	if held == nil || held.Version != p.Version {
+		return 0, nil
+	}
+	c.last++
+	awaited := *held.Wait.Awaited
+	awaited.Found = &now
+	held.Wait.Awaited, held.Version = &awaited, c.last
+	c.notes[p.Key]++
+	return c.last, nil
+}
+
+func (c *cluster) Revision(context.Context) (int64, error) { return 1, nil }
+
+func (c *cluster) Watch(ctx context.Context, _ int64, each func(events.Batch)) error {
+	for {
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case b := <-c.batches:
+			each(b)
+		}
+	}
+}
+
+// started runs a keeper in the bubble of a test, which begins at noon and ends with it.
+func started(t *testing.T) *cluster {
+	c := &cluster{t: t, batches: make(chan events.Batch), jobs: map[string]*common.JobState{},
+		ledger: map[int64]*common.Run{}, pending: map[string]*Pending{}, changes: make(chan func(take) error),
+		ended: map[string]common.Run{}, notes: map[string]int{}}
+	c.jobs["import"] = &common.JobState{StoredJob: common.StoredJob{UID: "i", CreatedAt: day,
+		Job: common.Job{Name: "import", CronExpr: "0 * * * *", Timezone: "UTC"}}, Cursor: at(t, "12:00")}
+	log := slog.New(slog.DiscardHandler)
+	hub := events.NewHub(events.Config{Source: c, Log: log})
+	keeper := New(Config{Store: c, Jobs: c, Past: c.past, Feed: hub, Schedules: schedule.NewInterner(),
+		Outcomes: func() { c.mu.Lock(); c.written++; c.mu.Unlock() }, Now: time.Now, Log: log, Report: func(error) {}})
+	ctx, cancel := context.WithCancel(t.Context())
+	var running sync.WaitGroup
+	running.Go(func() { _ = hub.Run(ctx) })
+	running.Go(func() {
+		if err := keeper.Run(ctx); !errors.Is(err, context.Canceled) {
+			t.Errorf("the keeper ended with %v", err)
+		}
+	})
+	t.Cleanup(func() { cancel(); running.Wait() })
+	return c
+}
+
+// wait begins a wait of a flow for the fires of a job, and returns its key.
+func (c *cluster) wait(flow string, w *common.Wait) string {
+	noon := at(c.t, "12:00")
+	run := common.FlowRun{Head: common.Head{UID: flow, Run: flow + ".1.1", Job: flow, PlannedAt: noon,
+		Interval: &common.Interval{Start: at(c.t, "09:00"), End: noon}}}
+	wait := common.NewFiresWait(&run, run.Node("orders", 1, flow), w, time.Now())
+	key := common.FlowWaitKey(flow, run.Run, "orders")
+	c.mu.Lock()
+	c.last++
+	p := &Pending{Key: key, Wait: wait, Version: c.last}
+	c.pending[key] = p
+	given := *p
+	c.mu.Unlock()
+	c.changes <- func(take take) error { return take(c.t.Context(), false, []Pending{given}, nil) }
+	synctest.Wait()
+	return key
+}
+
+// fire enters the last attempts of fires into the ledger: "08:00 failed, 09:00 succeeded"; the events report them.
+func (c *cluster) fire(ledger string, report bool) {
+	c.mu.Lock()
+	var all []events.Event
+	for at, run := range entries(c.t, ledger) {
+		c.ledger[at] = run
+		all = append(all, events.Event{Kind: events.Run, Job: "import", Data: events.RunData{Job: "import",
+			Status: run.Status, PlannedAt: run.PlannedAt}})
+	}
+	c.last++
+	revision := c.last + 100
+	c.mu.Unlock()
+	if report {
+		c.batches <- events.Batch{Revision: revision, Events: all}
+	}
+	synctest.Wait()
+}
+
+// state returns how a wait has ended, or what is noted of it.
+func (c *cluster) state(key string) string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if run, ended := c.ended[key]; ended {
+		return string(run.Status) + " " + run.Reason.Code
+	}
+	if p := c.pending[key]; p != nil && p.Wait.Awaited.Found != nil {
+		var missing []string
+		for _, f := range p.Wait.Awaited.Found.Missing {
+			missing = append(missing, f.At.Format("15:04")+" "+string(f.Status))
+		}
+		return "waits for " + strings.Join(missing, ", ")
+	}
+	return "waits"
+}
+
+func (c *cluster) want(key, want string) {
+	c.t.Helper()
+	if got := c.state(key); got != want {
+		c.t.Errorf("%s: %s, want %s", key, got, want)
+	}
+}
+
+func TestKeeper_EndsAWaitWhenItsLastFireHasSucceeded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := started(t)
+		c.fire("10:00 succeeded, 11:00 failed", false)
+		key := c.wait("report", &common.Wait{Job: "import"})
+		c.want(key, "waits for 11:00 failed, 12:00 ")
+		time.Sleep(noteEvery)
+		c.fire("12:00 running", true)
+		c.want(key, "waits for 11:00 failed, 12:00 running")
+		c.fire("12:00 succeeded", true)
+		time.Sleep(noteEvery + tick) // notes are bounded
+		synctest.Wait()
+		c.want(key, "waits for 11:00 failed")
+		began := time.Now()
+		c.fire("11:00 succeeded", true) // by a re-run
+		c.want(key, "succeeded fires_succeeded")
+		if took := time.Since(began); took > tick {
+			t.Errorf("it ended %s after its last fire", took)
+		}
+		if c.written == 0 {
+			t.Error("the delivery of outcomes was not requested")
+		}
+		if run := c.ended[key]; run.StartedAt == nil || run.EndedAt == nil || run.ID == "" || run.Flow.Node != "orders" {
+			t.Errorf("%+v", run)
+		}
+	})
+}
+
+func TestKeeper_SeesWhatHappenedBefore(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := started(t)
+		c.fire("10:00 succeeded, 11:00 succeeded, 12:00 succeeded", false)
+		c.want(c.wait("report", &common.Wait{Job: "import"}), "succeeded fires_succeeded")
+	})
+}
+
+func TestKeeper_NotesAreBounded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := started(t)
+		key := c.wait("report", &common.Wait{Job: "import"})
+		began := time.Now()
+		for range 200 {
+			c.fire("12:00 running", true)
+			c.fire("12:00 waiting", true)
+			time.Sleep(100 * time.Millisecond)
+		}
+		if most := 2 + int(time.Since(began)/noteEvery); c.notes[key] > most {
+			t.Errorf("%d notes in %s, at most %d are wanted", c.notes[key], time.Since(began), most)
+		}
+		c.fire("12:00 lost", true)
+		time.Sleep(noteEvery + tick)
+		synctest.Wait()
+		c.want(key, "waits for 10:00 , 11:00 , 12:00 lost") // the last change is noted, too
+	})
+}
+
+func TestKeeper_WithoutAnEvent_LooksInTurn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := started(t)
+		key := c.wait("report", &common.Wait{Job: "import"})
+		c.fire("10:00 succeeded, 11:00 succeeded, 12:00 succeeded", false) // its events are lost
+		c.want(key, "waits for 10:00 , 11:00 , 12:00 ")
+		time.Sleep(again + 2*tick)
+		synctest.Wait()
+		c.want(key, "succeeded fires_succeeded")
+	})
+}
+
+func TestKeeper_LogStoreAway_WaitsAndTriesAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := started(t)
+		c.away = true
+		key := c.wait("report", &common.Wait{Job: "import"})
+		c.fire("10:00 succeeded, 11:00 succeeded, 12:00 succeeded", true)
+		c.want(key, "waits")
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		if c.reads > 200 {
+			t.Errorf("%d reads in a minute", c.reads)
+		}
+		c.mu.Lock()
+		c.away = false
+		c.mu.Unlock()
+		time.Sleep(3 * tick)
+		synctest.Wait()
+		c.want(key, "succeeded fires_succeeded")
+	})
+}
+
+func TestKeeper_JobIsMissing_RefusesTheStep(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := started(t)
+		c.want(c.wait("report", &common.Wait{Job: "none"}), "refused job_missing")
+		key := c.wait("other", &common.Wait{Job: "import"})
+		delete(c.jobs, "import")
+		time.Sleep(again + 2*tick)
+		synctest.Wait()
+		c.want(key, "refused job_missing")
+	})
+}
+
+func TestKeeper_ManyWaitsForTheSameFires_ShareARead(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := started(t)
+		var keys []string
+		for i := range 50 {
+			keys = append(keys, c.wait("report"+strings.Repeat("x", i), &common.Wait{Job: "import"}))
+		}
+		time.Sleep(tick)
+		synctest.Wait()
+		before := c.reads
+		c.fire("10:00 succeeded, 11:00 succeeded, 12:00 succeeded", true)
+		for _, key := range keys {
+			c.want(key, "succeeded fires_succeeded")
+		}
+		if c.reads-before > 2 {
+			t.Errorf("%d reads", c.reads-before)
+		}
+	})
+}
+
+func TestKeeper_ForgetsWhatHasEnded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := started(t)
+		key := c.wait("report", &common.Wait{Job: "import"})
+		c.changes <- func(take take) error { return take(t.Context(), true, nil, nil) } // killed while the watch was down
+		c.fire("10:00 succeeded, 11:00 succeeded, 12:00 succeeded", true)
+		c.want(key, "waits for 10:00 , 11:00 , 12:00 ")
+	})
+}
