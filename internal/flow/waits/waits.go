@@ -6,6 +6,7 @@ import (
 	"errors"
 	"log/slog"
 	"slices"
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -29,6 +30,8 @@ const (
 	// are read each time.
 	perFire  = time.Millisecond
 	mostRest = 4 * time.Second
+	// atOnce is the number of jobs whose waits are looked at at the same time.
+	atOnce = 8
 	// client is the name of the keeper among the followers of the events.
 	client = "waits"
 )
@@ -145,8 +148,9 @@ func (k *Keeper) listen(ctx context.Context, to chan<- news) error {
 }
 
 func (k *Keeper) loop(ctx context.Context, changes <-chan change, runs <-chan news) error {
-	ticks := time.NewTicker(tick)
+	ticks, wake := time.NewTicker(tick), time.NewTimer(tick)
 	defer ticks.Stop()
+	defer wake.Stop()
 	for {
 		select {
 		case <-ctx.Done():
@@ -157,8 +161,10 @@ func (k *Keeper) loop(ctx context.Context, changes <-chan change, runs <-chan ne
 			k.hear(&n)
 		case <-ticks.C:
 			k.inTurn()
+		case <-wake.C:
 		}
 		k.cfg.Report(k.pass(ctx))
+		wake.Reset(k.rest())
 	}
 }
 
@@ -239,6 +245,18 @@ func (k *Keeper) inTurn() {
 	}
 }
 
+// rest returns the time until the next wait may be looked at that was asked for.
+func (k *Keeper) rest() time.Duration {
+	now := k.cfg.Now()
+	least := tick
+	for _, w := range k.waits {
+		if w.asked {
+			least = min(least, max(w.notBefore.Sub(now), perFire))
+		}
+	}
+	return least
+}
+
 // pass looks at the waits that were asked for. One whose fires cannot be read is looked at again in the next pass; the
 // error is that of the first one.
 func (k *Keeper) pass(ctx context.Context) (failed error) {
@@ -252,32 +270,65 @@ func (k *Keeper) pass(ctx context.Context) (failed error) {
 	if len(due) == 0 {
 		return nil
 	}
-	// Those that wait for the same fires follow each other, and share one read.
+	// Those that wait for the same job follow each other, and share reads of the same fires.
 	slices.SortFunc(due, func(a, b *kept) int {
 		return cmp.Or(cmp.Compare(a.Wait.Awaited.Job, b.Wait.Awaited.Job), a.Wait.PlannedAt.Compare(b.Wait.PlannedAt),
 			cmp.Compare(a.Key, b.Key))
 	})
-	read := reads{past: k.cfg.Past}
-	wrote := false
-	for _, w := range due {
-		w.asked, w.looked = false, now
-		done, err := k.look(ctx, w, &read)
-		if err != nil {
-			w.asked, w.notBefore = true, now.Add(tick)
-			failed = cmp.Or(failed, err)
-			if common.CodeOf(err) == common.CodeUnavailable || ctx.Err() != nil {
-				break // the others would fail as well
+	var group errgroup.Group
+	group.SetLimit(atOnce)
+	var wrote atomic.Bool
+	for _, same := range byJob(due) {
+		group.Go(func() error {
+			done, err := k.lookAll(ctx, same, now)
+			if done {
+				wrote.Store(true)
 			}
-		}
-		wrote = wrote || done
+			return err
+		})
 	}
-	if wrote {
+	failed = group.Wait()
+	if wrote.Load() {
 		k.cfg.Outcomes()
 	}
 	if failed != nil && ctx.Err() == nil && !errors.Is(failed, context.Canceled) {
 		k.cfg.Log.Warn("waits_not_read", "error", failed)
 	}
 	return failed
+}
+
+// byJob splits waits in the order of the jobs that they wait for.
+func byJob(all []*kept) (parts [][]*kept) {
+	for len(all) > 0 {
+		n := 1
+		for n < len(all) && all[n].Wait.Awaited.Job == all[0].Wait.Awaited.Job {
+			n++
+		}
+		parts, all = append(parts, all[:n]), all[n:]
+	}
+	return parts
+}
+
+// lookAll looks at waits for one job. wrote reports whether an outcome was written.
+func (k *Keeper) lookAll(ctx context.Context, due []*kept, now time.Time) (wrote bool, failed error) {
+	read := reads{past: k.cfg.Past}
+	for i, w := range due {
+		w.asked, w.looked = false, now
+		done, err := k.look(ctx, w, &read)
+		wrote = wrote || done
+		if err == nil {
+			continue
+		}
+		failed = cmp.Or(failed, err)
+		w.asked, w.notBefore = true, now.Add(tick)
+		if common.CodeOf(err) == common.CodeUnavailable || ctx.Err() != nil { // the others would fail as well
+			for _, other := range due[i+1:] {
+				other.notBefore = now.Add(tick)
+			}
+			return wrote, failed
+		}
+	}
+	return wrote, failed
 }
 
 // reads remembers the last read of a job's fires.

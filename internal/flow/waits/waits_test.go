@@ -306,6 +306,8 @@ func TestKeeper_ManyWaitsForTheSameFires_ShareARead(t *testing.T) {
 		synctest.Wait()
 		before := c.reads
 		c.fire("10:00 succeeded, 11:00 succeeded, 12:00 succeeded", true)
+		time.Sleep(4 * perFire)
+		synctest.Wait()
 		for _, key := range keys {
 			c.want(key, "succeeded fires_succeeded")
 		}

@@ -23,7 +23,7 @@ var _ waits.Store = (*Store)(nil)
 
 // New returns a store; now is the wall clock.
 func New(client *clientv3.Client, now func() time.Time) *Store {
-	return &Store{etcd: etcdkit.Store{Client: client, Now: now}}
+	return &Store{etcd: etcdkit.Store{Client: client, Now: now, Batch: etcdkit.NewBatch(client)}}
 }
 
 // Follow implements waits.Store. Approvals, and values that do not match their key, are ignored.
