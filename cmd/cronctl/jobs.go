@@ -135,7 +135,7 @@ func waitsFor(j *job) (names []string) {
 	return names
 }
 
-// lineage adds what a job runs after, what it waits for, and what runs after it.
+// lineage adds what a job runs after, what it waits for, what runs after it, and the flows that use it.
 func lineage(facts *table, j *job) {
 	var parents []string
 	for _, p := range value(j.Meta.Parents) {
@@ -151,6 +151,8 @@ func lineage(facts *table, j *job) {
 	facts.fact("After", strings.Join(parents, ", "))
 	facts.fact("Waits for", strings.Join(waitsFor(j), ", "))
 	facts.fact("Followed by", strings.Join(value(j.Meta.Children), ", "))
+	facts.fact("Step of", strings.Join(value(j.Meta.RunBy), ", "))
+	facts.fact("Waited for by", strings.Join(value(j.Meta.WaitedBy), ", "))
 }
 
 // stateOf returns the state of a job.
@@ -196,7 +198,7 @@ func (c *cli) deleteJobs() *cobra.Command {
 	f.declare(cmd)
 	cmd.Flags().BoolVar(&yes, "yes", false, "delete all that match without confirmation")
 	cmd.Flags().BoolVar(&kill, "kill", false, "also kill their runs")
-	cmd.Flags().BoolVar(&force, "force", false, "also jobs that others name in after; those then wait for them")
+	cmd.Flags().BoolVar(&force, "force", false, "also jobs that others name in after, or that steps of flows run or wait for")
 	return cmd
 }
 

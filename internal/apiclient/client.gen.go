@@ -4130,7 +4130,7 @@ type BulkRequest struct {
 	// Expect The action is refused if the filter matches another number of jobs. Required for delete by a filter; total of GET /jobs returns the number.
 	Expect *int64 `json:"expect,omitempty"`
 
-	// Force For delete: also jobs that others, which are not among them, name in after.
+	// Force For delete: also jobs that others, which are not among them, name in after or in steps.
 	Force *bool `json:"force,omitempty"`
 
 	// Group Jobs of this group.
@@ -5845,6 +5845,9 @@ type JobMeta struct {
 	// Results Fires of the last 20 runs, newest first, each as its last attempt; on request.
 	Results *[]Result `json:"results,omitempty"`
 
+	// RunBy Flows whose steps run this job, by name, 100 at most, when one job is read.
+	RunBy *[]string `json:"runBy,omitempty"`
+
 	// Slow One of the results has been running much longer than usual.
 	Slow *bool `json:"slow,omitempty"`
 
@@ -5859,6 +5862,9 @@ type JobMeta struct {
 
 	// Version Increases with each change; also the ETag.
 	Version int64 `json:"version"`
+
+	// WaitedBy Flows whose steps wait for fires of this job, by name, 100 at most, when one job is read.
+	WaitedBy *[]string `json:"waitedBy,omitempty"`
 
 	// Warnings In the response to a save: values that are accepted but probably not intended; locations are those of a request body. POST /jobs/validate also returns those that depend on other objects.
 	Warnings *[]Fault `json:"warnings,omitempty"`
@@ -9023,7 +9029,7 @@ type DeleteJobParams struct {
 	// Kill Also kill its current runs.
 	Kill *bool `form:"kill,omitempty" json:"kill,omitempty"`
 
-	// Force Also if other jobs name it in after: they then wait for a job of this name. Without it: 409, reason named_in_after.
+	// Force Also if other jobs name it in after, which then wait for a job of this name, or if steps of flows run it or wait for it, which then end refused. Without it: 409, reason named_in_after or used_in_steps.
 	Force *bool `form:"force,omitempty" json:"force,omitempty"`
 
 	// IfMatch Only if the job has this ETag.

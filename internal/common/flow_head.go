@@ -25,10 +25,15 @@ type FlowRef struct {
 	Items    int      `json:"items,omitempty"`   // constant items of its maps
 	StepsSum string   `json:"stepsSum"`          // equal for equal steps
 	Jobs     int      `json:"jobs,omitempty"`    // steps that run a job
+	Runs     []string `json:"runs,omitempty"`    // names of the jobs that its steps run, sorted, MaxFlowNames at most
+	WaitsFor []string `json:"waits,omitempty"`   // and of those whose fires its steps wait for
 	Secrets  []string `json:"secrets,omitempty"` // that the env of its steps refers to, sorted
 	Types    []string `json:"types,omitempty"`   // of its steps, other than shell, sorted
 	Needs    []string `json:"needs,omitempty"`   // features of the workers that advance its flow runs, besides FeatureFlows
 }
+
+// MaxFlowNames bounds the names of jobs in a FlowRef, of each kind.
+const MaxFlowNames = 500
 
 // Nodes returns the number of steps and of constant items of maps. Items of lists are known once a flow run reads them.
 func (r *FlowRef) Nodes() int { return r.Steps + r.Items }

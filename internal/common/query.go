@@ -63,6 +63,8 @@ const (
 	ReferentJob     Referent = "job" // a job that others name in after
 	ReferentSecret  Referent = "secret"
 	ReferentPool    Referent = "pool"
+	ReferentStep    Referent = "step" // a job that steps of flows run
+	ReferentWait    Referent = "wait" // a job whose fires steps of flows wait for
 )
 
 // Precondition restricts a change of a job. The zero value permits all; a change that it forbids is rejected with

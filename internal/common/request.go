@@ -133,5 +133,5 @@ type PauseRequest struct {
 // DeleteRequest says what goes with a deleted job.
 type DeleteRequest struct {
 	Kill  bool // end its current runs
-	Force bool // also if other jobs name it in after
+	Force bool // also if other jobs name it in after, or steps of flows run it or wait for it
 }

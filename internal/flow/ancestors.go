@@ -209,13 +209,18 @@ func Jobs(flow *common.Job) []string {
 // Needs returns the names of the jobs that must exist before the job is saved: those that its steps run or wait for, and
 // those that it runs after.
 func Needs(job *common.Job) []string {
-	names := slices.Concat(Jobs(job), job.After)
+	return slices.Concat(Jobs(job), waitsFor(job), job.After)
+}
+
+// waitsFor returns the names of other jobs whose fires the steps wait for, in order.
+func waitsFor(job *common.Job) []string {
+	names := map[string]bool{}
 	for i := range job.Steps {
 		if w := job.Steps[i].Wait; w != nil && w.Job != job.Name {
-			names = append(names, w.Job)
+			names[w.Job] = true
 		}
 	}
-	return names
+	return slices.Sorted(maps.Keys(names))
 }
 
 // Secrets returns the names of the secrets that the steps refer to, in order.

@@ -66,7 +66,7 @@ func Refer(job *common.Job) (parts [][]byte, ref *common.FlowRef, err error) {
 	sum, stepsSum := sha256.Sum256(data), sha256.Sum256(steps)
 	ref = &common.FlowRef{Digest: hex.EncodeToString(sum[:]), Bytes: len(data), Steps: len(job.Steps),
 		StepsSum: hex.EncodeToString(stepsSum[:16]), Secrets: Secrets(job), Types: common.StepTypes(job.Steps),
-		Needs: read.needs()}
+		Needs: read.needs(), Runs: named(Jobs(job)), WaitsFor: named(waitsFor(job))}
 	for i := range job.Steps {
 		if job.Steps[i].Kind() == common.JobStep {
 			ref.Jobs++
@@ -90,6 +90,9 @@ func Refer(job *common.Job) (parts [][]byte, ref *common.FlowRef, err error) {
 	ref.Parts = len(parts)
 	return parts, ref, nil
 }
+
+// named returns the first of the names of jobs that a reference holds.
+func named(jobs []string) []string { return jobs[:min(len(jobs), common.MaxFlowNames)] }
 
 // Decode returns the definition that parts contain. It fails if a part is missing or damaged: the digest covers all of
 // them. It never decompresses more than the bound of a body.

@@ -3,6 +3,7 @@ package jobmgr
 import (
 	"context"
 	"slices"
+	"strings"
 
 	"go.etcd.io/etcd/api/v3/mvccpb"
 	clientv3 "go.etcd.io/etcd/client/v3"
@@ -42,6 +43,11 @@ func (s *Store) Delete(ctx context.Context, actor common.Actor, name string, pre
 				return none, err
 			}
 		}
+		if !r.Force {
+			if err := s.usedInSteps(ctx, name); err != nil {
+				return none, err
+			}
+		}
 		if err := s.delete(ctx, t, actor, was, r.Force); err != nil || !r.Kill {
 			return none, err
 		}
@@ -77,6 +83,30 @@ func (s *Store) delete(ctx context.Context, t *etcdkit.Txn, actor common.Actor, 
 	}
 	return nil
 }
+
+// usedInSteps refuses to delete a job that steps of other flows run or wait for, as this master knows them: the deletion
+// is not fenced against a flow that is saved at the same time, whose step then ends as one of a job that was deleted by
+// force does.
+func (s *Store) usedInSteps(ctx context.Context, name string) error {
+	run, wait := s.cfg.Catalog.InSteps(ctx, name, mostInSteps+1)
+	flows := slices.Compact(slices.Sorted(slices.Values(slices.Concat(run, wait))))
+	flows = slices.DeleteFunc(flows, func(flow string) bool { return flow == name })
+	if len(flows) == 0 {
+		return nil
+	}
+	more := ""
+	if len(flows) > mostInSteps {
+		flows, more = flows[:mostInSteps], ", …"
+	}
+	text := strings.Join(flows, ", ") + more
+	return common.Errorf(common.CodeConflict, "steps of flows run job %q or wait for it: %s", name, text).
+		WithReason("used_in_steps").With("jobs", text).
+		WithHint("change these steps, or delete it with force: the steps then end refused, unless there is a job of " +
+			"this name again")
+}
+
+// mostInSteps is how many flows a refusal names.
+const mostInSteps = 20
 
 // putMissed accounts for the due fires of a deleted job, and reports whether there are any. A job without a
 // uid or a cursor has no plan in any version; one that does not decode here may have one in another version.

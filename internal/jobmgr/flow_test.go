@@ -386,3 +386,32 @@ func TestFlow_TenThousandSteps_AreSaved(t *testing.T) {
 		}
 	}
 }
+
+// A job that steps of flows run, or wait for, is deleted only by force, or after these flows.
+func TestFlow_DeleteOfAJobOfItsSteps_NeedsForce(t *testing.T) {
+	t.Parallel()
+	s := newStory(t)
+	s.put(common.Job{Name: "leaf", CronExpr: "* * * * *", Command: "true"})
+	s.put(common.Job{Name: "runs", Steps: []common.Step{{Name: "s", Job: "leaf"}, {Name: "t", Job: "leaf"}}})
+	s.put(common.Job{Name: "waits", CronExpr: "* * * * *", Steps: []common.Step{
+		{Name: "s", Wait: &common.Wait{Job: "leaf"}},
+		{Name: "own", Wait: &common.Wait{Job: "waits", Fires: "latest"}}}})
+	if run, wait := s.catalog.InSteps(t.Context(), "leaf", 10); !slices.Equal(run, []string{"runs"}) ||
+		!slices.Equal(wait, []string{"waits"}) {
+		t.Errorf("run by %v, waited for by %v", run, wait)
+	}
+	err := s.store.Delete(t.Context(), actor, "leaf", any0, common.DeleteRequest{})
+	wantCode(t, "without force", err, common.CodeConflict)
+	if refusal, _ := errors.AsType[*common.Error](err); refusal.Reason != "used_in_steps" ||
+		!strings.Contains(refusal.Message, "runs, waits") {
+		t.Fatalf("refused with %+v", refusal)
+	}
+	s.put(common.Job{Name: "runs", Steps: []common.Step{{Name: "s", Command: "true"}}})
+	s.remove("waits") // whose step waits for the flow itself
+	s.remove("leaf")
+	s.put(common.Job{Name: "leaf", Command: "true"})
+	s.put(common.Job{Name: "runs", Steps: []common.Step{{Name: "s", Job: "leaf"}}})
+	if err := s.store.Delete(t.Context(), actor, "leaf", any0, common.DeleteRequest{Force: true}); err != nil {
+		t.Fatal(err)
+	}
+}

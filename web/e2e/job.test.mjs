@@ -298,7 +298,7 @@ test('a job that runs after others shows what it waits for; its editor completes
   await shoot(page, 'job-after');
 
   await page.goto(`${server.url}/jobs/import-stock`);
-  await page.locator('[data-children]').getByRole('link', { name: 'refresh-cache' }).waitFor();
+  await page.getByRole('list', { name: 'Jobs that run after this one' }).getByRole('link', { name: 'refresh-cache' }).waitFor();
   await page.getByRole('button', { name: 'More actions' }).click();
   await page.getByRole('menuitem', { name: 'Delete' }).click();
   await page.getByRole('button', { name: 'Delete the job' }).click();

@@ -161,6 +161,9 @@ func (f *Fakes) Delete(ctx context.Context, _ common.Actor, name string, pre com
 	if children := f.children(name); len(children) > 0 && !r.Force {
 		return common.Errorf(common.CodeConflict, "other jobs run after job %q", name).WithReason("named_in_after")
 	}
+	if run, wait := f.inSteps(name); len(run)+len(wait) > 0 && !r.Force {
+		return common.Errorf(common.CodeConflict, "steps of flows run job %q", name).WithReason("used_in_steps")
+	}
 	delete(f.Jobs, name)
 	if r.Kill {
 		f.Killed = append(f.Killed, name)
@@ -177,6 +180,30 @@ func (f *Fakes) children(name string) (names []string) {
 	}
 	slices.Sort(names)
 	return names
+}
+
+// inSteps returns the flows whose steps run a job, or wait for it; the caller holds Mu.
+func (f *Fakes) inSteps(job string) (run, wait []string) {
+	for _, name := range slices.Sorted(maps.Keys(f.Jobs)) {
+		runs, waits := false, false
+		for _, s := range f.Jobs[name].Steps {
+			runs, waits = runs || s.Job == job, waits || s.Wait != nil && s.Wait.Job == job && name != job
+		}
+		if runs {
+			run = append(run, name)
+		}
+		if waits {
+			wait = append(wait, name)
+		}
+	}
+	return run, wait
+}
+
+// InSteps returns the stored flows whose steps run a job, or wait for it.
+func (f *Fakes) InSteps(_ context.Context, job string, _ int) (run, wait []string) {
+	f.Mu.Lock()
+	defer f.Mu.Unlock()
+	return f.inSteps(job)
 }
 
 func (f *Fakes) IsParent(name string) bool {

@@ -26,7 +26,7 @@ type BulkRequest struct {
 	Note      string     `json:"note,omitempty" maxLength:"500" doc:"Reason; required for pause."`
 	Until     *time.Time `json:"until,omitempty" doc:"For pause: when the jobs resume automatically."`
 	Kill      bool       `json:"kill,omitempty" doc:"For delete: also kill current runs."`
-	Force     bool       `json:"force,omitempty" doc:"For delete: also jobs that others, which are not among them, name in after."`
+	Force     bool       `json:"force,omitempty" doc:"For delete: also jobs that others, which are not among them, name in after or in steps."`
 
 	// Expect is required where a filter selects what is deleted.
 	Expect *int `json:"expect,omitempty" minimum:"0" doc:"The action is refused if the filter matches another number of jobs. Required for delete by a filter; total of GET /jobs returns the number."`

@@ -1,6 +1,7 @@
 package jobs_test
 
 import (
+	"encoding/json"
 	"net/http"
 	"reflect"
 	"slices"
@@ -177,6 +178,90 @@ func TestFlow_StepThatRunsAJobOfAnotherGroup_NeedsARoleThere(t *testing.T) {
 	}
 	if job := h.Jobs["f"].Steps[0].Job; job != "in-green" {
 		t.Errorf("saved: %s", job)
+	}
+}
+
+// Each way of saving a flow whose step waits for a job needs the role viewer in that job's group: such a step shows how
+// fires of the job end. A job that does not exist could be created in any group.
+func TestFlow_StepThatWaitsForAJobOfAnotherGroup_NeedsViewerThere(t *testing.T) {
+	for job, c := range map[string]struct {
+		status      int
+		code, fault string
+	}{
+		"in-red": {http.StatusForbidden, "forbidden", "foreign_job"},
+		"none":   {http.StatusUnprocessableEntity, "invalid", "unknown_job"},
+	} {
+		h := apitest.NewHarness(t)
+		h.Sessions["editor"] = access.Identity{Name: "ed", User: "ed", Grants: map[string]access.Role{
+			"blue": access.Editor, "grey": access.Viewer}}
+		for _, group := range []string{"grey", "red"} {
+			h.Want(201, apitest.As("admin", "POST", "/api/v1/jobs", `{"name":"in-`+group+
+				`","cronExpr":"* * * * *","command":"true","group":"`+group+`"}`))
+		}
+		as := func(method, target, body string, headers ...string) *http.Request {
+			return apitest.As("", method, target, body, append(headers, "Cookie", apitest.PlainCookie+"=editor")...)
+		}
+		steps := func(job string) string { return `"steps":[{"name":"a","wait":{"job":"` + job + `"}}]` }
+		flow := func(job string) string { return `{"name":"f","group":"blue","timeout":"2d",` + steps(job) + `}` }
+		const at = "body.steps[0].wait.job"
+		h.Problem(c.status, c.code, at, as("POST", "/api/v1/jobs", flow(job)))
+		h.Problem(c.status, c.code, at, as("PUT", "/api/v1/jobs/f", flow(job)))
+		h.Want(201, as("POST", "/api/v1/jobs", flow("in-grey")))
+		h.Problem(c.status, c.code, at, as("PUT", "/api/v1/jobs/f", flow(job)))
+		h.Problem(c.status, c.code, at, as("PATCH", "/api/v1/jobs/f", `{`+steps(job)+`}`, "Content-Type",
+			"application/merge-patch+json"))
+		before, err := json.Marshal(&common.StoredJob{UID: "u", Job: common.Job{Name: "f", Group: "blue",
+			Steps: []common.Step{{Name: "a", Wait: &common.Wait{Job: job}}}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		h.Changes = []common.Change{{ID: "1", Verb: "create", Kind: "job", Name: "f", Revision: 7, After: before}}
+		h.Problem(c.status, c.code, at, as("POST", "/api/v1/jobs/f/rollback", `{"version":7}`))
+		for _, query := range []string{"?dryRun=true", ""} {
+			var answer jobs.ApplyAnswer
+			apitest.Decode(t, h.Want(200, as("POST", "/api/v1/jobs/apply"+query, `{"jobs":[`+flow(job)+`]}`)), &answer)
+			if r := answer.Items[0].Refusal; r == nil || string(r.Code) != c.code || len(r.Errors) != 1 ||
+				r.Errors[0].Location != "body.jobs[0].steps[0].wait.job" || r.Errors[0].Code != c.fault {
+				t.Errorf("%s: applied%s: %+v", job, query, answer.Items[0])
+			}
+		}
+		if checked := h.Want(200, as("POST", "/api/v1/jobs/validate", flow(job))).Body.String(); !strings.Contains(checked,
+			c.fault) {
+			t.Errorf("%s: validated: %s", job, checked)
+		}
+		if saved := h.Jobs["f"].Steps[0].Wait.Job; saved != "in-grey" {
+			t.Errorf("%s: saved: %s", job, saved)
+		}
+	}
+}
+
+// A job shows which flows run it or wait for it, to those who may see the job, and is deleted only after them or by force.
+func TestFlow_JobOfItsSteps_ShowsAndKeepsTheReference(t *testing.T) {
+	h := apitest.NewHarness(t)
+	for _, body := range []string{
+		`{"name":"leaf","cronExpr":"* * * * *","command":"true","group":"blue"}`,
+		`{"name":"runs","steps":[{"name":"a","job":"leaf"}]}`,
+		`{"name":"waits","steps":[{"name":"a","wait":{"job":"leaf"}}]}`,
+	} {
+		h.Want(201, apitest.As("admin", "POST", "/api/v1/jobs", body))
+	}
+	read := func(who string, headers ...string) (job jobs.Job) {
+		apitest.Decode(t, h.Want(200, apitest.As(who, "GET", "/api/v1/jobs/leaf", "", headers...)), &job)
+		return job
+	}
+	if m := read("viewer").Meta; !slices.Equal(m.RunBy, []string{"runs"}) || !slices.Equal(m.WaitedBy, []string{"waits"}) {
+		t.Errorf("run by %v, waited for by %v", m.RunBy, m.WaitedBy)
+	}
+	h.Sessions["viewer"] = access.Identity{Name: "vi", User: "vi", Grants: map[string]access.Role{"red": access.Viewer}}
+	if m := read("", "Cookie", apitest.PlainCookie+"=viewer").Meta; !m.Hidden || len(m.RunBy)+len(m.WaitedBy) > 0 {
+		t.Errorf("without a role: %+v", m)
+	}
+	h.Problem(409, "conflict", "", apitest.As("admin", "DELETE", "/api/v1/jobs/leaf", ""))
+	var answer jobs.BulkAnswer
+	apitest.Decode(t, h.Want(200, apitest.As("admin", "POST", "/api/v1/jobs/bulk",
+		`{"action":"delete","jobs":["leaf","runs","waits"]}`)), &answer)
+	if answer.Done != 3 || len(h.Jobs) != 0 {
+		t.Errorf("deleted together: %+v", answer)
 	}
 }
 

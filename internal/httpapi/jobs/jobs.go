@@ -48,6 +48,9 @@ type JobMeta struct {
 	Parents  []common.ParentState `json:"parents,omitempty" nullable:"false" doc:"The jobs named in after, in that order, when one job is read."`
 	Children []string             `json:"children,omitempty" nullable:"false" doc:"Jobs that name this one in after, by name, 100 at most, when one job is read."`
 
+	RunBy    []string `json:"runBy,omitempty" nullable:"false" doc:"Flows whose steps run this job, by name, 100 at most, when one job is read."`
+	WaitedBy []string `json:"waitedBy,omitempty" nullable:"false" doc:"Flows whose steps wait for fires of this job, by name, 100 at most, when one job is read."`
+
 	Warnings []common.Fault `json:"warnings,omitempty" nullable:"false" doc:"In the response to a save: values that are accepted but probably not intended; locations are those of a request body. POST /jobs/validate also returns those that depend on other objects."`
 
 	Results []Result    `json:"results,omitempty" nullable:"false" doc:"Fires of the last 20 runs, newest first, each as its last attempt; on request."`
@@ -133,7 +136,7 @@ type jobDeleteInput struct {
 	view.JobPath
 	IfMatch string `header:"If-Match" doc:"Only if the job has this ETag."`
 	Kill    bool   `query:"kill" doc:"Also kill its current runs."`
-	Force   bool   `query:"force" doc:"Also if other jobs name it in after: they then wait for a job of this name. Without it: 409, reason named_in_after."`
+	Force   bool   `query:"force" doc:"Also if other jobs name it in after, which then wait for a job of this name, or if steps of flows run it or wait for it, which then end refused. Without it: 409, reason named_in_after or used_in_steps."`
 }
 
 type jobOutput struct {
@@ -285,13 +288,16 @@ func (s *Resource) get(ctx context.Context, in *view.JobPath) (*jobOutput, error
 // maxChildren bounds the children that are listed with a job.
 const maxChildren = 100
 
-// addLineage adds the state of a job's parents, and its children.
+// addLineage adds the state of a job's parents, its children, and the flows that use it, unless the job is hidden.
 func (s *Resource) addLineage(ctx context.Context, state *common.JobState, job *Job) (err error) {
 	if job.Meta.Parents, err = s.Jobs.Parents(ctx, state); err != nil {
 		return err
 	}
 	if s.Jobs.IsParent(state.Name) {
 		job.Meta.Children = s.Jobs.Referring(ctx, common.ReferentJob, state.Name, maxChildren)
+	}
+	if !job.Meta.Hidden {
+		job.Meta.RunBy, job.Meta.WaitedBy = s.Jobs.InSteps(ctx, state.Name, maxChildren)
 	}
 	return nil
 }

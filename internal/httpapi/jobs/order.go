@@ -25,8 +25,10 @@ func inPasses(ctx context.Context, n int, do func(i int), waits func(i int) bool
 	}
 }
 
-// waitsForDeletion reports whether the deletion of a job was refused because others name it in after.
-func (r *Refusal) waitsForDeletion() bool { return r != nil && r.Reason == "named_in_after" }
+// waitsForDeletion reports whether the deletion of a job was refused because others name it in after or in their steps.
+func (r *Refusal) waitsForDeletion() bool {
+	return r != nil && (r.Reason == "named_in_after" || r.Reason == "used_in_steps")
+}
 
 // applyAfter applies a job. A dry run checks it without the parents that the request would create.
 func (s *manyResource) applyAfter(ctx context.Context, job common.Job, pre common.Precondition, dry bool,

@@ -38,8 +38,10 @@ type tables struct {
 	bad   map[string]error
 	needs map[string]int // features, and how many jobs need each
 	named map[string]int // names in after, and how many jobs have each
-	all   Usage
-	used  map[unique.Handle[string]]Usage // by group
+	// inSteps holds the names of jobs that steps run or wait for, and in how many flows.
+	inSteps map[string]int
+	all     Usage
+	used    map[unique.Handle[string]]Usage // by group
 }
 
 // Usage is the number of jobs and the size of their definitions.
@@ -55,7 +57,9 @@ func newTables() tables {
 		bad:   map[string]error{},
 		needs: map[string]int{},
 		named: map[string]int{},
-		used:  map[unique.Handle[string]]Usage{},
+
+		inSteps: map[string]int{},
+		used:    map[unique.Handle[string]]Usage{},
 	}
 }
 
@@ -130,18 +134,25 @@ func (t *tables) put(r row) {
 	t.count(job, 1)
 }
 
-// count adds the features that a job needs of a worker, its parents, and its size, or removes them if by is -1.
+// count adds the features that a job needs of a worker, its parents, the jobs of its steps, and its size, or removes
+// them if by is -1.
 func (t *tables) count(job *Entry, by int) {
 	for _, need := range job.needs {
 		if t.needs[need] += by; t.needs[need] == 0 {
 			delete(t.needs, need)
 		}
 	}
-	for name := range strings.FieldsSeq(job.refers.Value().parents) {
-		if t.named[name] += by; t.named[name] == 0 {
-			delete(t.named, name)
+	refers := job.refers.Value()
+	add := func(counts map[string]int, names string) {
+		for name := range strings.FieldsSeq(names) {
+			if counts[name] += by; counts[name] == 0 {
+				delete(counts, name)
+			}
 		}
 	}
+	add(t.named, refers.parents)
+	add(t.inSteps, refers.steps)
+	add(t.inSteps, refers.waits)
 	size := int64(by * (len(job.text) + int(job.body)))
 	t.all.Jobs, t.all.Bytes = t.all.Jobs+by, t.all.Bytes+size
 	of := t.used[job.group]

@@ -3,8 +3,6 @@ package catalog
 import (
 	"bytes"
 	"encoding/json"
-	"maps"
-	"slices"
 	"strings"
 	"time"
 	"unique"
@@ -53,9 +51,9 @@ func NewEntry(job *common.JobState, interner *schedule.Interner) (*Entry, error)
 	if job.Daemon != nil {
 		daemon = int16(job.Daemon.Count)
 	}
-	secrets, body := slices.Collect(maps.Values(job.SecretRefs())), int32(0)
+	body := int32(0)
 	if job.Flow != nil {
-		secrets, body = append(secrets, job.Flow.Secrets...), int32(min(job.Flow.Bytes, common.MaxFlowBytes))
+		body = int32(min(job.Flow.Bytes, common.MaxFlowBytes))
 	}
 	return &Entry{
 		Name:         job.Name,
@@ -73,7 +71,7 @@ func NewEntry(job *common.JobState, interner *schedule.Interner) (*Entry, error)
 		jitter:       job.MostJitter(),
 		retention:    job.Retention,
 		needs:        job.MustHave(),
-		refers:       referencesOf(&job.Job, secrets),
+		refers:       referencesOf(&job.StoredJob),
 		tellsFailure: job.Notify.Wants(common.EventFailed),
 		body:         body,
 		daemon:       daemon,

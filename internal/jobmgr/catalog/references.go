@@ -2,6 +2,7 @@ package catalog
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"strings"
 	"unique"
@@ -10,15 +11,23 @@ import (
 )
 
 // references holds the names of what a job refers to, by kind, as namesText encodes them: many jobs share the same.
-type references struct{ channels, secrets, parents, pool string }
+type references struct{ channels, secrets, parents, pool, steps, waits string }
 
-func referencesOf(job *common.Job, secrets []string) unique.Handle[references] {
-	return unique.Make(references{
-		channels: namesText(channelsOf(job)),
-		secrets:  namesText(secrets),
+func referencesOf(job *common.StoredJob) unique.Handle[references] {
+	secrets := slices.Collect(maps.Values(job.SecretRefs()))
+	r := references{
+		channels: namesText(channelsOf(&job.Job)),
 		parents:  namesText(slices.Clone(job.After)),
 		pool:     job.Pool,
-	})
+	}
+	if job.Flow != nil {
+		secrets = append(secrets, job.Flow.Secrets...)
+	}
+	if job.Flow != nil && job.IsFlow() {
+		r.steps, r.waits = namesText(slices.Clone(job.Flow.Runs)), namesText(slices.Clone(job.Flow.WaitsFor))
+	}
+	r.secrets = namesText(secrets)
+	return unique.Make(r)
 }
 
 // channelsOf returns the channels that a job notifies.
@@ -43,6 +52,10 @@ func (r references) names(kind common.Referent) string {
 		return r.parents
 	case common.ReferentPool:
 		return r.pool
+	case common.ReferentStep:
+		return r.steps
+	case common.ReferentWait:
+		return r.waits
 	}
 	return ""
 }
@@ -87,6 +100,19 @@ func (c *Catalog) Referring(ctx context.Context, kind common.Referent, object st
 		jobs = append(jobs, job.job.Name)
 	}
 	return jobs
+}
+
+// InSteps returns the flows whose steps run a job, and those whose steps wait for its fires, by name, at most so many of
+// each. Flows that earlier versions have saved are left out until their steps change.
+func (c *Catalog) InSteps(ctx context.Context, job string, most int) (run, wait []string) {
+	c.Sync(ctx)
+	c.mu.RLock()
+	used := c.inSteps[job] > 0
+	c.mu.RUnlock()
+	if !used {
+		return nil, nil
+	}
+	return c.Referring(ctx, common.ReferentStep, job, most), c.Referring(ctx, common.ReferentWait, job, most)
 }
 
 // Children returns, by the name of a parent, the jobs that name it in after.

@@ -66,3 +66,31 @@ func TestReferences_CountJobsByChannelAndSecret(t *testing.T) {
 		t.Errorf("after the deletion of a job: %v", got)
 	}
 }
+
+func TestInSteps_FollowsTheFlows(t *testing.T) {
+	all := catalog.New(nil, schedule.NewInterner(), time.Now)
+	stored := map[string]common.JobState{}
+	save := func(name string, ref *common.FlowRef, command string) {
+		stored[name] = common.JobState{Version: int64(len(stored) + 1), StoredJob: common.StoredJob{
+			Job: common.Job{Name: name, Command: command}, UID: "uid-" + name, Flow: ref}}
+		all.Fill(slices.Collect(maps.Values(stored)), false)
+	}
+	check := func(job string, most int, runs, waits []string) {
+		t.Helper()
+		if run, wait := all.InSteps(t.Context(), job, most); !slices.Equal(run, runs) || !slices.Equal(wait, waits) {
+			t.Errorf("%s: run by %v, waited for by %v; want %v and %v", job, run, wait, runs, waits)
+		}
+	}
+	save("f", &common.FlowRef{Digest: "1", Runs: []string{"a", "b"}, WaitsFor: []string{"b"}}, "")
+	save("g", &common.FlowRef{Digest: "2", Runs: []string{"b"}}, "")
+	check("a", 10, []string{"f"}, nil)
+	check("b", 10, []string{"f", "g"}, []string{"f"})
+	check("b", 1, []string{"f"}, []string{"f"})
+	check("f", 10, nil, nil)
+	save("f", &common.FlowRef{Digest: "3", Runs: []string{"a"}}, "")
+	check("b", 10, []string{"g"}, nil)
+	save("g", &common.FlowRef{Digest: "2", Runs: []string{"b"}}, "true") // an older master has replaced its steps
+	check("b", 10, nil, nil)
+	all.Remove("f")
+	check("a", 10, nil, nil)
+}

@@ -2580,7 +2580,7 @@ export interface components {
              * @description The action is refused if the filter matches another number of jobs. Required for delete by a filter; total of GET /jobs returns the number.
              */
             expect?: number;
-            /** @description For delete: also jobs that others, which are not among them, name in after. */
+            /** @description For delete: also jobs that others, which are not among them, name in after or in steps. */
             force?: boolean;
             /** @description Jobs of this group. */
             group?: string;
@@ -4225,6 +4225,8 @@ export interface components {
             paused?: boolean;
             /** @description Fires of the last 20 runs, newest first, each as its last attempt; on request. */
             results?: components["schemas"]["Result"][];
+            /** @description Flows whose steps run this job, by name, 100 at most, when one job is read. */
+            runBy?: string[];
             /** @description One of the results has been running much longer than usual. */
             slow?: boolean;
             /**
@@ -4244,6 +4246,8 @@ export interface components {
              * @description Increases with each change; also the ETag.
              */
             version: number;
+            /** @description Flows whose steps wait for fires of this job, by name, 100 at most, when one job is read. */
+            waitedBy?: string[];
             /** @description In the response to a save: values that are accepted but probably not intended; locations are those of a request body. POST /jobs/validate also returns those that depend on other objects. */
             warnings?: components["schemas"]["Fault"][];
             /** @description The schedule in words, in the language of Accept-Language; on request. */
@@ -9759,7 +9763,7 @@ export interface operations {
             query?: {
                 /** @description Also kill its current runs. */
                 kill?: boolean;
-                /** @description Also if other jobs name it in after: they then wait for a job of this name. Without it: 409, reason named_in_after. */
+                /** @description Also if other jobs name it in after, which then wait for a job of this name, or if steps of flows run it or wait for it, which then end refused. Without it: 409, reason named_in_after or used_in_steps. */
                 force?: boolean;
             };
             header?: {

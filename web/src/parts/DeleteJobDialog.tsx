@@ -10,8 +10,9 @@ export function DeleteJobDialog({ name, title, onClose, onDeleted }: { name: str
   const { t } = useTranslation();
   const remove = useDeleteJob();
   const shown = visible(titled({ name, title }));
-  // Refused because other jobs run after it: the answer names them, and the next click deletes it all the same.
-  const named = remove.error instanceof Problem && remove.error.reason === 'named_in_after';
+  // Refused because other jobs run after it, or have steps with it: the answer names them, and the next click deletes it
+  // all the same.
+  const named = remove.error instanceof Problem && (remove.error.reason === 'named_in_after' || remove.error.reason === 'used_in_steps');
   const confirm = () =>
     remove.mutate({ name, force: named }, {
       onSuccess: () => {

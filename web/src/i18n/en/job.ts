@@ -9,7 +9,7 @@ export const job = {
   },
   after: {
     title: 'After', help: 'The job runs when each of these jobs has succeeded since its last such run. Successes while a run is pending count together, for the next one.',
-    parents: 'Runs after', children: 'Jobs that run after this one', missing: 'no such job', waits: 'waits for its success', succeeded: 'succeeded since the last run after it', last: 'last success {{at}}',
+    parents: 'Runs after', children: 'Jobs that run after this one', inFlows: 'In flows', runBy: 'Flows whose steps run this job', waitedBy: 'Flows whose steps wait for this job', missing: 'no such job', waits: 'waits for its success', succeeded: 'succeeded since the last run after it', last: 'last success {{at}}',
   },
   job: {
     hidden: 'You have no role in the group of this job, so its command and parameters are not shown.',

@@ -11,7 +11,7 @@ export const job: Texts<typeof english> = {
   },
   after: {
     title: '前置与后续', help: '自上次因此运行以来，下列任务都成功后，此任务运行一次。等待运行期间的多次成功合并计入下一次。',
-    parents: '前置任务', children: '在此任务之后运行的任务', missing: '没有此任务', waits: '等待其成功', succeeded: '自上次运行以来已成功', last: '最近成功 {{at}}',
+    parents: '前置任务', children: '在此任务之后运行的任务', inFlows: '所在流程', runBy: '有步骤运行此任务的流程', waitedBy: '有步骤等待此任务的流程', missing: '没有此任务', waits: '等待其成功', succeeded: '自上次运行以来已成功', last: '最近成功 {{at}}',
   },
   job: {
     hidden: '您在此任务所属的分组中没有角色，因此不显示它运行的内容。',

@@ -10,28 +10,37 @@ import classes from './AfterPanel.module.css';
 
 type Parent = NonNullable<Job['meta']['parents']>[number];
 
-/** The parents of the job, with those that it waits for, and the jobs that run after it. */
+/** The parents of the job, with those that it waits for, the jobs that run after it, and the flows that use it. */
 export function AfterPanel({ job }: { job: Job }) {
   const { t } = useTranslation();
   const parents = job.meta.parents ?? [];
   const children = job.meta.children ?? [];
-  if (parents.length === 0 && children.length === 0) return null;
+  const runBy = job.meta.runBy ?? [];
+  const waitedBy = job.meta.waitedBy ?? [];
+  if (parents.length + children.length + runBy.length + waitedBy.length === 0) return null;
   return (
-    <Panel title={t('after.title')} help={parents.length > 0 ? t('after.help') : undefined}>
+    <Panel title={t(parents.length + children.length > 0 ? 'after.title' : 'after.inFlows')} help={parents.length > 0 ? t('after.help') : undefined}>
       {parents.length > 0 && (
         <ul className={classes.list} aria-label={t('after.parents')} data-parents="">
           {parents.map((parent) => <ParentRow key={parent.job} parent={parent} zone={job.timezone} />)}
         </ul>
       )}
-      {children.length > 0 && (
-        <>
-          <p className={`small dim ${classes.children}`}>{t('after.children')}</p>
-          <ul className={classes.list} aria-label={t('after.children')} data-children="">
-            {children.map((name) => <li key={name}><Link to="/jobs/$name" params={{ name }}>{visible(name)}</Link></li>)}
-          </ul>
-        </>
-      )}
+      <Names label={t('after.children')} names={children} />
+      <Names label={t('after.runBy')} names={runBy} />
+      <Names label={t('after.waitedBy')} names={waitedBy} />
     </Panel>
+  );
+}
+
+function Names({ label, names }: { label: string; names: string[] }) {
+  if (names.length === 0) return null;
+  return (
+    <>
+      <p className={`small dim ${classes.children}`}>{label}</p>
+      <ul className={classes.list} aria-label={label}>
+        {names.map((name) => <li key={name}><Link to="/jobs/$name" params={{ name }}>{visible(name)}</Link></li>)}
+      </ul>
+    </>
   );
 }
 
