@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"strings"
 
 	"carillon/internal/apiclient"
 )
@@ -22,7 +23,7 @@ yaml each entry contains the object before and after the change, without secret 
 			func(e *apiclient.AuditEntry, _ bool) []any {
 				a := &e.Actor
 				return []any{
-					e.At, a.Name, a.Remote, e.Verb, e.Kind, e.Name, a.Note, a.User, a.Token, e.Revision, e.Seq,
+					e.At, a.Name, a.Remote, e.Verb, e.Kind, e.Name, noteOf(e), a.User, a.Token, e.Revision, e.Seq,
 					cmp.Or(cut(value(e.Hash), 12), "-"),
 				}
 			}),
@@ -42,4 +43,19 @@ yaml each entry contains the object before and after the change, without secret 
 		limit:  &limit{50, "maximum number of entries; 0 for all"},
 		newest: true,
 	}
+}
+
+// noteOf returns the note of a change, with the step of a flow run that it concerns. Requests on runs and pauses have it
+// in what they have written.
+func noteOf(e *apiclient.AuditEntry) string {
+	after, _ := e.After.(map[string]any)
+	text := func(name string) string { v, _ := after[name].(string); return v }
+	note := cmp.Or(value(e.Actor.Note), text("note"))
+	if note == "" && e.Verb == "pause" {
+		note = text("pauseNote")
+	}
+	if step := text("step"); step != "" && e.Kind == "run" {
+		return strings.TrimSuffix(step+": "+note, ": ")
+	}
+	return note
 }

@@ -103,3 +103,23 @@ func TestAuditVerify(t *testing.T) {
 	s.verifying(other, made, end(other)).want(t, exitOK)
 	s.verifying(other, made, end(other), "--anchor", anchor).want(t, exitJobFailed, "was rebuilt")
 }
+
+func TestAuditNote_OfRequests_IsThatWhichTheyHaveWritten(t *testing.T) {
+	for _, c := range []struct{ entry, want string }{
+		{`{"verb":"rollback","kind":"job","actor":{"name":"a","note":"it broke"},"after":{"pauseNote":"x"}}`, "it broke"},
+		{`{"verb":"run","kind":"job","actor":{"name":"a"},"after":{"note":"by hand","accept":["load"]}}`, "by hand"},
+		{`{"verb":"pause","kind":"job","actor":{"name":"a"},"after":{"pauseNote":"moving"}}`, "moving"},
+		{`{"verb":"replace","kind":"job","actor":{"name":"a"},"after":{"pauseNote":"moving"}}`, ""},
+		{`{"verb":"approve","kind":"run","actor":{"name":"a"},"after":{"step":"release","note":"ok"}}`, "release: ok"},
+		{`{"verb":"reject","kind":"run","actor":{"name":"a"},"after":{"step":"release","note":""}}`, "release"},
+		{`{"verb":"delete","kind":"job","actor":{"name":"a"}}`, ""},
+	} {
+		var e apiclient.AuditEntry
+		if err := json.Unmarshal([]byte(c.entry), &e); err != nil {
+			t.Fatal(err)
+		}
+		if got := noteOf(&e); got != c.want {
+			t.Errorf("%s: %q, want %q", c.entry, got, c.want)
+		}
+	}
+}

@@ -41,6 +41,7 @@ type fakes struct {
 	killed   []string
 	moving   *common.Move // the handover in progress
 	notes    []string
+	runBy    []string // flows whose steps run a job
 	asked    []common.TriggerRequest
 	acked    map[string]runlog.AckState // by fire
 	ledger   []common.Fire
@@ -142,6 +143,8 @@ func (f *fakes) Referring(_ context.Context, _ common.Referent, object string, _
 	}
 	return []string{"nightly", "weekly"}
 }
+
+func (f *fakes) InSteps(context.Context, string, int) (run, wait []string) { return f.runBy, nil }
 
 func (f *fakes) IsParent(string) bool { return false }
 

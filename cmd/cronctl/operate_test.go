@@ -145,6 +145,8 @@ func TestDescribeJob(t *testing.T) {
 		Timeout: "2h", Retry: &common.Retry{Max: 2, Backoff: "1m"}, Steps: []common.Step{{Name: "a", Command: "true"}}},
 		UID: "u"}, Version: 1}
 	s.run("describe", "job", "etl").want(t, exitOK, "Timeout:    2h", "Retry:      up to 2 times, first after 1m")
+	s.fakes.runBy = []string{"etl", "nightly"}
+	s.run("describe", "job", "hello").want(t, exitOK, "Step of:    etl, nightly")
 	s.run("describe", "job", "none").want(t, exitNotFound)
 	s.run("describe").want(t, exitUsage)
 }

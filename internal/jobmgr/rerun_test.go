@@ -103,6 +103,36 @@ func TestRerunFlow_SameDefinition_IsStoredAgain(t *testing.T) {
 	}
 }
 
+// A version whose steps have left etcd is completed from the archive; to restore it stores them again.
+func TestFlow_RollbackToStepsThatHaveLeftEtcd_StoresThemAgain(t *testing.T) {
+	t.Parallel()
+	s := newStory(t)
+	old := s.put(aFlow("f"))
+	changed := aFlow("f")
+	changed.Steps[0].Command = "echo changed"
+	s.put(changed)
+	var archived archive
+	for _, kv := range s.under(common.FlowPartsOf(old.UID, old.Flow.Digest)) {
+		archived = append(archived, kv.Value)
+		s.erase(string(kv.Key))
+	}
+	m := s.with(jobmgr.Config{Bodies: flowetcd.NewArchivedBodies(s.client, archived)}, nil)
+	version := old.StoredJob
+	version.Steps = nil // as in the audit entry of a large flow
+	if err := m.Complete(t.Context(), &version); err != nil {
+		t.Fatal(err)
+	}
+	restored, err := m.Change(t.Context(), actor, "rollback", "f", any0, func(common.Job) (common.Job, error) {
+		return version.Job, nil
+	})
+	if err != nil || restored.Flow.Digest != old.Flow.Digest {
+		t.Fatalf("%+v, %v", restored.Flow, err)
+	}
+	if got := s.whole("f"); !sameSteps(got.Steps, aFlow("f").Steps) { // read by a master without the archive
+		t.Errorf("restored %+v", got.Steps)
+	}
+}
+
 func TestRerunFlow_ParametersAreThoseOfThePlan(t *testing.T) {
 	t.Parallel()
 	s := newStory(t)

@@ -216,7 +216,7 @@ var calls = map[string]call{
 		need:   access.Operator,
 		reach:  ofGroup,
 		target: "/api/v1/runs/{ended}/rerun",
-		body:   `{"scope":"failed","note":"once more"}`,
+		body:   `{"accept":["load"],"note":"loaded by hand"}`,
 		before: endedFlowRun,
 	},
 	"get-output":    {need: access.Viewer, reach: ofGroup, target: "/api/v1/runs/{run}/output", want: http.StatusOK},
@@ -277,7 +277,8 @@ var calls = map[string]call{
 		need:   access.Operator,
 		reach:  ofGroup,
 		target: "/api/v1/jobs/{past}/backfills",
-		body:   `{"from":"2026-01-01T00:00:00Z","to":"2026-01-04T00:00:00Z","note":"once more"}`,
+		body: `{"from":"2026-01-01T00:00:00Z","to":"2026-01-04T00:00:00Z","includeUnknown":true,"concurrency":2,` +
+			`"note":"once more"}`,
 		before: dated,
 		want:   http.StatusAccepted,
 	},
@@ -565,7 +566,8 @@ func backfill(s *stack, o *object) {
 	dated(s, o)
 	var begun struct{ ID string }
 	s.ask(http.MethodPost, "/api/v1/jobs/"+o.vars["past"]+"/backfills",
-		map[string]any{"from": "2026-01-01T00:00:00Z", "to": "2026-01-04T00:00:00Z"}, &begun)
+		map[string]any{"from": "2026-01-01T00:00:00Z", "to": "2026-01-04T00:00:00Z", "includeUnknown": true},
+		&begun)
 	o.vars["backfill"] = begun.ID
 }
 

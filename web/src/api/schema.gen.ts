@@ -7245,11 +7245,12 @@ export interface operations {
                      *       "items": [
                      *         {
                      *           "flow": "flow-reports",
+                     *           "flowTitle": "a flow",
                      *           "group": "reports",
                      *           "mayAnswer": true,
-                     *           "plannedAt": "2026-11-27T14:55:20Z",
-                     *           "run": "qchb5hqxydaod3zj.tflow.1",
-                     *           "since": "2026-11-27T14:55:20Z",
+                     *           "plannedAt": "2026-11-29T07:25:39Z",
+                     *           "run": "ok5sbcu2pizilfkk.tflow.1",
+                     *           "since": "2026-11-29T07:25:39Z",
                      *           "step": "publish",
                      *           "text": "report"
                      *         }
@@ -7315,13 +7316,16 @@ export interface operations {
                      *           "actor": {
                      *             "name": "admin",
                      *             "remote": "127.0.0.1",
-                     *             "token": "nkbvs5weyzlm46hn"
+                     *             "token": "2ue7e4whvmiot2gn"
                      *           },
                      *           "after": {
-                     *             "createdAt": "2026-11-27T12:47:11.125044804Z",
+                     *             "createdAt": "2026-11-29T07:26:39.930506941Z",
                      *             "flow": {
                      *               "bytes": 199,
                      *               "digest": "219dad297e15d6d6f86bf7f671da0181cc3986180708b67104cf1f1337911716",
+                     *               "needs": [
+                     *                 "approvals"
+                     *               ],
                      *               "parts": 1,
                      *               "steps": 2,
                      *               "stepsSum": "4d9dda317404ffd146df5c75c659a28c"
@@ -7329,7 +7333,8 @@ export interface operations {
                      *             "group": "reports",
                      *             "name": "flow-reports",
                      *             "needs": [
-                     *               "flows"
+                     *               "flows",
+                     *               "approvals"
                      *             ],
                      *             "number": 1,
                      *             "params": {
@@ -7353,26 +7358,26 @@ export interface operations {
                      *             ],
                      *             "timezone": "UTC",
                      *             "title": "a flow",
-                     *             "uid": "begtsqdvudc7b3ud",
-                     *             "updatedAt": "2026-11-27T12:47:11.125044804Z",
+                     *             "uid": "ok5sbcu2pizilfkk",
+                     *             "updatedAt": "2026-11-29T07:26:39.930506941Z",
                      *             "updatedBy": "admin"
                      *           },
-                     *           "at": "2026-11-27T12:47:11.125068258Z",
-                     *           "id": "01795783631125068258-w7aauxtce7fmjzln",
+                     *           "at": "2026-11-29T07:26:39.930621468Z",
+                     *           "id": "01795937199930621468-vnvty7kayobb2slg",
                      *           "kind": "job",
                      *           "name": "flow-reports",
-                     *           "revision": 13,
+                     *           "revision": 12,
                      *           "verb": "create"
                      *         },
                      *         {
                      *           "actor": {
                      *             "name": "admin",
                      *             "remote": "127.0.0.1",
-                     *             "token": "nkbvs5weyzlm46hn"
+                     *             "token": "2ue7e4whvmiot2gn"
                      *           },
                      *           "after": {
                      *             "command": "echo report",
-                     *             "createdAt": "2026-11-27T12:47:11.114398827Z",
+                     *             "createdAt": "2026-11-29T07:26:39.748048098Z",
                      *             "cronExpr": "0 0 1 1 *",
                      *             "description": "report",
                      *             "env": {
@@ -7389,16 +7394,16 @@ export interface operations {
                      *             "stdin": "report",
                      *             "timezone": "UTC",
                      *             "title": "the same job",
-                     *             "uid": "zplbtinqzpdblrpq",
-                     *             "updatedAt": "2026-11-27T12:47:11.11776142Z",
+                     *             "uid": "koago7src36zomhm",
+                     *             "updatedAt": "2026-11-29T07:26:39.755943934Z",
                      *             "updatedBy": "admin",
                      *             "user": "report",
                      *             "workDir": "/report"
                      *           },
-                     *           "at": "2026-11-27T12:47:11.117922575Z",
+                     *           "at": "2026-11-29T07:26:39.897739085Z",
                      *           "before": {
                      *             "command": "echo report",
-                     *             "createdAt": "2026-11-27T12:47:11.114398827Z",
+                     *             "createdAt": "2026-11-29T07:26:39.748048098Z",
                      *             "cronExpr": "0 0 1 1 *",
                      *             "description": "report",
                      *             "env": {
@@ -7415,16 +7420,18 @@ export interface operations {
                      *             "stdin": "report",
                      *             "timezone": "UTC",
                      *             "title": "a job",
-                     *             "uid": "zplbtinqzpdblrpq",
-                     *             "updatedAt": "2026-11-27T12:47:11.114398827Z",
+                     *             "uid": "koago7src36zomhm",
+                     *             "updatedAt": "2026-11-29T07:26:39.748048098Z",
                      *             "updatedBy": "admin",
                      *             "user": "report",
                      *             "workDir": "/report"
                      *           },
-                     *           "id": "01795783631117922575-c7tlnvhij53k3osk",
+                     *           "hash": "aef25ef4570825ef7a278b5c30d736ec3936348fde08f07de86e7fba3186239a",
+                     *           "id": "01795937199897739085-izgrd62qnrtqf5cr",
                      *           "kind": "job",
                      *           "name": "job-reports",
                      *           "revision": 10,
+                     *           "seq": 3,
                      *           "verb": "replace"
                      *         }
                      *       ]
@@ -8516,9 +8523,9 @@ export interface operations {
                      *           "line": 1,
                      *           "notices": [
                      *             {
-                     *               "code": "mailto",
+                     *               "code": "mailto_user",
                      *               "level": "note",
-                     *               "text": "MAILTO=ops: Carillon keeps the output of each run and does not mail it. To be notified when a job fails, create a mail channel and name it with --notify",
+                     *               "text": "MAILTO=ops is no mail address, so the jobs below notify no one; write it as in root@example.com",
                      *               "value": "ops"
                      *             }
                      *           ],
@@ -8531,6 +8538,7 @@ export interface operations {
                      *             "group": "reports",
                      *             "labels": {
                      *               "crontab": "crontab",
+                     *               "crontab-import": "296f98.5ecd31.12ae32.74234e.12ae32.12ae32.c50749.74234e",
                      *               "crontab-line": "a0a5f078"
                      *             },
                      *             "name": "make-report",
@@ -8866,7 +8874,7 @@ export interface operations {
                 /**
                  * @example {
                  *       "fires": [
-                 *         "k67ab2ybzwsxr26a.01795787780000000000",
+                 *         "koago7src36zomhm.01795933599000000000",
                  *         "none.t1"
                  *       ],
                  *       "note": "known"
@@ -8887,7 +8895,7 @@ export interface operations {
                      *       "done": 1,
                      *       "items": [
                      *         {
-                     *           "fire": "k67ab2ybzwsxr26a.01795787780000000000",
+                     *           "fire": "koago7src36zomhm.01795933599000000000",
                      *           "job": "job-reports",
                      *           "result": "done"
                      *         },
@@ -8942,7 +8950,7 @@ export interface operations {
                 /**
                  * @example {
                  *       "fires": [
-                 *         "k67ab2ybzwsxr26a.01795787780000000000",
+                 *         "koago7src36zomhm.01795933599000000000",
                  *         "none.t1"
                  *       ]
                  *     }
@@ -8962,10 +8970,10 @@ export interface operations {
                      *       "done": 1,
                      *       "items": [
                      *         {
-                     *           "fire": "k67ab2ybzwsxr26a.01795787780000000000",
+                     *           "fire": "koago7src36zomhm.01795933599000000000",
                      *           "job": "job-reports",
                      *           "result": "done",
-                     *           "run": "k67ab2ybzwsxr26a.01795787780000000000.2"
+                     *           "run": "koago7src36zomhm.01795933599000000000.2"
                      *         },
                      *         {
                      *           "fire": "none.t1",
@@ -9900,7 +9908,9 @@ export interface operations {
             content: {
                 /**
                  * @example {
+                 *       "concurrency": 2,
                  *       "from": "2026-01-01T00:00:00Z",
+                 *       "includeUnknown": true,
                  *       "note": "once more",
                  *       "to": "2026-01-04T00:00:00Z"
                  *     }
@@ -9928,7 +9938,7 @@ export interface operations {
                      *         "total": 3,
                      *         "waiting": 3
                      *       },
-                     *       "createdAt": "2026-11-24T04:30:55.91492897Z",
+                     *       "createdAt": "2026-11-29T07:26:40.648178122Z",
                      *       "fires": [
                      *         {
                      *           "at": "2026-01-01T03:00:00Z",
@@ -9942,8 +9952,8 @@ export interface operations {
                      *         }
                      *       ],
                      *       "from": "2026-01-01T00:00:00Z",
-                     *       "id": "qxcbhcj7b7wzubpq.b5glooapqg2tuimmg.1",
-                     *       "job": "past-reports-1795494655913995930",
+                     *       "id": "frr4nndpknavpopm.bfujwehvbzbtkknhn.1",
+                     *       "job": "past-reports-1795937200645806879",
                      *       "note": "once more",
                      *       "order": "oldest",
                      *       "reprocess": "none",
@@ -10599,7 +10609,7 @@ export interface operations {
             content: {
                 /**
                  * @example {
-                 *       "version": 12
+                 *       "version": 10
                  *     }
                  */
                 "application/json": components["schemas"]["RollbackRequest"];
@@ -10624,14 +10634,14 @@ export interface operations {
                      *       },
                      *       "group": "reports",
                      *       "meta": {
-                     *         "createdAt": "2026-11-27T14:56:20.909647839Z",
+                     *         "createdAt": "2026-11-29T07:26:39.748048098Z",
                      *         "nextFire": "2027-01-01T00:00:00Z",
                      *         "number": 2,
                      *         "state": "active",
-                     *         "uid": "k67ab2ybzwsxr26a",
-                     *         "updatedAt": "2026-11-27T14:56:20.914581183Z",
+                     *         "uid": "koago7src36zomhm",
+                     *         "updatedAt": "2026-11-29T07:26:39.755943934Z",
                      *         "updatedBy": "admin",
-                     *         "version": 12
+                     *         "version": 10
                      *       },
                      *       "name": "job-reports",
                      *       "params": {
@@ -12323,11 +12333,11 @@ export interface operations {
                      *         {
                      *           "attempt": 1,
                      *           "attempts": [
-                     *             "5gawy65zle2imcyq.nf2pffqgodpgj6fdo.1"
+                     *             "ok5sbcu2pizilfkk.nbzfvcvszn54s7wb3.1"
                      *           ],
                      *           "class": "failure",
                      *           "duration": "1s",
-                     *           "endedAt": "2026-11-27T12:29:39Z",
+                     *           "endedAt": "2026-11-29T07:25:41Z",
                      *           "exitCode": 3,
                      *           "job": "flow-reports:load",
                      *           "kind": "command",
@@ -12342,8 +12352,8 @@ export interface operations {
                      *             },
                      *             "text": "report"
                      *           },
-                     *           "run": "5gawy65zle2imcyq.nf2pffqgodpgj6fdo.1",
-                     *           "startedAt": "2026-11-27T12:29:38Z",
+                     *           "run": "ok5sbcu2pizilfkk.nbzfvcvszn54s7wb3.1",
+                     *           "startedAt": "2026-11-29T07:25:40Z",
                      *           "status": "failed",
                      *           "step": "load",
                      *           "title": "report"
@@ -12351,11 +12361,11 @@ export interface operations {
                      *         {
                      *           "attempt": 1,
                      *           "attempts": [
-                     *             "5gawy65zle2imcyq.ntrrwk5nj5twh5ilx.1"
+                     *             "ok5sbcu2pizilfkk.n4liwzmatcvbjvgh5.1"
                      *           ],
                      *           "class": "success",
-                     *           "duration": "1m0.078s",
-                     *           "endedAt": "2026-11-27T12:30:38.077897474Z",
+                     *           "duration": "1m0.726s",
+                     *           "endedAt": "2026-11-29T07:26:40.72567128Z",
                      *           "job": "flow-reports:publish",
                      *           "kind": "approval",
                      *           "node": "publish",
@@ -12363,12 +12373,13 @@ export interface operations {
                      *             "code": "approved",
                      *             "data": {
                      *               "by": "admin",
-                     *               "note": "looks right"
+                     *               "note": "looks right",
+                     *               "text": "report"
                      *             },
                      *             "text": "it was approved by admin"
                      *           },
-                     *           "run": "5gawy65zle2imcyq.ntrrwk5nj5twh5ilx.1",
-                     *           "startedAt": "2026-11-27T12:29:38Z",
+                     *           "run": "ok5sbcu2pizilfkk.n4liwzmatcvbjvgh5.1",
+                     *           "startedAt": "2026-11-29T07:25:40Z",
                      *           "status": "succeeded",
                      *           "step": "publish"
                      *         }
@@ -12745,8 +12756,10 @@ export interface operations {
             content: {
                 /**
                  * @example {
-                 *       "note": "once more",
-                 *       "scope": "failed"
+                 *       "accept": [
+                 *         "load"
+                 *       ],
+                 *       "note": "loaded by hand"
                  *     }
                  */
                 "application/json": components["schemas"]["RunRerunRequest"];
@@ -12771,18 +12784,22 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "fire": "bzpqqeyrtne7jm3h.tended",
+                     *       "fire": "ok5sbcu2pizilfkk.tm57xpi3gk6fr76p7",
                      *       "plan": {
+                     *         "accepted": [
+                     *           "load"
+                     *         ],
                      *         "digest": "219dad297e15d6d6f86bf7f671da0181cc3986180708b67104cf1f1337911716",
-                     *         "kept": [],
-                     *         "keptTotal": 0,
+                     *         "kept": [
+                     *           "load"
+                     *         ],
+                     *         "keptTotal": 1,
                      *         "run": [
-                     *           "load",
                      *           "publish"
                      *         ],
-                     *         "runTotal": 2
+                     *         "runTotal": 1
                      *       },
-                     *       "run": "bzpqqeyrtne7jm3h.tended.2"
+                     *       "run": "ok5sbcu2pizilfkk.tm57xpi3gk6fr76p7.2"
                      *     }
                      */
                     "application/json": components["schemas"]["RerunAccepted"];

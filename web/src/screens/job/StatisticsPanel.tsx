@@ -24,8 +24,8 @@ interface Shown {
 /** Above this number of steps the server keeps no figures of single steps. */
 const mostSteps = 500;
 
-/** Returns the steps of a flow with figures of their own: a job that a step runs has a page with its figures. */
-const stepsWithFigures = (steps: Job['steps'] = []) => (steps.length > mostSteps ? [] : steps.filter(({ job, approval }) => !job && !approval));
+/** Returns the steps of a flow with figures of their own: a job that a step runs has a page with its figures, and joins take no time. */
+const stepsWithFigures = (steps: Job['steps'] = []) => (steps.length > mostSteps ? [] : steps.filter(({ job, approval, join }) => !job && !approval && !join));
 
 /** Statistics of a job's fires, or of those of a step of a flow: outcomes, durations, and start delays over time. */
 export function StatisticsPanel({ job, step: opened, range: chosen, onShow }: { job: Job; step: string | undefined; range: StatisticsRange | undefined; onShow: (shown: Shown) => void }) {
