@@ -1,17 +1,20 @@
 import { useNavigate } from '@tanstack/react-router';
 import { useTranslation } from 'react-i18next';
+import { useJob } from '../../api/jobs.ts';
 import { useLastRun } from '../../api/palette.ts';
 import type { Job } from '../../api/types.ts';
 import { ranked } from '../../lib/ranking.ts';
 import { useRights } from '../../parts/session.ts';
 import type { Entry, JobAction, Section } from './entries.ts';
+import { stepEntries } from './steps.ts';
 
-/** The permitted actions on a job. */
+/** The permitted actions on a job, and the steps of a flow that the text finds. */
 export function useJobSection(job: Job | undefined, query: string, onChoose: (act: JobAction, job: Job) => void): Section[] {
   const { t } = useTranslation();
   const navigate = useNavigate();
   const may = useRights();
   const last = useLastRun(job?.name);
+  const whole = useJob(job?.name ?? '', { enabled: job?.meta.flow !== undefined });
   if (!job) return [];
   const { name } = job;
   const group = job.group ?? '';
@@ -32,5 +35,6 @@ export function useJobSection(job: Job | undefined, query: string, onChoose: (ac
     { id: 'ledger', icon: 'book', label: t('palette.ledgerOf'), act: () => void navigate({ to: '/ledger', search: { job: name } }) },
   ];
   const shown = ranked(entries.filter((entry) => entry !== false), query, ({ label }) => [label]);
-  return shown.length > 0 ? [{ id: 'acts', title: t('palette.actionsOf', { name }), entries: shown }] : [];
+  const steps = stepEntries(whole.data?.job.steps, query, (step) => void navigate({ to: '/jobs/$name', params: { name }, search: { tab: 'graph', step } }));
+  return [{ id: 'acts', title: t('palette.actionsOf', { name }), entries: shown }, { id: 'steps', title: t('palette.stepsOf', { name }), entries: steps }].filter(({ entries }) => entries.length > 0);
 }

@@ -18,7 +18,7 @@ export const shell = {
     overview: 'Overview', jobs: 'Jobs', timeline: 'Timeline', runs: 'Runs', ledger: 'Ledger', workers: 'Workers', health: 'Health', notifications: 'Notifications', maintenance: 'Maintenance', locks: 'Locks', pools: 'Pools', secrets: 'Secrets', access: 'Access', then: 'then',
   },
   palette: {
-    find: 'Find', title: 'Find anything', placeholder: 'Jobs, runs, pages, or “pause payouts”…', results: 'Results', actionsOf: 'Actions for {{name}}', placeholderActions: 'Choose an action',
+    find: 'Find', title: 'Find anything', placeholder: 'Jobs, runs, pages, or “pause payouts”…', results: 'Results', actionsOf: 'Actions for {{name}}', stepsOf: 'Steps of {{name}}', placeholderActions: 'Choose an action',
     recent: 'Recent', pages: 'Pages', jobs: 'Jobs', runs: 'Runs', workers: 'Workers', groups: 'Groups', actions: 'Actions', jobsIn_one: '{{count}} job', jobsIn_other: '{{count}} jobs',
     none: 'No results for “{{query}}”.', noneHelp: 'Jobs are found by part of their name or title, runs by their id. Output of runs has its own search.', searchOutput: 'Search output for “{{query}}”',
     searching: 'Searching…', away: 'Job search is unavailable at the moment.', count_one: '{{count}} result', count_other: '{{count}} results', allJobs: 'All jobs with “{{query}}”',

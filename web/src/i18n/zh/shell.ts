@@ -19,7 +19,7 @@ export const shell: Texts<typeof english> = {
     overview: '概览', jobs: '任务', timeline: '时间线', runs: '运行', ledger: '台账', workers: '工作节点', health: '健康检查', notifications: '通知', maintenance: '维护窗口', locks: '锁', pools: '资源池', secrets: '密钥', access: '访问', then: '然后',
   },
   palette: {
-    find: '查找', title: '查找任意内容', placeholder: '任务、运行、页面，或“暂停 payouts”…', results: '查找结果', actionsOf: '{{name}} 的操作', placeholderActions: '选择操作',
+    find: '查找', title: '查找任意内容', placeholder: '任务、运行、页面，或“暂停 payouts”…', results: '查找结果', actionsOf: '{{name}} 的操作', stepsOf: '{{name}} 的步骤', placeholderActions: '选择操作',
     recent: '最近', pages: '页面', jobs: '任务', runs: '运行', workers: '工作节点', groups: '分组', actions: '操作', jobsIn_one: '{{count}} 个任务', jobsIn_other: '{{count}} 个任务',
     none: '没有与“{{query}}”匹配的结果。', noneHelp: '任务按名称或标题的一部分查找，运行按 ID 查找。运行输出的内容需另行搜索。', searchOutput: '在输出中搜索“{{query}}”',
     searching: '正在查找…', away: '目前无法搜索任务。', count_one: '{{count}} 个结果', count_other: '{{count}} 个结果', allJobs: '所有含“{{query}}”的任务',
