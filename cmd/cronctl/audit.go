@@ -45,8 +45,8 @@ yaml each entry contains the object before and after the change, without secret 
 	}
 }
 
-// noteOf returns the note of a change, with the step of a flow run that it concerns. Requests on runs and pauses have it
-// in what they have written.
+// noteOf returns the note of a change, with the step of a flow run that it concerns. Requests on runs and pauses have
+// it in what they have written.
 func noteOf(e *apiclient.AuditEntry) string {
 	after, _ := e.After.(map[string]any)
 	text := func(name string) string { v, _ := after[name].(string); return v }

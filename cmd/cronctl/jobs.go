@@ -198,7 +198,8 @@ func (c *cli) deleteJobs() *cobra.Command {
 	f.declare(cmd)
 	cmd.Flags().BoolVar(&yes, "yes", false, "delete all that match without confirmation")
 	cmd.Flags().BoolVar(&kill, "kill", false, "also kill their runs")
-	cmd.Flags().BoolVar(&force, "force", false, "also jobs that others name in after, or that steps of flows run or wait for")
+	cmd.Flags().BoolVar(&force, "force", false,
+		"also jobs that others name in after, or that steps of flows run or wait for")
 	return cmd
 }
 

@@ -84,9 +84,9 @@ func (s *Store) delete(ctx context.Context, t *etcdkit.Txn, actor common.Actor, 
 	return nil
 }
 
-// usedInSteps refuses to delete a job that steps of other flows run or wait for, as this master knows them: the deletion
-// is not fenced against a flow that is saved at the same time, whose step then ends as one of a job that was deleted by
-// force does.
+// usedInSteps refuses to delete a job that steps of other flows run or wait for, as this master knows them: the
+// deletion is not fenced against a flow that is saved at the same time, whose step then ends as one of a job that was
+// deleted by force does.
 func (s *Store) usedInSteps(ctx context.Context, name string) error {
 	run, wait := s.cfg.Catalog.InSteps(ctx, name, mostInSteps+1)
 	flows := slices.Compact(slices.Sorted(slices.Values(slices.Concat(run, wait))))

@@ -26,7 +26,8 @@ type Catalog interface {
 	IsParent(name string) bool
 	// Children returns, by the name of a parent, the jobs that name it in after.
 	Children() map[string][]string
-	// InSteps returns the flows whose steps run a job, and those whose steps wait for its fires, at most so many of each.
+	// InSteps returns the flows whose steps run a job, and those whose steps wait for its fires, at most so many of
+	// each.
 	InSteps(ctx context.Context, job string, most int) (run, wait []string)
 	Usage(group string) (all, of catalog.Usage)
 	// Job returns a job without the steps of a flow.

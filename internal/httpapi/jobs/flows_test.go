@@ -219,14 +219,15 @@ func TestFlow_StepThatWaitsForAJobOfAnotherGroup_NeedsViewerThere(t *testing.T) 
 		h.Problem(c.status, c.code, at, as("POST", "/api/v1/jobs/f/rollback", `{"version":7}`))
 		for _, query := range []string{"?dryRun=true", ""} {
 			var answer jobs.ApplyAnswer
-			apitest.Decode(t, h.Want(200, as("POST", "/api/v1/jobs/apply"+query, `{"jobs":[`+flow(job)+`]}`)), &answer)
+			body := `{"jobs":[` + flow(job) + `]}`
+			apitest.Decode(t, h.Want(200, as("POST", "/api/v1/jobs/apply"+query, body)), &answer)
 			if r := answer.Items[0].Refusal; r == nil || string(r.Code) != c.code || len(r.Errors) != 1 ||
 				r.Errors[0].Location != "body.jobs[0].steps[0].wait.job" || r.Errors[0].Code != c.fault {
 				t.Errorf("%s: applied%s: %+v", job, query, answer.Items[0])
 			}
 		}
-		if checked := h.Want(200, as("POST", "/api/v1/jobs/validate", flow(job))).Body.String(); !strings.Contains(checked,
-			c.fault) {
+		checked := h.Want(200, as("POST", "/api/v1/jobs/validate", flow(job))).Body.String()
+		if !strings.Contains(checked, c.fault) {
 			t.Errorf("%s: validated: %s", job, checked)
 		}
 		if saved := h.Jobs["f"].Steps[0].Wait.Job; saved != "in-grey" {
@@ -235,7 +236,8 @@ func TestFlow_StepThatWaitsForAJobOfAnotherGroup_NeedsViewerThere(t *testing.T) 
 	}
 }
 
-// A job shows which flows run it or wait for it, to those who may see the job, and is deleted only after them or by force.
+// A job shows which flows run it or wait for it, to those who may see the job, and is deleted only after them or by
+// force.
 func TestFlow_JobOfItsSteps_ShowsAndKeepsTheReference(t *testing.T) {
 	h := apitest.NewHarness(t)
 	for _, body := range []string{
@@ -249,7 +251,8 @@ func TestFlow_JobOfItsSteps_ShowsAndKeepsTheReference(t *testing.T) {
 		apitest.Decode(t, h.Want(200, apitest.As(who, "GET", "/api/v1/jobs/leaf", "", headers...)), &job)
 		return job
 	}
-	if m := read("viewer").Meta; !slices.Equal(m.RunBy, []string{"runs"}) || !slices.Equal(m.WaitedBy, []string{"waits"}) {
+	if m := read("viewer").Meta; !slices.Equal(m.RunBy, []string{"runs"}) ||
+		!slices.Equal(m.WaitedBy, []string{"waits"}) {
 		t.Errorf("run by %v, waited for by %v", m.RunBy, m.WaitedBy)
 	}
 	h.Sessions["viewer"] = access.Identity{Name: "vi", User: "vi", Grants: map[string]access.Role{"red": access.Viewer}}

@@ -49,7 +49,8 @@ type jobLineage interface {
 	IsParent(name string) bool
 	// Referring returns the names of jobs that refer to an object, at most so many.
 	Referring(ctx context.Context, kind common.Referent, object string, most int) []string
-	// InSteps returns the flows whose steps run a job, and those whose steps wait for its fires, at most so many of each.
+	// InSteps returns the flows whose steps run a job, and those whose steps wait for its fires, at most so many of
+	// each.
 	InSteps(ctx context.Context, job string, most int) (run, wait []string)
 }
 

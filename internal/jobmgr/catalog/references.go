@@ -102,8 +102,8 @@ func (c *Catalog) Referring(ctx context.Context, kind common.Referent, object st
 	return jobs
 }
 
-// InSteps returns the flows whose steps run a job, and those whose steps wait for its fires, by name, at most so many of
-// each. Flows that earlier versions have saved are left out until their steps change.
+// InSteps returns the flows whose steps run a job, and those whose steps wait for its fires, by name, at most so many
+// of each. Flows that earlier versions have saved are left out until their steps change.
 func (c *Catalog) InSteps(ctx context.Context, job string, most int) (run, wait []string) {
 	c.Sync(ctx)
 	c.mu.RLock()
