@@ -48,3 +48,9 @@ export function halfway(steps: unknown[]): NodeStates {
     return [name, { status, ...(status !== 'pending' && { startedAt: at(0) }), ...((status === 'succeeded' || isFailure(status)) && { endedAt: at(1) }) }];
   }));
 }
+
+/** Returns the states with other statuses of some steps, spread over all of them. */
+export function changed(states: NodeStates, count: number): NodeStates {
+  const stride = Math.max(1, Math.floor(states.size / count));
+  return new Map([...states].map(([name, state], i): [string, NodeState] => (i % stride === 0 && i / stride < count ? [name, { ...state, status: state.status === 'running' ? 'succeeded' : 'running', startedAt: at(1) }] : [name, state])));
+}

@@ -1,4 +1,4 @@
-import { useMemo, useState, type ReactNode } from 'react';
+import { useEffect, useMemo, useState, type ReactNode } from 'react';
 import { FlowGraph } from '../../src/flow/FlowGraph.tsx';
 import { rowsOf, type GridRun } from '../../src/flow/model/grid.ts';
 import { graphOf } from '../../src/flow/model/graph.ts';
@@ -8,8 +8,9 @@ import { BackfillDialog } from '../../src/flow/run/BackfillDialog.tsx';
 import { FlowGrid } from '../../src/flow/run/FlowGrid.tsx';
 import { FlowTimeline } from '../../src/flow/run/FlowTimeline.tsx';
 import { NodeDrawer } from '../../src/flow/run/NodeDrawer.tsx';
+import { NodeTable } from '../../src/flow/run/NodeTable.tsx';
 import { RerunDialog } from '../../src/flow/run/RerunDialog.tsx';
-import { halfway, layered, nightly, nightlyStates } from './flows.ts';
+import { changed, halfway, layered, nightly, nightlyStates } from './flows.ts';
 
 const number = (wanted: URLSearchParams, name: string, otherwise: number) => Number(wanted.get(name) ?? otherwise);
 const now = Date.UTC(2026, 10, 24, 2, 40);
@@ -19,7 +20,14 @@ function useFlow(wanted: URLSearchParams) {
   const layers = number(wanted, 'layers', 0);
   const steps = useMemo(() => (layers > 0 ? layered(layers, number(wanted, 'width', 10), number(wanted, 'parents', 2)) : nightly), [wanted, layers]);
   const graph = useMemo(() => graphOf(stepsOf(steps)), [steps]);
-  const states = useMemo(() => (wanted.has('plain') ? undefined : layers > 0 ? halfway(steps) : nightlyStates), [wanted, layers, steps]);
+  const initial = useMemo(() => (wanted.has('plain') ? undefined : layers > 0 ? halfway(steps) : nightlyStates), [wanted, layers, steps]);
+  const [states, setStates] = useState(initial);
+  // The measurement changes as many nodes as it says.
+  useEffect(() => {
+    const change = ({ detail }: CustomEvent<number>) => setStates((before) => before && changed(before, detail));
+    window.addEventListener('change-nodes', change as EventListener);
+    return () => window.removeEventListener('change-nodes', change as EventListener);
+  }, []);
   return { graph, states };
 }
 
@@ -32,7 +40,7 @@ function Graph({ wanted }: { wanted: URLSearchParams }) {
 function Grid({ wanted }: { wanted: URLSearchParams }) {
   const { graph, states = new Map() } = useFlow(wanted);
   const [opened, setOpened] = useState('');
-  const runs = useMemo(() => Array.from({ length: 20 }, (_, i): GridRun => ({ id: `r${i}`, plannedAt: new Date(now - (20 - i) * 86_400_000).toISOString(), status: i % 6 === 0 ? 'failed' : 'succeeded', states })), [states]);
+  const runs = useMemo(() => Array.from({ length: 20 }, (_, i): GridRun => ({ id: `r${i}`, plannedAt: new Date(now - (20 - i) * 86_400_000).toISOString(), status: i % 6 === 0 ? 'failed' : 'succeeded', states: i === 19 ? states : new Map(states) })), [states]);
   return <div style={{ margin: '1rem' }}><FlowGrid label="Grid" rows={rowsOf(graph, runs)} runs={runs} onOpen={(run, step) => setOpened(`${run} ${step}`)} /><p data-opened="">{opened}</p></div>;
 }
 
@@ -54,10 +62,16 @@ function Timeline({ wanted }: { wanted: URLSearchParams }) {
   return <div style={{ margin: '1rem' }}><FlowTimeline label="Timeline" states={states} now={now} onOpen={none} /></div>;
 }
 
+function Table({ wanted }: { wanted: URLSearchParams }) {
+  const { states = new Map() } = useFlow(wanted);
+  return <div style={{ margin: '1rem' }}><NodeTable label="Steps" states={states} onOpen={none} /></div>;
+}
+
 const scenes: Record<string, (wanted: URLSearchParams) => ReactNode> = {
   graph: (wanted) => <Graph wanted={wanted} />,
   grid: (wanted) => <Grid wanted={wanted} />,
   drawer: (wanted) => <Drawer wanted={wanted} />,
+  table: (wanted) => <Table wanted={wanted} />,
   timeline: (wanted) => <Timeline wanted={wanted} />,
   rerun: () => <RerunDialog flow="nightly-etl" steps={['extract', 'load', 'report']} busy={false} error={null} preview={async ({ scope }) => ({ run: scope === 'all' ? ['extract', 'load', 'report'] : ['load@00003', 'load@00007', 'report'], kept: ['extract'] })} onSubmit={none} onClose={none} />,
   backfill: () => (

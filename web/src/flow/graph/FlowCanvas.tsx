@@ -20,8 +20,8 @@ import { useLayout } from './useLayout.ts';
 const nodeTypes = { step: StepNode, group: GroupNode, missing: MissingNode };
 const distance = ({ transform: [, , zoom] }: ReactFlowState) => (zoom < 0.2 ? 'farther' : zoom < 0.4 ? 'far' : undefined);
 const nothing: ReadonlySet<string> = new Set();
-/** Above this many nodes only those in view exist. Fewer are all kept: to look for those in view at each movement costs more. */
-const culled = 1500;
+/** Above this many nodes only those in view exist. Fewer are all kept: to look for those in view costs more than they do. */
+const culled = 400;
 
 /** The drawing of a flow. */
 export default function FlowCanvas(props: FlowGraphProps) {

@@ -25,6 +25,8 @@ export interface Looks {
 
 // Screen readers get the words of the node's own button.
 const silent = { 'aria-roledescription': undefined };
+/** Without it, each node is rendered once, in view or not, to look for its handles. */
+const unconnected: never[] = [];
 
 function dataOf(shown: Shown, graph: FlowGraph, { states, faulty, opened, selected }: Looks): Pick<DrawnNode, 'type' | 'data'> {
   const drawn = { selected: shown.id === selected, faulty: faulty.has(shown.id) };
@@ -50,7 +52,7 @@ export function nodesOf({ graph, visible, input }: Content, layout: Layout, look
       // Counts are computed each time.
       if (type === 'group' ? JSON.stringify({ ...data, group: 0 }) === JSON.stringify({ ...old.data, group: 0 }) && sameData({ group: data.group }, { group: old.data.group }) : sameData(data, old.data)) return old;
     }
-    return { id: shown.id, type, data, position, width, height, measured: { width, height }, domAttributes: silent } as unknown as DrawnNode;
+    return { id: shown.id, type, data, position, width, height, measured: { width, height }, handles: unconnected, domAttributes: silent } as unknown as DrawnNode;
   });
 }
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { columnLayoutOf, isTooLarge } from './columns.ts';
+import { columnLayoutOf, isTooLarge, spread } from './columns.ts';
 import { pathOf, type LayoutInput } from './geometry.ts';
 import { layoutOf } from './layout.ts';
 import { neighbourOf } from './neighbours.ts';
@@ -45,10 +45,29 @@ it('a label has room between its nodes, and its edge passes it', () => {
 });
 
 describe('large graphs', () => {
-  it('with wide layers are laid out in columns', () => {
+  it('are laid out in columns', () => {
     expect(isTooLarge(wide)).toBe(true);
     expect(isTooLarge(input(4, diamond))).toBe(false);
     expect(overlaps(wide, layoutOf(wide).nodes)).toBe(false);
+  });
+  it('lead edges past the nodes of the columns that they cross', () => {
+    // A chain of two hundred, with edges over five nodes of it, which therefore have a way around.
+    const edges = Array.from({ length: 200 }, (_, i) => (i < 199 ? [[i, i + 1], ...(i % 20 === 0 && i + 6 < 200 ? [[i, i + 6]] : [])] : [])).flat() as [number, number][];
+    const of = input(200, edges);
+    const { nodes, edges: ways } = columnLayoutOf(of);
+    for (const [i, [from, to]] of edges.entries()) {
+      if (to - from < 2) continue;
+      expect(ways[i]).toHaveLength(12);
+      for (const { x, y } of (ways[i] ?? []).slice(1, -1)) expect(nodes.some((at) => at.x <= x && x <= at.x + 200 && at.y < y && y < at.y + 60)).toBe(false);
+    }
+  });
+  it('align a chain', () => {
+    const { nodes } = columnLayoutOf(input(500, Array.from({ length: 499 }, (_, i) => [i, i + 1])));
+    expect(new Set(nodes.map(({ y }) => y)).size).toBe(1);
+  });
+  it('keep the order and the distance of what would overlap', () => {
+    expect(spread([0, 100, 90, 300], [0, 20, 20, 20])).toEqual([0, 85, 105, 300]);
+    expect(spread([5, 5, 5], [0, 10, 10])).toEqual([-5, 5, 15]);
   });
   it('have related nodes near each other', () => {
     const { nodes } = columnLayoutOf(wide);
