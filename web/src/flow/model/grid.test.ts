@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { cellFor, gridRunsOf, rowsOf, type GridRun } from './grid.ts';
+import { cellFor, failedRows, gridRunsOf, rowsOf, type GridRun } from './grid.ts';
 import { graphOf } from './graph.ts';
 import { countsOf, failedOf, ranked, summaryOf, type NodeState } from './state.ts';
 import { stepsOf } from './steps.ts';
-import { barsOf, extentOf, marksOf } from './timeline.ts';
+import { barsOf, criticalOf, extentOf, marksOf } from './timeline.ts';
 
 describe('the grid', () => {
   it('has the steps of the definition, then those of earlier runs', () => {
@@ -17,11 +17,17 @@ describe('the grid', () => {
     const runs = gridRunsOf([{ name: 'a' }, { name: 'b' }], [{ id: 'new', plannedAt: '2', status: 'running', statuses: ['succeeded', 'pending'], kept: [0] }, { id: 'old', plannedAt: '1', status: 'failed', statuses: ['failed', ''] }]);
     expect(runs.map(({ id, states }) => [id, [...states].map(([step, { status, kept }]) => `${step} ${status}${kept ? ' kept' : ''}`)])).toEqual([['old', ['a failed']], ['new', ['a succeeded kept', 'b pending']]]);
   });
+  it('has the steps that failed in one of the runs', () => {
+    const runs = gridRunsOf([{ name: 'a' }, { name: 'b' }, { name: 'c' }], [{ id: 'new', plannedAt: '2', status: 'failed', statuses: ['succeeded', 'pending', 'lost'] }, { id: 'old', plannedAt: '1', status: 'failed', statuses: ['failed', '', 'succeeded'] }]);
+    expect(failedRows(['a', 'b', 'c', 'd'].map((step) => ({ step, gone: false })), runs).map(({ step }) => step)).toEqual(['a', 'c']);
+  });
   it.each([
-    ['ArrowRight', false, [4, 3]], ['ArrowUp', false, [3, 2]], ['PageDown', false, [9, 2]], ['Home', false, [4, 0]], ['End', false, [4, 19]], ['Home', true, [0, 0]], ['End', true, [9, 19]],
+    ['ArrowRight', false, [4, 3]], ['ArrowUp', false, [3, 2]], ['PageDown', false, [9, 2]], ['Home', false, [4, 0]], ['End', false, [4, 19]], ['Home', true, [-1, 0]], ['End', true, [9, 19]],
   ])('%s (ctrl %s) leads to %j', (key, ctrl, [row, column]) => expect(cellFor(key, ctrl, { row: 4, column: 2 }, 10, 20)).toEqual({ row, column }));
   it('stays within its edges, and leaves other keys alone', () => {
     expect(cellFor('ArrowLeft', false, { row: 0, column: 0 }, 10, 20)).toEqual({ row: 0, column: 0 });
+    expect(cellFor('ArrowUp', false, { row: 0, column: 3 }, 10, 20)).toEqual({ row: -1, column: 3 }); // the run
+    expect(cellFor('PageUp', false, { row: -1, column: 3 }, 10, 20)).toEqual({ row: -1, column: 3 });
     expect(cellFor('a', false, { row: 0, column: 0 }, 10, 20)).toBeUndefined();
   });
 });
@@ -46,6 +52,15 @@ describe('the timeline', () => {
   const bars = barsOf(states, now);
   it('has the nodes that began, in this order; one that runs ends now', () => {
     expect(bars.map(({ step, from, to }) => [step, (from - Date.parse(at(0))) / 1000, (to - Date.parse(at(0))) / 1000])).toEqual([['early', 0, 10], ['late', 30, 60], ['odd', 40, 40]]);
+  });
+  it('has how long a step waited after those before it, and the chain that took longest', () => {
+    const graph = graphOf(stepsOf([{ name: 'a' }, { name: 'b' }, { name: 'c', after: ['a', 'b'] }, { name: 'd', after: ['a'] }]));
+    const found = barsOf(new Map<string, NodeState>([
+      ['a', { status: 'succeeded', startedAt: at(0), endedAt: at(10) }], ['b', { status: 'succeeded', startedAt: at(0), endedAt: at(20) }], ['c', { status: 'failed', startedAt: at(25), endedAt: at(50) }], ['d', { status: 'succeeded', startedAt: at(10), endedAt: at(30) }],
+    ]), now, graph);
+    expect(found.map(({ step, from, ready, last }) => [step, ready === undefined ? undefined : (from - ready) / 1000, last])).toEqual([['a', undefined, undefined], ['b', undefined, undefined], ['d', 0, 'a'], ['c', 5, 'b']]);
+    expect([...criticalOf(found)]).toEqual(['c', 'b']);
+    expect(criticalOf([]).size).toBe(0);
   });
   it('extends over all of them', () => {
     expect(extentOf(bars)).toEqual({ from: Date.parse(at(0)), to: now });

@@ -1,12 +1,14 @@
 // The grid of a flow: its steps as rows, its last runs as columns.
 
 import type { FlowGraph } from './graph.ts';
-import type { NodeStates, NodeStatus } from './state.ts';
+import { isFailure, type NodeStates, type NodeStatus } from './state.ts';
 
 export interface GridRun {
   id: string;
   plannedAt: string;
   status: NodeStatus;
+  startedAt?: string | undefined;
+  endedAt?: string | undefined;
   states: NodeStates;
 }
 
@@ -35,6 +37,8 @@ interface ListedRun {
   id: string;
   plannedAt: string;
   status: NodeStatus;
+  startedAt?: string | undefined;
+  endedAt?: string | undefined;
   /** Of each listed step; empty if the run did not have it. */
   statuses: readonly (NodeStatus | '')[];
   /** Indexes of those that were kept from an earlier flow run. */
@@ -43,13 +47,17 @@ interface ListedRun {
 
 /** Returns runs as the server lists them, the newest first, as columns: the oldest first. */
 export function gridRunsOf(steps: readonly { name: string }[], runs: readonly ListedRun[]): GridRun[] {
-  return runs.toReversed().map(({ id, plannedAt, status, statuses, kept }) => {
+  return runs.toReversed().map(({ id, plannedAt, status, startedAt, endedAt, statuses, kept }) => {
     const old = new Set(kept);
-    return { id, plannedAt, status, states: new Map(steps.flatMap(({ name }, i) => (statuses[i] ? [[name, { status: statuses[i], kept: old.has(i) || undefined }] as const] : []))) };
+    return { id, plannedAt, status, startedAt, endedAt, states: new Map(steps.flatMap(({ name }, i) => (statuses[i] ? [[name, { status: statuses[i], kept: old.has(i) || undefined }] as const] : []))) };
   });
 }
 
+/** Returns the rows with a failure in one of the runs. */
+export const failedRows = (rows: readonly GridRow[], runs: readonly GridRun[]) => rows.filter(({ step }) => runs.some(({ states }) => isFailure(states.get(step)?.status ?? 'pending')));
+
 export interface Cell {
+  /** The head has the runs: -1. */
   row: number;
   column: number;
 }
@@ -58,11 +66,11 @@ const moves: Record<string, readonly [rows: number, columns: number]> = {
   ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1], PageUp: [-20, 0], PageDown: [20, 0], Home: [0, -Infinity], End: [0, Infinity],
 };
 
-/** Returns the cell that a key leads to; undefined if the key moves nothing. With ctrl, Home and End lead to the corners. */
+/** Returns the cell that a key leads to; undefined if the key moves nothing. The head is above the first row. With ctrl, Home and End lead to the corners. */
 export function cellFor(key: string, ctrl: boolean, { row, column }: Cell, rows: number, columns: number): Cell | undefined {
   const move = moves[key];
   if (!move) return undefined;
-  const clamp = (value: number, count: number) => Math.min(Math.max(value, 0), Math.max(0, count - 1));
+  const clamp = (value: number, count: number, least = 0) => Math.min(Math.max(value, least), Math.max(least, count - 1));
   const down = ctrl && (key === 'Home' || key === 'End') ? move[1] : move[0];
-  return { row: clamp(row + down, rows), column: clamp(column + move[1], columns) };
+  return { row: clamp(row + down, rows, -1), column: clamp(column + move[1], columns) };
 }

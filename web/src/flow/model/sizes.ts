@@ -14,7 +14,7 @@ export const squaresInRow = 8;
 export const mostSquares = 96;
 
 /** Reports whether a step has marks, or a job, which take a row of their own. */
-export const hasMarks = ({ rule, when, allowFailure, finally: last, kind }: Step) => rule !== 'all_success' || when !== undefined || allowFailure || last || kind === 'job';
+export const hasMarks = ({ rule, when, allowFailure, finally: last, kind }: Step) => rule !== 'all_success' || when !== undefined || allowFailure || last || kind === 'job' || kind === 'wait';
 
 /** Returns width and height; items is the number of items of an opened map. */
 export function sizeOf(shown: Shown, { steps }: FlowGraph, items: number | undefined): readonly [number, number] {

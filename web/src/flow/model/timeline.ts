@@ -1,5 +1,6 @@
 // The timeline of a flow run: when each node began and ended. Times are milliseconds.
 
+import type { FlowGraph } from './graph.ts';
 import type { NodeStates, NodeStatus } from './state.ts';
 
 export interface Bar {
@@ -8,17 +9,40 @@ export interface Bar {
   from: number;
   /** The present for a node that still runs. */
   to: number;
+  /** When the last of the steps before it had ended, if it began later: until then it waited for a slot, a worker or a pool. */
+  ready?: number | undefined;
+  /** The step before it that ended last. */
+  last?: string | undefined;
 }
 
 /** Returns the nodes that have begun, the first one first. Kept ones ran in another flow run. */
-export function barsOf(states: NodeStates, now: number): Bar[] {
+export function barsOf(states: NodeStates, now: number, graph?: FlowGraph): Bar[] {
+  /** The step that a step waited for last, and when that ended. */
+  const lastBefore = (step: string, from: number): Pick<Bar, 'ready' | 'last'> => {
+    let found: Pick<Bar, 'ready' | 'last'> = {};
+    for (const { step: name } of graph?.steps[graph.index.get(step) ?? -1]?.after ?? []) {
+      const state = states.get(name);
+      const ended = state?.kept ? NaN : Date.parse(state?.endedAt ?? '');
+      if (ended <= from && ended > (found.ready ?? -Infinity)) found = { ready: ended, last: name };
+    }
+    return found;
+  };
   const bars = [...states].flatMap(([step, { status, kept, startedAt, endedAt }]): Bar[] => {
     if (kept) return [];
     const from = Date.parse(startedAt ?? '');
     const to = endedAt === undefined ? now : Date.parse(endedAt);
-    return Number.isNaN(from) || Number.isNaN(to) ? [] : [{ step, status, from, to: Math.max(from, to) }];
+    return Number.isNaN(from) || Number.isNaN(to) ? [] : [{ step, status, from, to: Math.max(from, to), ...lastBefore(step, from) }];
   });
   return bars.sort((a, b) => a.from - b.from || a.to - b.to);
+}
+
+/** Returns the steps that made the flow run take as long as it did: the one that ended last, the one that it waited for last, and so on. */
+export function criticalOf(bars: readonly Bar[]): ReadonlySet<string> {
+  const byStep = new Map(bars.map((bar) => [bar.step, bar]));
+  const path = new Set<string>();
+  let at = bars.reduce<Bar | undefined>((last, bar) => (last && last.to >= bar.to ? last : bar), undefined);
+  for (; at && !path.has(at.step); at = at.last === undefined ? undefined : byStep.get(at.last)) path.add(at.step);
+  return path;
 }
 
 /** Returns when the first node began and the last one ended. */

@@ -1,12 +1,15 @@
-import { memo, useEffect, useRef, useState, type KeyboardEvent } from 'react';
+import { memo, useEffect, useMemo, useRef, useState, type KeyboardEvent } from 'react';
 import { useText } from '../../i18n/useText.ts';
+import { formatSeconds, secondsBetween } from '../../lib/duration.ts';
 import { listed } from '../../lib/lists.ts';
 import { formatTime } from '../../lib/time.ts';
 import { visible } from '../../lib/visible.ts';
 import { Icon } from '../../parts/icons.tsx';
 import { PlainLink } from '../../parts/PlainLink.tsx';
 import { nodeLooks } from '../looks.ts';
-import { cellFor, type Cell, type GridRow, type GridRun } from '../model/grid.ts';
+import { cellFor, failedRows, type Cell, type GridRow, type GridRun } from '../model/grid.ts';
+import { ranked, type Counts } from '../model/state.ts';
+import { NodeBadge } from '../NodeBadge.tsx';
 import { useScrollWindow } from '../useScrollWindow.ts';
 import classes from './FlowGrid.module.css';
 
@@ -19,15 +22,50 @@ interface Props {
 }
 
 const rowHeight = 30;
-const headHeight = 34;
+const headHeight = 60;
+const barHeight = 22;
 
-/** Steps by flow runs, with the status of each. Only the rows in view exist. */
-export function FlowGrid({ label, rows, runs, onOpen }: Props) {
+/** A run with the words for its cells: to format a time takes longer than all else of a cell. */
+interface Column {
+  run: GridRun;
+  when: string;
+  took: string | undefined;
+  /** Height of the bar that shows its duration. */
+  bar: number;
+}
+
+function columnsOf(runs: readonly GridRun[], language: string): Column[] {
+  const seconds = runs.map(({ startedAt, endedAt }) => secondsBetween(startedAt, endedAt));
+  const longest = Math.max(0.001, ...seconds.map((one) => one ?? 0));
+  return runs.map((run, i) => {
+    const took = seconds[i];
+    return { run, when: formatTime(run.plannedAt, language), took: took === undefined ? undefined : formatSeconds(took, language), bar: took === undefined ? 0 : Math.max(2, Math.round((barHeight * took) / longest)) };
+  });
+}
+
+/** How many cells have each status. */
+function cellCounts(runs: readonly GridRun[]): Counts {
+  const counts: Counts = {};
+  for (const { states } of runs) for (const { status } of states.values()) counts[status] = (counts[status] ?? 0) + 1;
+  return counts;
+}
+
+/** Steps by flow runs, with the status of each, and how long the runs took. Only the rows in view exist. */
+export function FlowGrid({ label, rows: all, runs, onOpen }: Props) {
   const { t, language } = useText();
   const frame = useRef<HTMLDivElement>(null);
+  const [onlyFailed, setOnlyFailed] = useState(false);
+  const failed = useMemo(() => failedRows(all, runs), [all, runs]);
+  const filtered = onlyFailed && failed.length > 0;
+  const rows = filtered ? failed : all;
+  const headings = useMemo(() => columnsOf(runs, language), [runs, language]);
+  const legend = useMemo(() => ranked(cellCounts(runs)), [runs]);
   const { first, end } = useScrollWindow(frame, rows.length, rowHeight);
-  // One tab stop, and arrow keys inside.
-  const [stop, setStop] = useState<Cell>({ row: 0, column: Math.max(0, runs.length - 1) });
+  // One tab stop, and arrow keys inside. Its row exists while it is out of view, or the focus would be lost.
+  const [wanted, setStop] = useState<Cell>({ row: 0, column: Math.max(0, runs.length - 1) });
+  const stop = { row: Math.min(wanted.row, rows.length - 1), column: Math.min(wanted.column, runs.length - 1) };
+  const shown = Array.from({ length: end - first }, (_, i) => first + i);
+  if (stop.row >= 0 && (stop.row < first || stop.row >= end)) shown.push(stop.row);
 
   // The newest runs are at the right.
   useEffect(() => {
@@ -39,7 +77,7 @@ export function FlowGrid({ label, rows, runs, onOpen }: Props) {
     setStop(cell);
     const element = frame.current;
     if (!element) return;
-    const top = cell.row * rowHeight;
+    const top = Math.max(0, cell.row) * rowHeight;
     if (top < element.scrollTop) element.scrollTop = top;
     if (top + rowHeight + headHeight > element.scrollTop + element.clientHeight) element.scrollTop = top + rowHeight + headHeight - element.clientHeight;
     const take = (tries: number) => {
@@ -60,7 +98,8 @@ export function FlowGrid({ label, rows, runs, onOpen }: Props) {
     if (!at) return;
     const cell = { row: at[0] ?? 0, column: at[1] ?? 0 };
     const next = cellFor(event.key, event.ctrlKey, cell, rows.length, runs.length);
-    if (!next && event.key !== 'Enter' && event.key !== ' ') return;
+    // The head has links.
+    if (!next && (cell.row < 0 || (event.key !== 'Enter' && event.key !== ' '))) return;
     event.preventDefault();
     event.stopPropagation();
     if (next) focus(next);
@@ -70,25 +109,32 @@ export function FlowGrid({ label, rows, runs, onOpen }: Props) {
 
   if (runs.length === 0) return <p className="dim">{t('flowGrid.empty')}</p>;
   return (
-    <div ref={frame} className={classes.frame}>
-      <div role="grid" aria-label={label} aria-rowcount={rows.length + 1} aria-colcount={runs.length + 1} aria-readonly="true" className={classes.grid} onKeyDown={onKeyDown}>
-        <div role="row" aria-rowindex={1} className={classes.head} style={columns}>
-          <span role="columnheader" className={classes.corner}>{t('flowGrid.step')}</span>
-          {runs.map(({ id, plannedAt, status }) => {
-            const said = listed([formatTime(plannedAt, language), t(`flow.status.${status}`)], language);
-            return (
-              <span key={id} role="columnheader">
-                <PlainLink href={`/runs/${encodeURIComponent(id)}`} className={classes.run} data-tone={nodeLooks[status].tone} title={said}>
-                  <Icon name={nodeLooks[status].icon} size={13} /><span className="unseen">{said}</span>
-                </PlainLink>
-              </span>
-            );
-          })}
-        </div>
-        <div role="rowgroup" className={classes.body} style={{ height: rows.length * rowHeight }}>
-          {rows.slice(first, end).map((row, i) => (
-            <Row key={row.step} row={row} index={first + i} runs={runs} columns={columns.gridTemplateColumns} stop={stop.row === first + i ? stop.column : -1} onOpen={open} />
-          ))}
+    <div className={classes.part}>
+      <div className={classes.tools}>
+        <span className={classes.legend} role="group" aria-label={t('flowGrid.legend')}>{legend.map(([status]) => <NodeBadge key={status} status={status} />)}</span>
+        {failed.length > 0 && <button type="button" className={classes.filter} aria-pressed={onlyFailed} onClick={() => setOnlyFailed(!onlyFailed)}>{t('flowGrid.onlyFailed', { count: failed.length })}</button>}
+      </div>
+      <div ref={frame} className={classes.frame}>
+        <div role="grid" aria-label={label} aria-rowcount={rows.length + 1} aria-colcount={runs.length + 1} aria-readonly="true" className={classes.grid} onKeyDown={onKeyDown}>
+          <div role="row" aria-rowindex={1} className={classes.head} style={columns}>
+            <span role="columnheader" className={classes.corner}>{t('flowGrid.step')}</span>
+            {headings.map(({ run: { id, status }, when, took, bar }, column) => {
+              const said = listed([when, t(`flow.status.${status}`), took], language);
+              return (
+                <span key={id} role="columnheader" aria-colindex={column + 2}>
+                  <PlainLink href={`/runs/${encodeURIComponent(id)}`} className={classes.run} data-tone={nodeLooks[status].tone} data-cell={`-1.${column}`} tabIndex={stop.row < 0 && stop.column === column ? 0 : -1} title={said}>
+                    <span className={classes.bar} style={{ height: bar }} /><Icon name={nodeLooks[status].icon} size={13} /><span className="unseen">{said}</span>
+                  </PlainLink>
+                </span>
+              );
+            })}
+          </div>
+          <div role="rowgroup" className={classes.body} style={{ height: rows.length * rowHeight }}>
+            {shown.map((index) => {
+              const row = rows[index];
+              return row && <Row key={row.step} row={row} index={index} headings={headings} columns={columns.gridTemplateColumns} stop={stop.row === index ? stop.column : -1} onOpen={onOpen} />;
+            })}
+          </div>
         </div>
       </div>
     </div>
@@ -98,26 +144,26 @@ export function FlowGrid({ label, rows, runs, onOpen }: Props) {
 interface RowProps {
   row: GridRow;
   index: number;
-  runs: readonly GridRun[];
+  headings: readonly Column[];
   columns: string;
   /** The cell that takes the focus; -1 if none of this row does. */
   stop: number;
-  onOpen: (cell: Cell) => void;
+  onOpen: (run: string, step: string) => void;
 }
 
-const Row = memo(function Row({ row, index, runs, columns, stop, onOpen }: RowProps) {
+const Row = memo(function Row({ row, index, headings, columns, stop, onOpen }: RowProps) {
   const { t, language } = useText();
   return (
     <div role="row" aria-rowindex={index + 2} className={classes.row} data-gone={row.gone || undefined} style={{ gridTemplateColumns: columns, transform: `translateY(${index * rowHeight}px)` }}>
       <span role="rowheader" className={classes.name} title={row.gone ? t('flowGrid.gone') : row.step}>{visible(row.title ?? row.step)}</span>
-      {runs.map(({ id, plannedAt, states }, column) => {
+      {headings.map(({ run: { id, states }, when }, column) => {
         const state = states.get(row.step);
         const look = state && nodeLooks[state.status];
         const words = listed([state ? t(`flow.status.${state.status}`) : t('flowGrid.none'), state?.kept && t('flow.kept'), state?.reason], language);
         return (
           <span
             key={id} role="gridcell" aria-colindex={column + 2} className={classes.cell} data-cell={`${index}.${column}`} data-tone={look?.tone} data-status={state?.status} data-kept={state?.kept} tabIndex={stop === column ? 0 : -1}
-            aria-label={listed([words, formatTime(plannedAt, language)], language)} title={`${row.step}\n${formatTime(plannedAt, language)}\n${words}`} onClick={() => onOpen({ row: index, column })}
+            aria-label={listed([words, when], language)} title={`${row.step}\n${when}\n${words}`} onClick={() => state && onOpen(id, row.step)}
           >
             {look ? <Icon name={look.icon} size={12} /> : <span aria-hidden="true">·</span>}
           </span>

@@ -247,6 +247,24 @@ it('the grid is read by row and column, and opens a node', async () => {
   expect(opened).toEqual(['r2 b']);
 });
 
+it('the grid of 10,000 steps has few elements, shows how long runs took, and the steps that failed alone', async () => {
+  const steps = Array.from({ length: 10_000 }, (_, i) => `s${i}`);
+  const took = [20, 5];
+  const runs = took.map((seconds, i) => ({ id: `r${i}`, plannedAt: '2026-01-01T00:00:00Z', status: 'failed' as const, startedAt: '2026-01-01T00:00:00Z', endedAt: `2026-01-01T00:00:${String(seconds).padStart(2, '0')}Z`, states: new Map(steps.map((step, n): [string, NodeState] => [step, { status: i === 1 && n === 7000 ? 'failed' : 'succeeded' }])) }));
+  await show(<FlowGrid label="Grid" rows={steps.map((step) => ({ step, gone: false }))} runs={runs} onOpen={() => undefined} />);
+  expect(document.querySelectorAll('*').length).toBeLessThan(1000);
+  const heads = [...document.querySelectorAll<HTMLElement>('[role=columnheader] a')];
+  expect(heads.map((head) => head.title.split(', ').at(-1))).toEqual(['20 s', '5 s']);
+  expect(heads.map((head) => head.querySelector('span')?.style.height)).toEqual(['22px', '6px']);
+  const press = async (key: string) => act(async () => void document.activeElement?.dispatchEvent(new KeyboardEvent('keydown', { key, bubbles: true })));
+  document.querySelector<HTMLElement>('[data-cell="0.1"]')?.focus();
+  await press('ArrowUp');
+  expect(document.activeElement).toBe(heads[1]);
+  expect(document.querySelectorAll('[role=grid] [tabindex="0"]')).toHaveLength(1);
+  await act(async () => button('Only 1 step with failures')?.click());
+  expect([...document.querySelectorAll('[role=rowheader]')].map((head) => head.textContent)).toEqual(['s7000']);
+});
+
 it('only those who may decide get the buttons of an approval', async () => {
   const decided = vi.fn();
   const approval = { flow: 'etl', run: 'r', step: 'go', text: 'Go?', since: '2026-01-01T00:00:00Z', mine: true };

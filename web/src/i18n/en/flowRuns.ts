@@ -1,6 +1,6 @@
 export const flowRuns = {
-  flowGrid: { title: 'Last runs', help: 'Rows: steps. Columns: the last runs, the newest at the right. A cell opens the step in its run. A cell with a frame was kept from an earlier run.', step: 'Step', empty: 'No runs yet.', none: 'Not in this run', gone: 'This step is no longer in the definition.' },
-  flowTimeline: { empty: 'No step has started yet.', began: 'started after {{after}}' },
+  flowGrid: { title: 'Last runs', help: 'Rows: steps. Columns: the last runs, the newest at the right. The bar of a run is its duration. A cell opens the step in its run. A cell with a frame was kept from an earlier run.', step: 'Step', empty: 'No runs yet.', none: 'Not in this run', gone: 'This step is no longer in the definition.', legend: 'Statuses', onlyFailed_one: 'Only {{count}} step with failures', onlyFailed_other: 'Only {{count}} steps with failures' },
+  flowTimeline: { empty: 'No step has started yet.', began: 'started after {{after}}', waited: 'waited {{time}} after it was ready', longest: 'Critical path', longestHelp: 'The chain of steps that made the run take as long as it did: each step waited last for the one before.' },
   nodeDrawer: {
     root: 'Open step {{step}}', question: 'Question', job: 'Job', fires: 'Waits for', after: 'After', rule: 'Rule', cleanUp: 'Clean-up', kind: 'Kind', when: 'Condition', kept: 'Kept from {{run}}', earlierRun: 'an earlier run', lastRun: 'Show in the last run', timesOut: 'Times out', waitsFor: 'It waits for:', filter: 'Filter by status', items: 'Items', item: 'Item {{item}}', itemValue: 'Item {{item}}: {{value}}', keptShort: 'Kept', accepted: 'Accepted by {{who}} {{at}}.', acceptedShort: 'Accepted',
     more_one: 'and {{count}} more', more_other: 'and {{count}} more',
