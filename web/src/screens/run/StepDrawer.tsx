@@ -33,9 +33,9 @@ export function StepDrawer({ run, graph, step, states, nodes, approval, ...acts 
   const node = nodes.find((one) => one.step === step && one.item === undefined);
   const items = useMemo(() => nodes.filter((one) => one.step === step && one.item !== undefined), [nodes, step]);
   const definition = graph.steps[graph.index.get(step) ?? -1];
-  // The graph of an earlier definition has no commands.
+  // The graph of a stored definition has neither commands nor the fires that a step waits for.
   const job = useJob(run.job).data?.job;
-  const command = useMemo(() => (job?.meta.version === run.jobVersion ? stepsOf(job?.steps).find(({ name }) => name === step)?.command : undefined), [job, run.jobVersion, step]);
+  const written = useMemo(() => (job?.meta.version === run.jobVersion ? stepsOf(job?.steps).find(({ name }) => name === step) : undefined), [job, run.jobVersion, step]);
   const ran = node?.run !== undefined && (node.attempt ?? 0) > 0 && definition?.kind !== 'join' && definition?.kind !== 'wait' && !(definition?.kind === 'approval' && approval !== undefined);
   const known = useAttempts(fireOf(node?.run ?? ''), !isTerminal(run.status), ran).data;
   const attempts = ran ? attemptsOf(node).map((one): NodeAttempt => {
@@ -50,7 +50,7 @@ export function StepDrawer({ run, graph, step, states, nodes, approval, ...acts 
   const isNested = known?.some(({ digest }) => digest !== undefined) === true;
   return (
     <NodeDrawer
-      {...acts} graph={graph} step={step} states={states} question={approval?.text ?? node?.reason?.data?.['text']} note={definition?.kind === 'approval' ? node?.reason?.data?.['note'] : undefined} until={approval?.until} command={command} from={node?.keptFrom} accepted={node?.accepted} root={root === undefined ? undefined : { step: root, href: `/runs/${encodeURIComponent(run.id)}?step=${encodeURIComponent(root)}` }} attempts={attempts} outputs={node?.outputs}
+      {...acts} graph={graph} step={step} states={states} question={approval?.text ?? node?.reason?.data?.['text']} note={definition?.kind === 'approval' ? node?.reason?.data?.['note'] : undefined} until={approval?.until} command={written?.command} fires={written?.fires} from={node?.keptFrom} accepted={node?.accepted} root={root === undefined ? undefined : { step: root, href: `/runs/${encodeURIComponent(run.id)}?step=${encodeURIComponent(root)}` }} attempts={attempts} outputs={node?.outputs}
       values={items.map(({ value }) => value)} runOf={(item) => items.find((one) => one.item === item && (one.attempt ?? 0) > 0)?.run} itemAcceptedBy={acceptedBy}
       log={ran && node.run !== undefined && definition?.kind !== 'approval' && definition?.kind !== 'wait' && !node.hidden && known !== undefined && (isNested ? <Nested run={node.run} /> : <NodeLog key={node.run} run={node.run} />)}
     />
