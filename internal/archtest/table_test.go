@@ -47,6 +47,7 @@ var table = map[string]kind{
 	"internal/flow/drawing":             pure,
 	"internal/flow/nodes":               pure,
 	"internal/flow/trial":               pure,
+	"internal/flow/waits":               pure,
 	"internal/health":                   pure,
 	"internal/jobmgr/crontab":           pure,
 	"internal/jobmgr/diff":              pure,

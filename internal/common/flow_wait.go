@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// FlowWait is the value of /cron/flowwaits/<flow>/<run>.<step>: a step that waits, for an operator or for fires of a job.
+// FlowWait is the value of /cron/flowwaits/<flow>/<run>.<step>: a step waits for an operator, or for fires of a job.
 type FlowWait struct {
 	Flow      FlowNode   `json:"flow"`
 	Group     string     `json:"group,omitempty"`

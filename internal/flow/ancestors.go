@@ -206,8 +206,8 @@ func Jobs(flow *common.Job) []string {
 	return slices.Sorted(maps.Keys(names))
 }
 
-// Needs returns the names of the jobs that must exist before the job is saved: those that its steps run or wait for, and
-// those that it runs after.
+// Needs returns the names of the jobs that must exist before the job is saved: those that its steps run or wait for,
+// and those that it runs after.
 func Needs(job *common.Job) []string {
 	return slices.Concat(Jobs(job), waitsFor(job), job.After)
 }

@@ -71,7 +71,8 @@ func TestValidate(t *testing.T) {
 		}), "steps required, steps[0].wait exclusive"},
 		{"a wait without a job, of unknown kinds", step(func(s *common.Step) {
 			s.Command, s.Wait = "", &common.Wait{Fires: "all", OnFailure: "stop", Timeout: "x"}
-		}), "steps[0].wait.job name, steps[0].wait.fires enum, steps[0].wait.onFailure enum, steps[0].wait.timeout duration"},
+		}), "steps[0].wait.job name, steps[0].wait.fires enum, steps[0].wait.onFailure enum, " +
+			"steps[0].wait.timeout duration"},
 		{"a reference to the outputs of a wait", []common.Step{
 			{Name: "w", Wait: &common.Wait{Job: "import"}},
 			with(inline("b", "w"), func(s *common.Step) { s.When = "steps.w.outputs.x == 'a'" }),

@@ -44,8 +44,8 @@ func Each(ctx context.Context, from Pages, q Query, visit func(*common.Run) bool
 	}
 }
 
-// Ends returns the last attempts of the fires of a job's schedule that were planned in a range, to exclusive, by planned
-// time in Unix nanoseconds. Fires that have no entry of their own are left out.
+// Ends returns the last attempts of the fires of a job's schedule that were planned in a range, to exclusive, by
+// planned time in Unix nanoseconds. Fires that have no entry of their own are left out.
 func Ends(ctx context.Context, in Pages, job *common.JobState, from, to time.Time) (map[int64]*common.Run, error) {
 	ends := map[int64]*common.Run{}
 	q := Query{Job: job.Name, JobUID: job.UID, From: from, To: to}

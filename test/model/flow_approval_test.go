@@ -26,8 +26,8 @@ type rawWait struct {
 // digits are the values that the parameter of an approval may have.
 var digits = regexp.MustCompile(`^[0-9]+$`)
 
-// readApprovals checks that an approval, or a wait, waits as it is defined, and ends by an answer, with its flow run, or
-// after its time, as its definition says.
+// readApprovals checks that an approval, or a wait, waits as it is defined, and ends by an answer, with its flow run,
+// or after its time, as its definition says.
 func (c *checker) readApprovals(r *revision) {
 	f := c.flows
 	for _, e := range r.under("/cron/flowwaits/") {

@@ -347,8 +347,8 @@ func (s *script) answer(ctx context.Context, key string) {
 	}
 }
 
-// endWait lets one or two masters end a step that waits for fires, each as it sees them, or note what is missing, by what
-// they have read some time before.
+// endWait lets one or two masters end a step that waits for fires, each as it sees them, or note what is missing, by
+// what they have read some time before.
 func (s *script) endWait(ctx context.Context, key string) {
 	for _, m := range s.masters[:1+s.random.IntN(2)] {
 		kv, err := etcdkit.Get(ctx, m.client, key)

@@ -23,8 +23,8 @@ type waitCase struct {
 
 func waitFor(group, fires string) map[string]any { return map[string]any{"job": group, "fires": fires} }
 
-// 100 daily flows of five groups wait for each other's day: all of them are requested at once, the last group first. One
-// of the first group fails: the four that wait for it wait on, and go on once it has been run again.
+// 100 daily flows of five groups wait for each other's day: all of them are requested at once, the last group first.
+// One of the first group fails: the four that wait for it wait on, and go on once it has been run again.
 func TestWaits_FlowsOfFiveGroups_WaitForEachOthersDay(t *testing.T) {
 	t.Parallel()
 	_, a := standalone(t, t.TempDir())

@@ -121,7 +121,8 @@ func (s *Store) jobs(ctx context.Context, starts []flow.Start) (map[string]targe
 	return found, nil
 }
 
-// putStart adds the mark of a node, and its trigger, or the key by which it waits. It reports whether these may be large.
+// putStart adds the mark of a node, and its trigger or the key by which it waits. It reports whether these may be
+// large.
 func (s *Store) putStart(t *etcdkit.Txn, run *common.FlowRun, start *flow.Start, job target) (large bool) {
 	now, fire := s.etcd.Now().UTC(), common.NodeFire(job.uid, run.Run, start.Node)
 	t.Put(common.FlowNodeKey(run.Run, start.Node), common.Node{

@@ -66,12 +66,13 @@ func missing(job string) verdict {
 // noFire ends a wait for a fire that the schedule does not have.
 func noFire(wait *common.FlowWait) verdict {
 	a := wait.Awaited
-	text := fmt.Sprintf("the schedule of job %q has no fire before %s", a.Job, wait.PlannedAt.UTC().Format(time.RFC3339))
+	at, when := wait.PlannedAt.UTC().Format(time.RFC3339), "before"
 	if a.Fires == common.WaitSame {
-		text = fmt.Sprintf("the schedule of job %q has no fire at %s", a.Job, wait.PlannedAt.UTC().Format(time.RFC3339))
+		when = "at"
 	}
+	text := fmt.Sprintf("the schedule of job %q has no fire %s %s", a.Job, when, at)
 	return ended(common.StatusRefused, common.ReasonNoSuchFire, text,
-		map[string]string{"job": a.Job, "at": wait.PlannedAt.UTC().Format(time.RFC3339)})
+		map[string]string{"job": a.Job, "at": at})
 }
 
 // decide returns what follows for a step that waits for the fires of a job in a range. ends holds the last attempts of
@@ -104,10 +105,10 @@ func decide(wait *common.FlowWait, job *common.JobState, plan schedule.Schedule,
 			fire.Status = common.StatusPlanned
 		}
 		if run != nil && run.Status.Terminal() && a.OnFailure == common.FailureFails {
-			v := ended(common.StatusFailed, common.ReasonFireFailed, fmt.Sprintf("the fire of job %q at %s has ended: %s",
-				a.Job, at.Format(time.RFC3339), run.Status), map[string]string{"job": a.Job,
-				"at": at.Format(time.RFC3339), "status": string(run.Status), "run": run.ID})
-			return v, nil
+			planned := at.Format(time.RFC3339)
+			return ended(common.StatusFailed, common.ReasonFireFailed,
+				fmt.Sprintf("the fire of job %q at %s has ended: %s", a.Job, planned, run.Status),
+				map[string]string{"job": a.Job, "at": planned, "status": string(run.Status), "run": run.ID}), nil
 		}
 		if now.Open++; len(now.Missing) < common.MostAwaitedNamed {
 			now.Missing = append(now.Missing, fire)

@@ -22,8 +22,8 @@ func at(t *testing.T, clock string) time.Time {
 	return day.Add(time.Duration(got.Hour())*time.Hour + time.Duration(got.Minute())*time.Minute)
 }
 
-// TestDecide: "ledger" lists the last attempts of fires, "08:00 failed"; the job's cursor is 12:00, and the flow run was
-// planned for 12:00 with the interval from 06:00 to 12:00.
+// TestDecide: "ledger" lists the last attempts of fires, "08:00 failed"; the cursor of the job is 12:00, and the flow
+// run was planned for 12:00 with the interval from 06:00 to 12:00.
 func TestDecide(t *testing.T) {
 	const hourly = "0 * * * *"
 	full := "07:00 succeeded, 08:00 succeeded, 09:00 succeeded, 10:00 succeeded, 11:00 succeeded, 12:00 succeeded"
@@ -35,7 +35,8 @@ func TestDecide(t *testing.T) {
 		want     string // the status and the code of the reason, or what is missing
 	}{
 		{"all of the interval have succeeded", hourly, common.Wait{}, full, "succeeded fires_succeeded"},
-		{"the start is not part of the interval", hourly, common.Wait{}, "06:00 failed, " + full, "succeeded fires_succeeded"},
+		{"the start is not part of the interval", hourly, common.Wait{}, "06:00 failed, " + full,
+			"succeeded fires_succeeded"},
 		{"what is after the interval does not count", hourly, common.Wait{}, full + ", 13:00 failed",
 			"succeeded fires_succeeded"},
 		{"one has failed", hourly, common.Wait{}, strings.Replace(full, "08:00 succeeded", "08:00 failed", 1),
@@ -65,20 +66,24 @@ func TestDecide(t *testing.T) {
 			"succeeded fires_succeeded"},
 		{"the latest is the same", hourly, common.Wait{Fires: common.WaitLatest}, "11:00 failed, 12:00 succeeded",
 			"succeeded fires_succeeded"},
-		{"the latest was before", "0 3 * * *", common.Wait{Fires: common.WaitLatest}, "03:00 failed", "1 of 1: 03:00 failed"},
+		{"the latest was before", "0 3 * * *", common.Wait{Fires: common.WaitLatest}, "03:00 failed",
+			"1 of 1: 03:00 failed"},
 		{"the latest by an earlier schedule", "0 3 * * *", common.Wait{Fires: common.WaitLatest},
 			"03:00 failed, 09:00 succeeded", "succeeded fires_succeeded"},
 		{"the latest of the flow is the one before", hourly, common.Wait{Job: "flow", Fires: common.WaitLatest},
 			"11:00 succeeded, 12:00 running", "succeeded fires_succeeded"},
 		{"the one before the flow's own has failed", hourly, common.Wait{Job: "flow", Fires: common.WaitLatest},
 			"11:00 failed, 12:00 running", "1 of 1: 11:00 failed"},
-		{"before the first fire of the flow there is none", "0 0 * * *", common.Wait{Job: "flow", Fires: common.WaitLatest},
+		{"before the first fire of the flow there is none",
+			"0 0 * * *", common.Wait{Job: "flow", Fires: common.WaitLatest},
 			"", "succeeded fires_succeeded"},
 		{"no fire before, ever", "0 0 1 1 * 2030", common.Wait{Fires: common.WaitLatest}, "", "refused no_such_fire"},
 		{"no schedule", "", common.Wait{Fires: common.WaitLatest}, "", "refused no_such_fire"},
 		{"no schedule any more", "", common.Wait{}, "08:00 failed", "1 of 1: 08:00 failed"},
-		{"planned by the last run", "@every 1h", common.Wait{}, "07:10 succeeded, 12:00 failed", "1 of 2: 12:00 failed"},
-		{"the latest without fixed times", "@every 1h", common.Wait{Fires: common.WaitLatest}, "", "refused no_such_fire"},
+		{"planned by the last run", "@every 1h", common.Wait{}, "07:10 succeeded, 12:00 failed",
+			"1 of 2: 12:00 failed"},
+		{"the latest without fixed times", "@every 1h", common.Wait{Fires: common.WaitLatest}, "",
+			"refused no_such_fire"},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {

@@ -17,8 +17,8 @@ type Pending struct {
 
 // Store holds the steps that wait.
 type Store interface {
-	// Follow passes on the steps that wait for fires, and every change of them, until the context ends. whole: these are
-	// all.
+	// Follow passes on the steps that wait for fires, and every change of them, until the context ends. whole: these
+	// are all.
 	Follow(ctx context.Context, take func(ctx context.Context, whole bool, put []Pending, gone []string) error) error
 	// End records the outcome of a step, unless its key has changed or its flow run is gone: then it returns false.
 	End(ctx context.Context, p *Pending, outcome *common.Run) (done bool, err error)
@@ -32,8 +32,8 @@ type Jobs interface {
 	AtLeast(ctx context.Context, name string, version int64) (job common.JobState, found bool, err error)
 }
 
-// Past reads the last attempts of the fires of a job that were planned in a range, to exclusive, by planned time in Unix
-// nanoseconds. It fails rather than to read a part of the history only.
+// Past reads the last attempts of the fires of a job that were planned in a range, to exclusive, by planned time in
+// Unix nanoseconds. It fails rather than to read a part of the history only.
 type Past = func(ctx context.Context, job *common.JobState, from, to time.Time) (map[int64]*common.Run, error)
 
 // Feed is the stream of changes.

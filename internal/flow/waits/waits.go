@@ -13,7 +13,6 @@ import (
 
 	"carillon/internal/common"
 	"carillon/internal/common/schedule"
-	"carillon/internal/etcdkit"
 	"carillon/internal/events"
 )
 
@@ -26,8 +25,8 @@ const (
 	mostInTurn = 20
 	// noteEvery is the shortest interval between two notes of a wait.
 	noteEvery = 5 * time.Second
-	// perFire is how long a wait is left alone after each look for each of its fires, and mostRest bounds it: all of them
-	// are read each time.
+	// perFire is how long a wait is left alone after each look for each of its fires, and mostRest bounds it: all of
+	// them are read each time.
 	perFire  = time.Millisecond
 	mostRest = 4 * time.Second
 	// atOnce is the number of jobs whose waits are looked at at the same time.
@@ -114,8 +113,10 @@ func (k *Keeper) follow(ctx context.Context, to chan<- news) error {
 			return context.Cause(ctx)
 		}
 		k.cfg.Log.Warn("waits_not_notified", "error", err)
-		if !etcdkit.Sleep(ctx, tick) {
+		select {
+		case <-ctx.Done():
 			return context.Cause(ctx)
+		case <-time.After(tick):
 		}
 	}
 }

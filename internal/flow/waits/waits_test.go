@@ -7,12 +7,12 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"carillon/internal/common"
 	"carillon/internal/common/schedule"
 	"carillon/internal/events"
+	"carillon/internal/platform/virtualtime"
 )
 
 // cluster is what the keeper sees of a cluster: the ports, and their state.
@@ -148,7 +148,7 @@ func (c *cluster) wait(flow string, w *common.Wait) string {
 	given := *p
 	c.mu.Unlock()
 	c.changes <- func(take take) error { return take(c.t.Context(), false, []Pending{given}, nil) }
-	synctest.Wait()
+	virtualtime.Wait()
 	return key
 }
 
@@ -167,7 +167,7 @@ func (c *cluster) fire(ledger string, report bool) {
 	if report {
 		c.batches <- events.Batch{Revision: revision, Events: all}
 	}
-	synctest.Wait()
+	virtualtime.Wait()
 }
 
 // state returns how a wait has ended, or what is noted of it.
@@ -195,7 +195,7 @@ func (c *cluster) want(key, want string) {
 }
 
 func TestKeeper_EndsAWaitWhenItsLastFireHasSucceeded(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	virtualtime.Test(t, func(t *testing.T) {
 		c := started(t)
 		c.fire("10:00 succeeded, 11:00 failed", false)
 		key := c.wait("report", &common.Wait{Job: "import"})
@@ -205,7 +205,7 @@ func TestKeeper_EndsAWaitWhenItsLastFireHasSucceeded(t *testing.T) {
 		c.want(key, "waits for 11:00 failed, 12:00 running")
 		c.fire("12:00 succeeded", true)
 		time.Sleep(noteEvery + tick) // notes are bounded
-		synctest.Wait()
+		virtualtime.Wait()
 		c.want(key, "waits for 11:00 failed")
 		began := time.Now()
 		c.fire("11:00 succeeded", true) // by a re-run
@@ -216,14 +216,15 @@ func TestKeeper_EndsAWaitWhenItsLastFireHasSucceeded(t *testing.T) {
 		if c.written == 0 {
 			t.Error("the delivery of outcomes was not requested")
 		}
-		if run := c.ended[key]; run.StartedAt == nil || run.EndedAt == nil || run.ID == "" || run.Flow.Node != "orders" {
+		if run := c.ended[key]; run.StartedAt == nil || run.EndedAt == nil || run.ID == "" ||
+			run.Flow.Node != "orders" {
 			t.Errorf("%+v", run)
 		}
 	})
 }
 
 func TestKeeper_SeesWhatHappenedBefore(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	virtualtime.Test(t, func(t *testing.T) {
 		c := started(t)
 		c.fire("10:00 succeeded, 11:00 succeeded, 12:00 succeeded", false)
 		c.want(c.wait("report", &common.Wait{Job: "import"}), "succeeded fires_succeeded")
@@ -231,7 +232,7 @@ func TestKeeper_SeesWhatHappenedBefore(t *testing.T) {
 }
 
 func TestKeeper_NotesAreBounded(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	virtualtime.Test(t, func(t *testing.T) {
 		c := started(t)
 		key := c.wait("report", &common.Wait{Job: "import"})
 		began := time.Now()
@@ -245,32 +246,32 @@ func TestKeeper_NotesAreBounded(t *testing.T) {
 		}
 		c.fire("12:00 lost", true)
 		time.Sleep(noteEvery + tick)
-		synctest.Wait()
+		virtualtime.Wait()
 		c.want(key, "waits for 10:00 , 11:00 , 12:00 lost") // the last change is noted, too
 	})
 }
 
 func TestKeeper_WithoutAnEvent_LooksInTurn(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	virtualtime.Test(t, func(t *testing.T) {
 		c := started(t)
 		key := c.wait("report", &common.Wait{Job: "import"})
 		c.fire("10:00 succeeded, 11:00 succeeded, 12:00 succeeded", false) // its events are lost
 		c.want(key, "waits for 10:00 , 11:00 , 12:00 ")
 		time.Sleep(again + 2*tick)
-		synctest.Wait()
+		virtualtime.Wait()
 		c.want(key, "succeeded fires_succeeded")
 	})
 }
 
 func TestKeeper_LogStoreAway_WaitsAndTriesAgain(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	virtualtime.Test(t, func(t *testing.T) {
 		c := started(t)
 		c.away = true
 		key := c.wait("report", &common.Wait{Job: "import"})
 		c.fire("10:00 succeeded, 11:00 succeeded, 12:00 succeeded", true)
 		c.want(key, "waits")
 		time.Sleep(time.Minute)
-		synctest.Wait()
+		virtualtime.Wait()
 		if c.reads > 200 {
 			t.Errorf("%d reads in a minute", c.reads)
 		}
@@ -278,36 +279,36 @@ func TestKeeper_LogStoreAway_WaitsAndTriesAgain(t *testing.T) {
 		c.away = false
 		c.mu.Unlock()
 		time.Sleep(3 * tick)
-		synctest.Wait()
+		virtualtime.Wait()
 		c.want(key, "succeeded fires_succeeded")
 	})
 }
 
 func TestKeeper_JobIsMissing_RefusesTheStep(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	virtualtime.Test(t, func(t *testing.T) {
 		c := started(t)
 		c.want(c.wait("report", &common.Wait{Job: "none"}), "refused job_missing")
 		key := c.wait("other", &common.Wait{Job: "import"})
 		delete(c.jobs, "import")
 		time.Sleep(again + 2*tick)
-		synctest.Wait()
+		virtualtime.Wait()
 		c.want(key, "refused job_missing")
 	})
 }
 
 func TestKeeper_ManyWaitsForTheSameFires_ShareARead(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	virtualtime.Test(t, func(t *testing.T) {
 		c := started(t)
 		var keys []string
 		for i := range 50 {
 			keys = append(keys, c.wait("report"+strings.Repeat("x", i), &common.Wait{Job: "import"}))
 		}
 		time.Sleep(tick)
-		synctest.Wait()
+		virtualtime.Wait()
 		before := c.reads
 		c.fire("10:00 succeeded, 11:00 succeeded, 12:00 succeeded", true)
 		time.Sleep(4 * perFire)
-		synctest.Wait()
+		virtualtime.Wait()
 		for _, key := range keys {
 			c.want(key, "succeeded fires_succeeded")
 		}
@@ -318,10 +319,11 @@ func TestKeeper_ManyWaitsForTheSameFires_ShareARead(t *testing.T) {
 }
 
 func TestKeeper_ForgetsWhatHasEnded(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	virtualtime.Test(t, func(t *testing.T) {
 		c := started(t)
 		key := c.wait("report", &common.Wait{Job: "import"})
-		c.changes <- func(take take) error { return take(t.Context(), true, nil, nil) } // killed while the watch was down
+		// It was killed while the watch was down.
+		c.changes <- func(take take) error { return take(t.Context(), true, nil, nil) }
 		c.fire("10:00 succeeded, 11:00 succeeded, 12:00 succeeded", true)
 		c.want(key, "waits for 10:00 , 11:00 , 12:00 ")
 	})

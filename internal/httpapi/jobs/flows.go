@@ -55,9 +55,9 @@ const (
 	codeForeignJob = "foreign_job"
 )
 
-// jobFaults returns the faults of steps that run jobs, or wait for their fires. Rights are checked when a flow is saved,
-// not when it runs: its editor must be an operator of each job that it runs, and a viewer of each that it waits for. One
-// that does not exist could be created in any group.
+// jobFaults returns the faults of steps that run jobs, or wait for their fires. Rights are checked when a flow is
+// saved, not when it runs: its editor must be an operator of each job that it runs, and a viewer of each that it waits
+// for. One that does not exist could be created in any group.
 func (s *Resource) jobFaults(ctx context.Context, job *common.Job, together map[string]bool) (faults common.Faults,
 	err error) {
 	type use struct {
