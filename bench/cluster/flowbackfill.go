@@ -137,7 +137,8 @@ func flowBackfillLong(ctx context.Context, b *bench) error {
 	late, planned, running := 0, 0, time.Duration(0)
 	at := "/api/v1/jobs/" + past.Name + "/backfills" // how it is begun, and then resumed
 	to := time.Now().UTC().Truncate(time.Hour)
-	body := map[string]any{"from": to.Add(-dates * time.Hour), "to": to, "concurrency": 4}
+	body := map[string]any{"from": to.Add(-dates * time.Hour), "to": to, "includeUnknown": true,
+		"concurrency": 4}
 	var made struct{ ID string }
 	for round := range rounds {
 		without, err := b.besides(ctx, s, fmt.Sprintf("%s, alone %d", row, round), length, nil)
