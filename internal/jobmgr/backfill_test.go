@@ -80,3 +80,36 @@ func TestBackfill_ScheduleWasChanged_CountsDatesWithAnotherTime(t *testing.T) {
 		t.Errorf("beside one at another time: %+v", plan)
 	}
 }
+
+// The backfill of a job is found until it has ended: not that of another job, and no flow run of the job itself.
+func TestRunningBackfill_UntilItHasEnded(t *testing.T) {
+	t.Parallel()
+	s := newStory(t)
+	_, known := s.hourly("a")
+	s.hourly("ab")
+	wants := func(what, job, want string) {
+		t.Helper()
+		if got, err := s.store.RunningBackfill(t.Context(), job); err != nil || got != want {
+			t.Errorf("%s: %q, %v; want %q", what, got, err, want)
+		}
+	}
+	other := common.Head{Kind: common.KindFlow, Job: "a", Run: "u1.1.1"}
+	s.raw(common.FlowRunKey(other.Job, other.Run), encode(s, other))
+	wants("before it", "a", "")
+	_, head, err := s.store.Backfill(t.Context(), actor, "a", common.BackfillRequest{From: noon.Add(-3 * time.Hour),
+		To: noon}, common.Precondition{}, func(context.Context, *common.JobState, time.Time,
+		time.Time) (common.BackfillPast, error) {
+		return *known, nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	wants("while it runs", "a", head.Run)
+	wants("of another job", "ab", "")
+	if err := s.store.ActOnBackfill(t.Context(), actor, head.Run, common.BackfillCancel, ""); err != nil {
+		t.Fatal(err)
+	}
+	wants("while it is being ended", "a", head.Run)
+	s.erase(common.FlowRunKey(head.Job, head.Run)) // by its keeper
+	wants("after its end", "a", "")
+}
