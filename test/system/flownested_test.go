@@ -131,7 +131,10 @@ func TestRerunFlow_NestedFlow_GoesOnFromItsFailures(t *testing.T) {
 				Status    common.Status
 			}
 		}
-		a.do(http.StatusOK, http.MethodGet, "/api/v1/runs/"+run+"/nodes", nil, &nodes)
+		code, err := a.try(http.MethodGet, "/api/v1/runs/"+run+"/nodes", nil, &nodes)
+		if err != nil || code != http.StatusOK { // it has not started
+			return false
+		}
 		for _, n := range nodes.Items {
 			if n.Step == "etl" && n.Status == common.StatusFailed {
 				failed = n.Run
