@@ -133,8 +133,8 @@ func TestQueries_UseIndexes(t *testing.T) {
 	check(t, s, listOutput, []any{"r", 1, 2}, "chunks_missing", "sqlite_autoindex_chunks_1")
 	check(t, s, selectKept, []any{"a", 10}, "sqlite_autoindex_names_1 (name>?)", "runs_by_job (job=?)")
 	check(t, s, selectSize, []any{1}, "runs_by_job (job=?)")
-	check(t, s, selectNewest, []any{1, 10}, "runs_by_job (job=?)")
-	check(t, s, selectOldest, []any{1, 2, "x", "2026-03-01T12:00:00Z", 10},
+	check(t, s, selectNewest, []any{1, "b", "b", 10}, "runs_by_job (job=?)")
+	check(t, s, selectOldest, []any{1, 2, "x", "2026-03-01T12:00:00Z", "b", "b", 10},
 		"runs_by_job (job=? AND (planned,id)<(?,?))")
 	check(t, s, selectUncounted, []any{1, 10}, "INTEGER PRIMARY KEY (rowid>?)")
 	check(t, s, selectJobs, []any{1, 2, 3, 4, 5}, "runs_by_job (job=? AND planned>? AND planned<?)",
