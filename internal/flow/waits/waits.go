@@ -73,6 +73,7 @@ type change struct {
 	whole bool
 	put   []Pending
 	gone  []string
+	err   error // some may be missing, until the next whole
 }
 
 // news names the jobs of which a run has begun or ended; all: of any.
@@ -87,8 +88,10 @@ func (k *Keeper) Run(ctx context.Context) error {
 	changes, runs := make(chan change), make(chan news)
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error {
-		return k.cfg.Store.Follow(ctx, func(ctx context.Context, whole bool, put []Pending, gone []string) error {
-			return send(ctx, changes, change{whole, put, gone})
+		broken := func(err error) { _ = send(ctx, changes, change{err: err}) }
+		return k.cfg.Store.Follow(ctx, broken, func(ctx context.Context, whole bool, put []Pending,
+			gone []string) error {
+			return send(ctx, changes, change{whole: whole, put: put, gone: gone})
 		})
 	})
 	group.Go(func() error { return k.follow(ctx, runs) })
@@ -152,19 +155,24 @@ func (k *Keeper) loop(ctx context.Context, changes <-chan change, runs <-chan ne
 	ticks, wake := time.NewTicker(tick), time.NewTimer(tick)
 	defer ticks.Stop()
 	defer wake.Stop()
-	for {
+	for listed := false; ; {
 		select {
 		case <-ctx.Done():
 			return context.Cause(ctx)
 		case c := <-changes:
 			k.take(&c)
+			if listed = c.err == nil && (listed || c.whole); c.err != nil {
+				k.cfg.Report(c.err)
+			}
 		case n := <-runs:
 			k.hear(&n)
 		case <-ticks.C:
 			k.inTurn()
 		case <-wake.C:
 		}
-		k.cfg.Report(k.pass(ctx))
+		if err := k.pass(ctx); err != nil || listed {
+			k.cfg.Report(err)
+		}
 		wake.Reset(k.rest())
 	}
 }

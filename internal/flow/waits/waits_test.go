@@ -59,7 +59,7 @@ func (c *cluster) past(_ context.Context, _ *common.JobState, from, to time.Time
 	return ends, nil
 }
 
-func (c *cluster) Follow(ctx context.Context, take take) error {
+func (c *cluster) Follow(ctx context.Context, _ func(error), take take) error {
 	for {
 		select {
 		case <-ctx.Done():

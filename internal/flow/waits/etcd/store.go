@@ -27,9 +27,13 @@ func New(client *clientv3.Client, now func() time.Time) *Store {
 }
 
 // Follow implements waits.Store. Approvals, and values that do not match their key, are ignored.
-func (s *Store) Follow(ctx context.Context,
+func (s *Store) Follow(ctx context.Context, broken func(error),
 	take func(ctx context.Context, whole bool, put []waits.Pending, gone []string) error) error {
-	watch := etcdkit.Watch{Client: s.etcd.Client, Prefix: common.FlowWaitsPrefix}
+	watch := etcdkit.Watch{Client: s.etcd.Client, Prefix: common.FlowWaitsPrefix, Report: func(err error) {
+		if err != nil {
+			broken(err)
+		}
+	}}
 	return watch.Follow(ctx, func(ctx context.Context, u etcdkit.Changes) error {
 		var put []waits.Pending
 		var gone []string

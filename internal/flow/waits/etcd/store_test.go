@@ -77,7 +77,7 @@ func (r *rig) pending() *waits.Pending {
 	first := make(chan []waits.Pending, 1)
 	var following sync.WaitGroup
 	following.Go(func() {
-		_ = r.Follow(ctx, func(_ context.Context, whole bool, put []waits.Pending, _ []string) error {
+		_ = r.Follow(ctx, func(error) {}, func(_ context.Context, whole bool, put []waits.Pending, _ []string) error {
 			if whole {
 				first <- put
 			}
