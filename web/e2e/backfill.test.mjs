@@ -108,6 +108,7 @@ test('last week is backfilled two at a time from the calendar, paused, and resum
   await day(dates[6]).hover();
   await page.mouse.up();
   const dialog = page.getByRole('dialog');
+  await dialog.getByLabel('Include dates before the job’s history').check();
   await dialog.getByText('7 dates would run:').waitFor();
   assert.equal(await dialog.getByLabel('From').inputValue(), `${dates[0]} 00:00`);
   await dialog.getByLabel('At the same time').fill('2');
