@@ -74,6 +74,13 @@ type AwaitedFire struct {
 	Status Status    `json:"status,omitempty"` // of its last attempt; empty: the ledger has no entry of its own
 }
 
+// PendingWait is a step that waits for fires, as etcd holds it.
+type PendingWait struct {
+	Key     string
+	Wait    FlowWait
+	Version int64 // the etcd revision of its last change
+}
+
 // MostAwaitedNamed is the number of fires that a reason names.
 const MostAwaitedNamed = 5
 

@@ -27,7 +27,6 @@ import (
 	flowetcd "carillon/internal/flow/etcd"
 	"carillon/internal/flow/nodes"
 	"carillon/internal/flow/waits"
-	waitsetcd "carillon/internal/flow/waits/etcd"
 	"carillon/internal/health"
 	healthetcd "carillon/internal/health/etcd"
 	"carillon/internal/housekeeping"
@@ -329,7 +328,7 @@ func New(cfg Config) (*Master, error) {
 		Report:      m.loops.Loop("duty_definitions").Done,
 	})
 	awaited := waits.New(waits.Config{
-		Store:     waitsetcd.New(cfg.Etcd, wallclock.Now),
+		Store:     flowetcd.NewWaits(cfg.Etcd, wallclock.Now),
 		Jobs:      told,
 		Past:      endsOf(view),
 		Feed:      m.feed,

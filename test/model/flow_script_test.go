@@ -13,9 +13,8 @@ import (
 	"carillon/internal/common"
 	"carillon/internal/etcdkit"
 	"carillon/internal/flow"
+	flowetcd "carillon/internal/flow/etcd"
 	"carillon/internal/flow/nodes"
-	"carillon/internal/flow/waits"
-	waitsetcd "carillon/internal/flow/waits/etcd"
 )
 
 const (
@@ -355,7 +354,7 @@ func (s *script) endWait(ctx context.Context, key string) {
 		if err != nil || kv == nil {
 			return
 		}
-		p := waits.Pending{Key: key, Wait: decode[common.FlowWait](string(kv.Value)), Version: kv.ModRevision}
+		p := common.PendingWait{Key: key, Wait: decode[common.FlowWait](string(kv.Value)), Version: kv.ModRevision}
 		d, status, code := s.between(0, 4*time.Second), common.StatusSucceeded, common.ReasonFiresSucceeded
 		if s.random.IntN(3) == 0 {
 			status, code = common.StatusFailed, common.ReasonFireFailed
@@ -363,7 +362,7 @@ func (s *script) endWait(ctx context.Context, key string) {
 		notes := s.random.IntN(3) == 0
 		s.act(func() {
 			time.Sleep(d)
-			store := waitsetcd.New(m.client, m.now)
+			store := flowetcd.NewWaits(m.client, m.now)
 			if notes {
 				_, _ = store.Note(ctx, &p, common.AwaitedNow{Total: 1, Open: 1})
 				return

@@ -8,23 +8,16 @@ import (
 	"carillon/internal/events"
 )
 
-// Pending is a step that waits, as etcd holds it.
-type Pending struct {
-	Key     string
-	Wait    common.FlowWait
-	Version int64 // the etcd revision of its last change
-}
-
 // Store holds the steps that wait.
 type Store interface {
-	// Follow passes on the steps that wait for fires, and every change of them, until the context ends. whole: these are
-	// all. Changes may be missing since broken was called, until the whole is passed on again.
+	// Follow passes on the steps that wait for fires, and every change of them, until the context ends. whole: these
+	// are all. Changes may be missing since broken was called, until the whole is passed on again.
 	Follow(ctx context.Context, broken func(error),
-		take func(ctx context.Context, whole bool, put []Pending, gone []string) error) error
+		take func(ctx context.Context, whole bool, put []common.PendingWait, gone []string) error) error
 	// End records the outcome of a step, unless its key has changed or its flow run is gone: then it returns false.
-	End(ctx context.Context, p *Pending, outcome *common.Run) (done bool, err error)
+	End(ctx context.Context, p *common.PendingWait, outcome *common.Run) (done bool, err error)
 	// Note writes what is missing, unless the key has changed, and returns its new version; 0 if it has.
-	Note(ctx context.Context, p *Pending, now common.AwaitedNow) (version int64, err error)
+	Note(ctx context.Context, p *common.PendingWait, now common.AwaitedNow) (version int64, err error)
 }
 
 // Jobs reads jobs.

@@ -57,7 +57,7 @@ type Keeper struct {
 
 // kept is a step that waits.
 type kept struct {
-	Pending
+	common.PendingWait
 	asked     bool      // it has to be looked at
 	notBefore time.Time // before then it is not
 	looked    time.Time
@@ -71,7 +71,7 @@ func New(cfg Config) *Keeper { return &Keeper{cfg: cfg} }
 // change is a change of the steps that wait.
 type change struct {
 	whole bool
-	put   []Pending
+	put   []common.PendingWait
 	gone  []string
 	err   error // some may be missing, until the next whole
 }
@@ -89,7 +89,7 @@ func (k *Keeper) Run(ctx context.Context) error {
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error {
 		broken := func(err error) { _ = send(ctx, changes, change{err: err}) }
-		return k.cfg.Store.Follow(ctx, broken, func(ctx context.Context, whole bool, put []Pending,
+		return k.cfg.Store.Follow(ctx, broken, func(ctx context.Context, whole bool, put []common.PendingWait,
 			gone []string) error {
 			return send(ctx, changes, change{whole: whole, put: put, gone: gone})
 		})
@@ -192,7 +192,7 @@ func (k *Keeper) take(c *change) {
 		p := &c.put[i]
 		if w := k.waits[p.Key]; w == nil || w.Version < p.Version {
 			k.forget(p.Key)
-			k.keep(&kept{Pending: *p, asked: true})
+			k.keep(&kept{PendingWait: *p, asked: true})
 		}
 	}
 	for _, key := range c.gone {
@@ -367,7 +367,7 @@ func (k *Keeper) look(ctx context.Context, w *kept, read *reads) (done bool, err
 	}
 	if v.status != "" {
 		outcome := w.Wait.Ended(v.status, v.reason, k.cfg.Now().UTC())
-		return k.cfg.Store.End(ctx, &w.Pending, &outcome) // the change of the key arrives with its own event
+		return k.cfg.Store.End(ctx, &w.PendingWait, &outcome) // the change of the key arrives with its own event
 	}
 	w.notBefore = k.cfg.Now().Add(min(time.Duration(v.now.Total)*perFire, mostRest))
 	now := k.cfg.Now()
@@ -375,7 +375,7 @@ func (k *Keeper) look(ctx context.Context, w *kept, read *reads) (done bool, err
 	if w.owed = changed && now.Before(w.noted.Add(noteEvery)); !changed || w.owed {
 		return false, nil
 	}
-	version, err := k.cfg.Store.Note(ctx, &w.Pending, v.now)
+	version, err := k.cfg.Store.Note(ctx, &w.PendingWait, v.now)
 	if err == nil && version > 0 {
 		awaited := *w.Wait.Awaited
 		awaited.Found = &v.now

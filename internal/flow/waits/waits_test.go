@@ -24,7 +24,7 @@ type cluster struct {
 	jobs    map[string]*common.JobState
 	ledger  map[int64]*common.Run // of all jobs
 	away    bool                  // the log store does not answer
-	pending map[string]*Pending
+	pending map[string]*common.PendingWait
 	changes chan func(take) error
 	ended   map[string]common.Run // outcomes, by key
 	notes   map[string]int
@@ -33,7 +33,7 @@ type cluster struct {
 	last    int64
 }
 
-type take = func(ctx context.Context, whole bool, put []Pending, gone []string) error
+type take = func(ctx context.Context, whole bool, put []common.PendingWait, gone []string) error
 
 func (c *cluster) AtLeast(_ context.Context, name string, _ int64) (common.JobState, bool, error) {
 	c.mu.Lock()
@@ -72,7 +72,7 @@ func (c *cluster) Follow(ctx context.Context, _ func(error), take take) error {
 	}
 }
 
-func (c *cluster) End(_ context.Context, p *Pending, outcome *common.Run) (bool, error) {
+func (c *cluster) End(_ context.Context, p *common.PendingWait, outcome *common.Run) (bool, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if now := c.pending[p.Key]; now == nil || now.Version != p.Version {
@@ -83,7 +83,7 @@ func (c *cluster) End(_ context.Context, p *Pending, outcome *common.Run) (bool,
 	return true, nil
 }
 
-func (c *cluster) Note(_ context.Context, p *Pending, now common.AwaitedNow) (int64, error) {
+func (c *cluster) Note(_ context.Context, p *common.PendingWait, now common.AwaitedNow) (int64, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	held := c.pending[p.Key]
@@ -114,8 +114,9 @@ func (c *cluster) Watch(ctx context.Context, _ int64, each func(events.Batch)) e
 // started runs a keeper in the bubble of a test, which begins at noon and ends with it.
 func started(t *testing.T) *cluster {
 	c := &cluster{t: t, batches: make(chan events.Batch), jobs: map[string]*common.JobState{},
-		ledger: map[int64]*common.Run{}, pending: map[string]*Pending{}, changes: make(chan func(take) error),
-		ended: map[string]common.Run{}, notes: map[string]int{}}
+		ledger: map[int64]*common.Run{}, pending: map[string]*common.PendingWait{},
+		changes: make(chan func(take) error),
+		ended:   map[string]common.Run{}, notes: map[string]int{}}
 	c.jobs["import"] = &common.JobState{StoredJob: common.StoredJob{UID: "i", CreatedAt: day,
 		Job: common.Job{Name: "import", CronExpr: "0 * * * *", Timezone: "UTC"}}, Cursor: at(t, "12:00")}
 	log := slog.New(slog.DiscardHandler)
@@ -143,11 +144,11 @@ func (c *cluster) wait(flow string, w *common.Wait) string {
 	key := common.FlowWaitKey(flow, run.Run, "orders")
 	c.mu.Lock()
 	c.last++
-	p := &Pending{Key: key, Wait: wait, Version: c.last}
+	p := &common.PendingWait{Key: key, Wait: wait, Version: c.last}
 	c.pending[key] = p
 	given := *p
 	c.mu.Unlock()
-	c.changes <- func(take take) error { return take(c.t.Context(), false, []Pending{given}, nil) }
+	c.changes <- func(take take) error { return take(c.t.Context(), false, []common.PendingWait{given}, nil) }
 	virtualtime.Wait()
 	return key
 }

@@ -3,7 +3,6 @@ package etcd
 import (
 	"context"
 	"encoding/json"
-	"os"
 	"strings"
 	"sync"
 	"testing"
@@ -13,27 +12,20 @@ import (
 
 	"carillon/internal/common"
 	"carillon/internal/etcdkit"
-	"carillon/internal/etcdkit/etcdtest"
-	"carillon/internal/flow/waits"
 )
 
-// shared is the etcd of the tests.
-var shared etcdtest.Shared
-
-func TestMain(m *testing.M) { os.Exit(shared.Run(m)) }
-
-type rig struct {
-	*Store
+type waitsRig struct {
+	*Waits
 	t      *testing.T
 	client *clientv3.Client
 	run    common.FlowRun
 	key    string
 }
 
-func newRig(t *testing.T) *rig {
+func newWaitsRig(t *testing.T) *waitsRig {
 	t.Helper()
 	client := shared.Start(t)
-	r := &rig{Store: New(client, time.Now), t: t, client: client}
+	r := &waitsRig{Waits: NewWaits(client, time.Now), t: t, client: client}
 	head := common.Head{Kind: common.KindFlow, Run: "u.1.1", Fire: "u.1", Attempt: 1, Job: "report", UID: "u"}
 	r.put(common.FlowRunKey(head.Job, head.Run), head)
 	r.run = common.FlowRun{Head: head, Created: r.get(common.FlowRunKey(head.Job, head.Run)).created}
@@ -42,7 +34,7 @@ func newRig(t *testing.T) *rig {
 	return r
 }
 
-func (r *rig) put(key string, value any) {
+func (r *waitsRig) put(key string, value any) {
 	r.t.Helper()
 	data, err := json.Marshal(value)
 	if err == nil {
@@ -53,31 +45,32 @@ func (r *rig) put(key string, value any) {
 	}
 }
 
-type held struct {
+type waitsValue struct {
 	value            string
 	created, version int64
 }
 
-func (r *rig) get(key string) held {
+func (r *waitsRig) get(key string) waitsValue {
 	r.t.Helper()
 	kv, err := etcdkit.Get(r.t.Context(), r.client, key)
 	if err != nil {
 		r.t.Fatal(err)
 	}
 	if kv == nil {
-		return held{}
+		return waitsValue{}
 	}
-	return held{string(kv.Value), kv.CreateRevision, kv.ModRevision}
+	return waitsValue{string(kv.Value), kv.CreateRevision, kv.ModRevision}
 }
 
 // pending returns the wait as it is followed.
-func (r *rig) pending() *waits.Pending {
+func (r *waitsRig) pending() *common.PendingWait {
 	r.t.Helper()
 	ctx, cancel := context.WithCancel(r.t.Context())
-	first := make(chan []waits.Pending, 1)
+	first := make(chan []common.PendingWait, 1)
 	var following sync.WaitGroup
 	following.Go(func() {
-		_ = r.Follow(ctx, func(error) {}, func(_ context.Context, whole bool, put []waits.Pending, _ []string) error {
+		_ = r.Follow(ctx, func(error) {}, func(_ context.Context, whole bool,
+			put []common.PendingWait, _ []string) error {
 			if whole {
 				first <- put
 			}
@@ -98,7 +91,7 @@ func (r *rig) pending() *waits.Pending {
 	}
 }
 
-func (r *rig) end(p *waits.Pending) bool {
+func (r *waitsRig) end(p *common.PendingWait) bool {
 	r.t.Helper()
 	outcome := p.Wait.Ended(common.StatusSucceeded, &common.Reason{Code: common.ReasonFiresSucceeded}, time.Now())
 	done, err := r.End(r.t.Context(), p, &outcome)
@@ -108,7 +101,7 @@ func (r *rig) end(p *waits.Pending) bool {
 	return done
 }
 
-func (r *rig) mark() common.Node {
+func (r *waitsRig) mark() common.Node {
 	r.t.Helper()
 	value := r.get(common.FlowNodeKey(r.run.Run, "orders")).value
 	if value == "" {
@@ -122,7 +115,7 @@ func (r *rig) mark() common.Node {
 }
 
 func TestFollow_PassesOnWaitsForFiresOnly(t *testing.T) {
-	r := newRig(t)
+	r := newWaitsRig(t)
 	r.put(common.FlowWaitKey("report", "u.1.1", "ask"), common.NewFlowWait(&r.run, r.run.Node("ask", 1, "u"),
 		&common.Approval{Text: "?"}, "?", time.Now()))
 	r.put(r.key+"x", common.NewFiresWait(&r.run, r.run.Node("orders", 1, "u"), &common.Wait{Job: "import"}, time.Now()))
@@ -135,7 +128,7 @@ func TestFollow_PassesOnWaitsForFiresOnly(t *testing.T) {
 }
 
 func TestEnd_EndsTheNodeOnce(t *testing.T) {
-	r := newRig(t)
+	r := newWaitsRig(t)
 	p := r.pending()
 	if !r.end(p) || r.end(p) {
 		t.Error("it did not end, or twice")
@@ -154,14 +147,14 @@ func TestEnd_EndsTheNodeOnce(t *testing.T) {
 }
 
 func TestEnd_OfAWaitThatHasChanged_OrWithoutItsFlowRun_IsRefused(t *testing.T) {
-	for name, change := range map[string]func(r *rig, p *waits.Pending){
-		"it was started again": func(r *rig, p *waits.Pending) { r.put(r.key, p.Wait) },
-		"the flow run is gone": func(r *rig, _ *waits.Pending) {
+	for name, change := range map[string]func(r *waitsRig, p *common.PendingWait){
+		"it was started again": func(r *waitsRig, p *common.PendingWait) { r.put(r.key, p.Wait) },
+		"the flow run is gone": func(r *waitsRig, _ *common.PendingWait) {
 			if _, err := r.client.Delete(r.t.Context(), common.FlowRunKey("report", "u.1.1")); err != nil {
 				r.t.Fatal(err)
 			}
 		},
-		"another flow run has its name": func(r *rig, _ *waits.Pending) {
+		"another flow run has its name": func(r *waitsRig, _ *common.PendingWait) {
 			key := common.FlowRunKey("report", "u.1.1")
 			if _, err := r.client.Delete(r.t.Context(), key); err != nil {
 				r.t.Fatal(err)
@@ -171,7 +164,7 @@ func TestEnd_OfAWaitThatHasChanged_OrWithoutItsFlowRun_IsRefused(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			r := newRig(t)
+			r := newWaitsRig(t)
 			p := r.pending()
 			change(r, p)
 			if r.end(p) || r.mark().State != "" {
@@ -182,7 +175,7 @@ func TestEnd_OfAWaitThatHasChanged_OrWithoutItsFlowRun_IsRefused(t *testing.T) {
 }
 
 func TestNote_KeepsTheRest_AndIsNotWrittenOverAChange(t *testing.T) {
-	r := newRig(t)
+	r := newWaitsRig(t)
 	first := r.pending()
 	with := strings.TrimSuffix(r.get(r.key).value, "}") + `,"newer":1}`
 	if _, err := r.client.Put(t.Context(), r.key, with); err != nil {

@@ -1,4 +1,3 @@
-// Package etcd stores the steps of flows that wait for fires of a job.
 package etcd
 
 import (
@@ -11,31 +10,29 @@ import (
 
 	"carillon/internal/common"
 	"carillon/internal/etcdkit"
-	"carillon/internal/flow/waits"
 )
 
-// Store is the store of a master.
-type Store struct {
+// Waits are the steps that wait for fires of a job, as a master reads and ends them.
+type Waits struct {
 	etcd etcdkit.Store
 }
 
-var _ waits.Store = (*Store)(nil)
-
-// New returns a store; now is the wall clock.
-func New(client *clientv3.Client, now func() time.Time) *Store {
-	return &Store{etcd: etcdkit.Store{Client: client, Now: now, Batch: etcdkit.NewBatch(client)}}
+// NewWaits returns the steps that wait; now is the wall clock.
+func NewWaits(client *clientv3.Client, now func() time.Time) *Waits {
+	return &Waits{etcd: etcdkit.Store{Client: client, Now: now, Batch: etcdkit.NewBatch(client)}}
 }
 
-// Follow implements waits.Store. Approvals, and values that do not match their key, are ignored.
-func (s *Store) Follow(ctx context.Context, broken func(error),
-	take func(ctx context.Context, whole bool, put []waits.Pending, gone []string) error) error {
+// Follow passes on the steps that wait for fires, and every change of them; whole: these are all. Approvals, and values
+// that do not match their key, are ignored. Changes may be missing since broken was called, until the next whole.
+func (s *Waits) Follow(ctx context.Context, broken func(error),
+	take func(ctx context.Context, whole bool, put []common.PendingWait, gone []string) error) error {
 	watch := etcdkit.Watch{Client: s.etcd.Client, Prefix: common.FlowWaitsPrefix, Report: func(err error) {
 		if err != nil {
 			broken(err)
 		}
 	}}
 	return watch.Follow(ctx, func(ctx context.Context, u etcdkit.Changes) error {
-		var put []waits.Pending
+		var put []common.PendingWait
 		var gone []string
 		for _, kv := range u.Puts {
 			if p, ok := pending(kv); ok {
@@ -49,15 +46,15 @@ func (s *Store) Follow(ctx context.Context, broken func(error),
 	})
 }
 
-func pending(kv *mvccpb.KeyValue) (p waits.Pending, ok bool) {
+func pending(kv *mvccpb.KeyValue) (p common.PendingWait, ok bool) {
 	wait, err := common.Decode[common.FlowWait](kv.Value)
-	p = waits.Pending{Key: string(kv.Key), Wait: wait, Version: kv.ModRevision}
+	p = common.PendingWait{Key: string(kv.Key), Wait: wait, Version: kv.ModRevision}
 	return p, err == nil && !wait.IsApproval() &&
 		common.FlowWaitKey(wait.Flow.Job, wait.Flow.Run, wait.Flow.Node) == p.Key
 }
 
-// End implements waits.Store.
-func (s *Store) End(ctx context.Context, p *waits.Pending, outcome *common.Run) (done bool, err error) {
+// End records the outcome of a step, unless its key has changed or its flow run is gone: then it returns false.
+func (s *Waits) End(ctx context.Context, p *common.PendingWait, outcome *common.Run) (done bool, err error) {
 	of := outcome.Flow
 	t := s.etcd.Txn()
 	t.If(etcdkit.Unchanged(p.Key, p.Version), etcdkit.Same(common.FlowRunKey(of.Job, of.Run), of.Created))
@@ -68,8 +65,8 @@ func (s *Store) End(ctx context.Context, p *waits.Pending, outcome *common.Run) 
 	return done, err
 }
 
-// Note implements waits.Store.
-func (s *Store) Note(ctx context.Context, p *waits.Pending, now common.AwaitedNow) (version int64, err error) {
+// Note writes what a step still waits for, unless its key has changed, and returns its new version; 0 if it has.
+func (s *Waits) Note(ctx context.Context, p *common.PendingWait, now common.AwaitedNow) (version int64, err error) {
 	kv, err := etcdkit.Get(ctx, s.etcd.Client, p.Key)
 	if err != nil || kv == nil || kv.ModRevision != p.Version {
 		return 0, err
@@ -91,6 +88,6 @@ func (s *Store) Note(ctx context.Context, p *waits.Pending, now common.AwaitedNo
 	return version, err
 }
 
-func subject(p *waits.Pending) string {
+func subject(p *common.PendingWait) string {
 	return "wait " + strings.TrimPrefix(p.Key, common.FlowWaitsPrefix)
 }
