@@ -316,6 +316,28 @@ func TestRetryNode_WhileTheFlowRunIsPausedOrEnds_IsRefused(t *testing.T) {
 	wantReason(t, "it is being ended", err, "ending")
 }
 
+// A step that waits for fires is no approval: it cannot be answered, and ends when it is killed.
+func TestKill_StepThatWaitsForFires_EndsIt(t *testing.T) {
+	t.Parallel()
+	s := newStory(t)
+	f := s.flowRun("etl")
+	key := common.FlowWaitKey("etl", f.head.Run, "ask")
+	s.ask(f, func(w *common.FlowWait) {
+		w.Text, w.Awaited = "", &common.Awaited{Job: "import", Fires: common.WaitLatest}
+	})
+	if waits, err := s.store.Approvals(t.Context()); err != nil || len(waits) > 0 {
+		t.Fatalf("approvals: %+v, %v", waits, err)
+	}
+	wantReason(t, "an answer", s.answer(f, actor, common.Answer{Step: "ask", Approve: true}), "no_approval")
+	if err := s.store.Kill(t.Context(), actor, f.ask, common.KillRequest{Note: "it will not come"}); err != nil {
+		t.Fatal(err)
+	}
+	s.wantNode(f, "ask", common.NodeEnded, common.StatusKilled, common.ClassFailure)
+	if left := s.keys(key); len(left) > 0 {
+		t.Errorf("left are %v", left)
+	}
+}
+
 // The answer to an approval can be taken back as long as no step has started because of it: it waits for another one.
 func TestRetryNode_RejectedApproval_WaitsForAnotherAnswer(t *testing.T) {
 	t.Parallel()

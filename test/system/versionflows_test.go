@@ -131,6 +131,9 @@ func (m *mixed) saveAll(dir string) (features []string, often func()) {
 		"forEach": map[string]any{"items": []string{"a", "b"}, "collect": "v"}}
 	asks := map[string]any{"name": "asks", "after": []string{"gate"}, "when": "run.cause == 'cron'",
 		"approval": map[string]any{"text": "And on?"}}
+	m.save(map[string]any{"name": "yearly", "cronExpr": "0 0 1 1 *", "timezone": "UTC", "command": "true"})
+	wait := map[string]any{"name": "wait", "after": []string{"gate"}, "when": "run.cause == 'cron'",
+		"wait": map[string]any{"job": "yearly"}}
 	fails := map[string]any{"name": "last", "after": []string{"gate"}, // in the first attempt of its flow run
 		"command": `test "${CARILLON_FLOW_RUN%.1}" = "$CARILLON_FLOW_RUN"`}
 	retry := map[string]any{"retry": map[string]any{"max": 1, "backoff": "0s"}}
@@ -140,6 +143,7 @@ func (m *mixed) saveAll(dir string) (features []string, often func()) {
 		common.FeatureJoins:     join,
 		common.FeatureCollect:   each,
 		common.FeatureApprovals: asks,
+		common.FeatureWaits:     wait,
 	} {
 		m.flow(feature, nil, after)
 		features = append(features, feature)
@@ -170,7 +174,7 @@ func (m *mixed) saveAll(dir string) (features []string, often func()) {
 		m.api.t.Helper()
 		scheduled := maps.Clone(retry)
 		scheduled["cronExpr"], scheduled["startDeadline"] = "* * * * * * *", "2s"
-		m.flow("often", scheduled, day, finally, join, each, asks)
+		m.flow("often", scheduled, day, finally, join, each, asks, wait)
 	}
 }
 

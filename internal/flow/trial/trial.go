@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"carillon/internal/common"
+	"carillon/internal/common/schedule"
 	"carillon/internal/flow"
 )
 
@@ -78,6 +79,7 @@ func (t *Trial) Run(graph *flow.Graph) (*Result, error) {
 	if r.head.Cause == "" {
 		r.head.Cause = common.CauseManual
 	}
+	r.head.Interval = interval(graph.Job(), &r.head)
 	r.state = flow.New(graph, &r.head)
 	complete, err := r.drive()
 	if err != nil {
@@ -87,6 +89,23 @@ func (t *Trial) Run(graph *flow.Graph) (*Result, error) {
 		return nil, common.Invalid("the flow cannot be tried like this", faults...)
 	}
 	return r.result(complete), nil
+}
+
+// interval returns the interval of a fire of the flow's schedule; nil for another flow run, and if the flow has no
+// schedule that can be computed.
+func interval(job *common.Job, head *common.Head) *common.Interval {
+	if head.Cause != common.CauseCron && head.Cause != common.CauseCatchUp && head.Cause != common.CauseBackfill {
+		return nil
+	}
+	plan, err := schedule.NewInterner().OfJob(job)
+	if err != nil || plan.IsZero() || plan.Floating() {
+		return nil
+	}
+	start, found, err := plan.Previous(head.PlannedAt)
+	if err != nil || !found {
+		return nil
+	}
+	return &common.Interval{Start: start.UTC(), End: head.PlannedAt}
 }
 
 // drive commits what the engine returns and ends nodes, until the flow run is complete, or until only nodes run that do

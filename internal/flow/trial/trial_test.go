@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"carillon/internal/common"
 	"carillon/internal/flow"
@@ -75,6 +76,9 @@ func TestRun_Ends(t *testing.T) {
 		{"name": "b", "command": "./b", "after": ["a"], "rule": "all_done"}]}`
 	const asks = `{"steps": [{"name": "ok", "approval": {"text": "Go on?"}},
 		{"name": "b", "command": "./b", "after": ["ok"]}]}`
+	const waits = `{"cronExpr": "0 * * * *", "timezone": "UTC", "steps": [{"name": "o", "wait": {"job": "orders"}},
+		{"name": "b", "command": "./b", "after": ["o"]}]}`
+	noon := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	const job = `{"steps": [{"name": "c", "job": "child"},
 		{"name": "b", "command": "./b", "after": ["c"], "when": "steps.c.outputs.v == 'x'"}]}`
 	const list = `{"concurrency": 2, "steps": [
@@ -104,6 +108,14 @@ func TestRun_Ends(t *testing.T) {
 			"a=killed/flow_stopped b=skipped/flow_stopped: timed_out"},
 		{line, trial.Trial{Ends: ends(t, "a=3"), Kill: trial.KillUser},
 			"a=failed/exit_code b=skipped/upstream_failed: failed"},
+		{waits, trial.Trial{}, "o=refused/value_missing b=skipped/upstream_failed: failed"}, // by hand
+		{waits, trial.Trial{Cause: common.CauseCron, PlannedAt: noon}, "o=succeeded/fires_succeeded b=succeeded: succeeded"},
+		{waits, trial.Trial{Cause: common.CauseCron, PlannedAt: noon, Ends: ends(t, "o=failed")},
+			"o=failed/fire_failed b=skipped/upstream_failed: failed"},
+		{waits, trial.Trial{Cause: common.CauseCron, PlannedAt: noon, Ends: ends(t, "o=timed_out")},
+			"o=timed_out/fires_missing b=skipped/upstream_failed: failed"},
+		{waits, trial.Trial{Cause: common.CauseCron, PlannedAt: noon, Ends: ends(t, "o=running")},
+			"o=waiting b=pending/waits_for_steps: running"},
 		{asks, trial.Trial{}, "ok=succeeded/approved b=succeeded: succeeded"},
 		{asks, trial.Trial{Ends: ends(t, "ok=failed")}, "ok=failed/rejected b=skipped/upstream_failed: failed"},
 		{asks, trial.Trial{Ends: ends(t, "ok=timed_out")}, "ok=timed_out/timeout b=skipped/upstream_failed: failed"},

@@ -684,6 +684,9 @@ func TestApprovals_AreFollowedAndMarkedAsNotified(t *testing.T) {
 	put(key, value(&wait))
 	put(key+"x", value(&wait)) // not its key
 	put(common.FlowWaitKey("etl", "u.1.1", "bad"), "{")
+	orders := common.FlowWait{Flow: common.FlowNode{Job: "etl", Run: "u.1.1", Node: "orders", UID: "u"}, Since: noon,
+		Awaited: &common.Awaited{Job: "import"}} // no operator ends it
+	put(common.FlowWaitKey("etl", "u.1.1", "orders"), value(&orders))
 
 	type change struct {
 		whole bool
