@@ -45,8 +45,10 @@ func Each(ctx context.Context, from Pages, q Query, visit func(*common.Run) bool
 }
 
 // Ends returns the last attempts of the fires of a job's schedule that were planned in a range, to exclusive, by
-// planned time in Unix nanoseconds. Fires that have no entry of their own are left out.
-func Ends(ctx context.Context, in Pages, job *common.JobState, from, to time.Time) (map[int64]*common.Run, error) {
+// planned time in Unix nanoseconds. Fires that have no entry of their own are left out. It stops after more than most
+// fires.
+func Ends(ctx context.Context, in Pages, job *common.JobState, from, to time.Time,
+	most int) (map[int64]*common.Run, error) {
 	ends := map[int64]*common.Run{}
 	q := Query{Job: job.Name, JobUID: job.UID, From: from, To: to}
 	err := Each(ctx, in, q, func(run *common.Run) bool {
@@ -57,7 +59,7 @@ func Ends(ctx context.Context, in Pages, job *common.JobState, from, to time.Tim
 		if last := ends[at]; last == nil || last.Attempt < run.Attempt {
 			ends[at] = run
 		}
-		return true
+		return len(ends) <= most
 	})
 	return ends, err
 }

@@ -109,7 +109,8 @@ func TestRun_Ends(t *testing.T) {
 		{line, trial.Trial{Ends: ends(t, "a=3"), Kill: trial.KillUser},
 			"a=failed/exit_code b=skipped/upstream_failed: failed"},
 		{waits, trial.Trial{}, "o=refused/value_missing b=skipped/upstream_failed: failed"}, // by hand
-		{waits, trial.Trial{Cause: common.CauseCron, PlannedAt: noon}, "o=succeeded/fires_succeeded b=succeeded: succeeded"},
+		{waits, trial.Trial{Cause: common.CauseCron, PlannedAt: noon},
+			"o=succeeded/fires_succeeded b=succeeded: succeeded"},
 		{waits, trial.Trial{Cause: common.CauseCron, PlannedAt: noon, Ends: ends(t, "o=failed")},
 			"o=failed/fire_failed b=skipped/upstream_failed: failed"},
 		{waits, trial.Trial{Cause: common.CauseCron, PlannedAt: noon, Ends: ends(t, "o=timed_out")},

@@ -14,6 +14,7 @@ import (
 type span struct {
 	from, to time.Time
 	latest   bool // only the last fire in it
+	recorded bool // only fires of which the ledger has an entry
 }
 
 // errNone is the error of spanOf if the schedule has no such fire.
@@ -26,18 +27,17 @@ func spanOf(wait *common.FlowWait, plan schedule.Schedule) (s span, err error) {
 	case common.WaitSame:
 		return span{from: at, to: at}, nil
 	case common.WaitLatest:
-		before := at.Add(1)
-		if a.Job == wait.Flow.Job { // the one before its own
-			before = at
-		}
 		if plan.IsZero() || plan.Floating() {
 			return s, errNone
 		}
-		last, found, err := plan.Previous(before)
+		if a.Job == wait.Flow.Job {
+			return spanOfSelf(at, plan)
+		}
+		last, found, err := plan.Previous(at.Add(1))
 		if err == nil && !found {
 			err = errNone
 		}
-		return span{from: last.UTC(), to: before.Add(-1), latest: true}, err
+		return span{from: last.UTC(), to: at, latest: true}, err
 	default:
 		if a.Interval == nil { // the keeper has refused the step
 			return s, errNone
@@ -46,11 +46,35 @@ func spanOf(wait *common.FlowWait, plan schedule.Schedule) (s span, err error) {
 	}
 }
 
+// periodsBack is how many periods before its own fire a flow looks for its last one.
+const periodsBack = 10
+
+// spanOfSelf returns where the last fire of a flow is that waits for itself. It counts only if the ledger has it: the
+// schedule may be newer than the time before it, and a fire that waited for one that was never planned would block all
+// later ones.
+func spanOfSelf(at time.Time, plan schedule.Schedule) (s span, err error) {
+	last, found, err := plan.Previous(at)
+	if err != nil {
+		return s, err
+	}
+	if !found { // the first fire of the schedule
+		last = at
+	}
+	return span{from: at.Add(-periodsBack * at.Sub(last)), to: at.Add(-1), latest: true, recorded: true}, nil
+}
+
 // verdict is what follows for a step from the state of the fires that it waits for: its end, or what is missing.
 type verdict struct {
 	status common.Status  // of its end; empty: it waits on
 	reason *common.Reason // of its end
 	now    common.AwaitedNow
+	fire   time.Time // that has ended without success, and with it the wait
+}
+
+// of returns the verdict with the fire that it is about.
+func (v verdict) of(fire time.Time) verdict {
+	v.fire = fire
+	return v
 }
 
 func ended(status common.Status, code, text string, data map[string]string) verdict {
@@ -71,8 +95,18 @@ func noFire(wait *common.FlowWait) verdict {
 		when = "at"
 	}
 	text := fmt.Sprintf("the schedule of job %q has no fire %s %s", a.Job, when, at)
+	if a.Fires == common.WaitInterval {
+		text = fmt.Sprintf("job %q has no schedule", a.Job)
+	}
 	return ended(common.StatusRefused, common.ReasonNoSuchFire, text,
 		map[string]string{"job": a.Job, "at": at})
+}
+
+// tooMany ends a wait for more fires than a step can wait for.
+func tooMany(job string) verdict {
+	return ended(common.StatusRefused, common.ReasonTooManyFires,
+		fmt.Sprintf("job %q has more than %d fires in the interval", job, common.MaxAwaited),
+		map[string]string{"job": job, "most": fmt.Sprint(common.MaxAwaited)})
 }
 
 // decide returns what follows for a step that waits for the fires of a job in a range. ends holds the last attempts of
@@ -85,17 +119,15 @@ func decide(wait *common.FlowWait, job *common.JobState, plan schedule.Schedule,
 	case err != nil:
 		return verdict{}, err
 	case len(fires) > common.MaxAwaited:
-		return ended(common.StatusRefused, common.ReasonTooManyFires,
-			fmt.Sprintf("job %q has more than %d fires in the interval", a.Job, common.MaxAwaited),
-			map[string]string{"job": a.Job, "most": fmt.Sprint(common.MaxAwaited)}), nil
-	case len(fires) == 0 && a.Fires != common.WaitInterval:
+		return tooMany(a.Job), nil
+	case len(fires) == 0 && !in.recorded && (a.Fires != common.WaitInterval || plan.IsZero()):
 		return noFire(wait), nil
 	}
 	now := common.AwaitedNow{Total: len(fires)}
 	for _, at := range fires {
 		run := ends[at.UnixNano()]
-		if run != nil && succeeded(run) || run == nil && a.Job == wait.Flow.Job && at.Before(job.CreatedAt) {
-			continue // the first fire of a flow has none before it
+		if run != nil && succeeded(run) {
+			continue
 		}
 		fire := common.AwaitedFire{At: at}
 		switch {
@@ -108,7 +140,7 @@ func decide(wait *common.FlowWait, job *common.JobState, plan schedule.Schedule,
 			planned := at.Format(time.RFC3339)
 			return ended(common.StatusFailed, common.ReasonFireFailed,
 				fmt.Sprintf("the fire of job %q at %s has ended: %s", a.Job, planned, run.Status),
-				map[string]string{"job": a.Job, "at": planned, "status": string(run.Status), "run": run.ID}), nil
+				map[string]string{"job": a.Job, "at": planned, "status": string(run.Status), "run": run.ID}).of(at), nil
 		}
 		if now.Open++; len(now.Missing) < common.MostAwaitedNamed {
 			now.Missing = append(now.Missing, fire)
@@ -142,7 +174,7 @@ func firesOf(job *common.JobState, plan schedule.Schedule, in span, ends map[int
 	if !plan.IsZero() && plan.Floating() && from.Before(job.Cursor) {
 		from = job.Cursor
 	}
-	for n := 0; n <= common.MaxAwaited && !plan.IsZero(); n++ {
+	for n := 0; n <= common.MaxAwaited && !plan.IsZero() && !in.recorded; n++ {
 		next, found, err := plan.Next(from)
 		if err != nil {
 			return nil, fmt.Errorf("compute the schedule of job %q: %w", job.Name, err)

@@ -78,6 +78,13 @@ func TestDecide(t *testing.T) {
 		{"before the first fire of the flow there is none",
 			"0 0 * * *", common.Wait{Job: "flow", Fires: common.WaitLatest},
 			"", "succeeded fires_succeeded"},
+		{"the schedule of the flow begins with its fire", "0 12 * * *@12:00", common.Wait{Job: "flow",
+			Fires: common.WaitLatest}, "12:00 running", "succeeded fires_succeeded"},
+		{"the flow has had its schedule since this morning only", "0 */3 * * *", common.Wait{Job: "flow",
+			Fires: common.WaitLatest}, "12:00 running", "succeeded fires_succeeded"},
+		{"the flow had another schedule before", "0 */3 * * *", common.Wait{Job: "flow", Fires: common.WaitLatest},
+			"07:30 failed, 12:00 running", "1 of 1: 07:30 failed"},
+		{"a job without a schedule", "", common.Wait{}, "", "refused no_such_fire"},
 		{"no fire before, ever", "0 0 1 1 * 2030", common.Wait{Fires: common.WaitLatest}, "", "refused no_such_fire"},
 		{"no schedule", "", common.Wait{Fires: common.WaitLatest}, "", "refused no_such_fire"},
 		{"no schedule any more", "", common.Wait{}, "08:00 failed", "1 of 1: 08:00 failed"},
@@ -95,8 +102,13 @@ func TestDecide(t *testing.T) {
 			run := common.FlowRun{Head: common.Head{UID: "f", Run: "f.1.1", Job: "flow", PlannedAt: noon,
 				Interval: &common.Interval{Start: at(t, "06:00"), End: noon}}}
 			wait := common.NewFiresWait(&run, run.Node("orders", 1, "f"), &test.wait, noon)
+			line, begins, bounded := strings.Cut(test.schedule, "@1")
+			var startAt *time.Time
+			if bounded {
+				startAt = new(at(t, "1"+begins))
+			}
 			job := &common.JobState{StoredJob: common.StoredJob{UID: "i", CreatedAt: at(t, "01:00"),
-				Job: common.Job{Name: "import", CronExpr: test.schedule, Timezone: "UTC"}}, Cursor: noon}
+				Job: common.Job{Name: "import", CronExpr: line, Timezone: "UTC", StartAt: startAt}}, Cursor: noon}
 			got := judged(t, &wait, job, entries(t, test.ledger))
 			if got != test.want {
 				t.Errorf("got %q, want %q", got, test.want)

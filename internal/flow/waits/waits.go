@@ -31,6 +31,8 @@ const (
 	mostRest = 4 * time.Second
 	// atOnce is the number of jobs whose waits are looked at at the same time.
 	atOnce = 8
+	// longest bounds the time for waits for one job in one pass.
+	longest = time.Second
 	// client is the name of the keeper among the followers of the events.
 	client = "waits"
 )
@@ -321,7 +323,11 @@ func byJob(all []*kept) (parts [][]*kept) {
 // lookAll looks at waits for one job. wrote reports whether an outcome was written.
 func (k *Keeper) lookAll(ctx context.Context, due []*kept, now time.Time) (wrote bool, failed error) {
 	read := reads{past: k.cfg.Past}
+	began := k.cfg.Now()
 	for i, w := range due {
+		if i > 0 && k.cfg.Now().Sub(began) > longest { // the others in the next pass, after those for other jobs
+			return wrote, failed
+		}
 		w.asked, w.looked = false, now
 		done, err := k.look(ctx, w, &read)
 		wrote = wrote || done
@@ -406,9 +412,28 @@ func (k *Keeper) judge(ctx context.Context, wait *common.FlowWait, read *reads) 
 	case err != nil:
 		return verdict{}, err
 	}
+	if none, err := firesOf(&job, plan, in, nil); err != nil || len(none) > common.MaxAwaited {
+		return tooMany(job.Name), err // before the ledger is read
+	}
 	ends, err := read.of(ctx, &job, in)
 	if err != nil {
 		return verdict{}, err
 	}
-	return decide(wait, &job, plan, in, ends)
+	v, err := decide(wait, &job, plan, in, ends)
+	if err != nil || v.fire.IsZero() {
+		return v, err
+	}
+	// What was read of it may be older than the trigger of its next attempt.
+	again, err := k.cfg.Past(ctx, &job, v.fire, v.fire.Add(1))
+	if err != nil {
+		return verdict{}, err
+	}
+	at := v.fire.UnixNano()
+	if last := again[at]; last == nil || last.ID != ends[at].ID || !last.Status.Terminal() {
+		return verdict{}, errChanged
+	}
+	return v, nil
 }
+
+// errChanged is the error of a read during which a fire was run again.
+var errChanged = errors.New("a fire was run again while its job's fires were read")

@@ -24,6 +24,7 @@ type cluster struct {
 	jobs    map[string]*common.JobState
 	ledger  map[int64]*common.Run // of all jobs
 	away    bool                  // the log store does not answer
+	fresh   map[int64]*common.Run // what a read of one fire returns instead
 	pending map[string]*common.PendingWait
 	changes chan func(take) error
 	ended   map[string]common.Run // outcomes, by key
@@ -49,6 +50,9 @@ func (c *cluster) past(_ context.Context, _ *common.JobState, from, to time.Time
 	defer c.mu.Unlock()
 	if c.reads++; c.away {
 		return nil, common.Errorf(common.CodeUnavailable, "the log store is away")
+	}
+	if c.fresh != nil && to.Sub(from) == 1 {
+		return c.fresh, nil
 	}
 	ends := map[int64]*common.Run{}
 	for at, run := range c.ledger {
@@ -327,5 +331,38 @@ func TestKeeper_ForgetsWhatHasEnded(t *testing.T) {
 		c.changes <- func(take take) error { return take(t.Context(), true, nil, nil) }
 		c.fire("10:00 succeeded, 11:00 succeeded, 12:00 succeeded", true)
 		c.want(key, "waits for 10:00 , 11:00 , 12:00 ")
+	})
+}
+
+func TestKeeper_TooManyFires_AreNotRead(t *testing.T) {
+	virtualtime.Test(t, func(t *testing.T) {
+		c := started(t)
+		c.jobs["import"].CronExpr = "* * * * * * *"
+		c.want(c.wait("report", &common.Wait{Job: "import"}), "refused too_many_fires")
+		if c.reads > 0 {
+			t.Errorf("%d reads", c.reads)
+		}
+	})
+}
+
+// A read may have found the end of an attempt, and not the trigger of the next one, which one transaction put.
+func TestKeeper_FailureThatIsRunAgain_DoesNotFailTheStep(t *testing.T) {
+	virtualtime.Test(t, func(t *testing.T) {
+		c := started(t)
+		c.fire("10:00 succeeded, 11:00 succeeded, 12:00 failed", false)
+		c.fresh = entries(t, "12:00 waiting")
+		key := c.wait("report", &common.Wait{Job: "import", OnFailure: common.FailureFails})
+		c.want(key, "waits")
+		c.fire("12:00 running", true)
+		time.Sleep(2 * tick)
+		virtualtime.Wait()
+		c.want(key, "waits for 12:00 running")
+		c.mu.Lock()
+		c.fresh = nil
+		c.mu.Unlock()
+		c.fire("12:00 failed", true)
+		time.Sleep(2 * tick)
+		virtualtime.Wait()
+		c.want(key, "failed fire_failed")
 	})
 }

@@ -2,6 +2,7 @@ package backfills
 
 import (
 	"context"
+	"math"
 	"strconv"
 	"time"
 
@@ -11,7 +12,7 @@ import (
 
 // past reads what the history shows about the fires of a job. It must not be read from a part of the history.
 func (s *Resource) past(ctx context.Context, job *common.JobState, from, to time.Time) (common.BackfillPast, error) {
-	ends, err := runlog.Ends(ctx, s.Runs, job, from, to)
+	ends, err := runlog.Ends(ctx, s.Runs, job, from, to, math.MaxInt)
 	past := common.BackfillPast{Ends: ends}
 	if err == nil {
 		past.Since, err = s.since(ctx, job)

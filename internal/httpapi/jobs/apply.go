@@ -141,7 +141,7 @@ func (s *manyResource) apply(ctx context.Context, in *applyInput) (*core.Body[Ap
 	for _, round := range inOrder(jobs) {
 		inParallel(ctx, len(round), func(n int) {
 			i := round[n]
-			s.applyOne(ctx, &answer.Items[i], jobs[i], applying{together, coming, in.DryRun, in.Program})
+			s.applyOne(ctx, &answer.Items[i], jobs[i], applying{together, coming, named, in.DryRun, in.Program})
 			at := fmt.Sprintf("body.jobs[%d]", i)
 			answer.Items[i].Refusal.place(at)
 			putAt(at, answer.Items[i].Warnings)
@@ -272,6 +272,7 @@ func hasSteps(sent any) bool {
 type applying struct {
 	together map[string]bool // jobs that were applied
 	coming   map[string]bool // those that count as stored in a dry run
+	named    map[string]bool // all that the request names
 	dry      bool
 	program  bool
 }
@@ -280,7 +281,7 @@ type applying struct {
 func (s *manyResource) applyOne(ctx context.Context, item *Applied, job *view.Definition, a applying) {
 	err := core.Allow(ctx, access.Editor, job.Group)
 	if err == nil {
-		err = s.permitted(ctx, (*common.Job)(job), a.together)
+		err = s.permitted(ctx, (*common.Job)(job), a.together, a.named)
 	}
 	var saved common.Saved
 	if err == nil {

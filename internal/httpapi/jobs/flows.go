@@ -31,8 +31,8 @@ func summaryOf(job *common.StoredJob) *FlowSummary {
 
 // permitted returns an error if a step of the job runs a job that does not exist, or that the caller may not run. It
 // has the other faults of the job as well. together are the jobs that the same request saves: they may not exist yet.
-func (s *Resource) permitted(ctx context.Context, job *common.Job, together map[string]bool) error {
-	faults, err := s.jobFaults(ctx, job, together)
+func (s *Resource) permitted(ctx context.Context, job *common.Job, together, named map[string]bool) error {
+	faults, err := s.jobFaults(ctx, job, together, named)
 	if err != nil || len(faults) == 0 {
 		return err
 	}
@@ -58,8 +58,8 @@ const (
 // jobFaults returns the faults of steps that run jobs, or wait for their fires. Rights are checked when a flow is
 // saved, not when it runs: its editor must be an operator of each job that it runs, and a viewer of each that it waits
 // for. One that does not exist could be created in any group.
-func (s *Resource) jobFaults(ctx context.Context, job *common.Job, together map[string]bool) (faults common.Faults,
-	err error) {
+func (s *Resource) jobFaults(ctx context.Context, job *common.Job, together, named map[string]bool) (
+	faults common.Faults, err error) {
 	type use struct {
 		job   string
 		waits bool
@@ -77,6 +77,9 @@ func (s *Resource) jobFaults(ctx context.Context, job *common.Job, together map[
 		if !done {
 			if fault, err = s.jobFault(ctx, of.job, of.waits); err != nil {
 				return nil, err
+			}
+			if of.waits && named[of.job] && fault.Code == codeUnknownJob {
+				fault = common.Fault{} // two flows may wait for each other, so that neither is saved first
 			}
 			checked[of] = fault
 		}

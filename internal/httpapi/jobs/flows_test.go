@@ -298,3 +298,21 @@ func TestFlow_Graph(t *testing.T) {
 	h.Problem(403, "forbidden", "", apitest.As("", "GET", "/api/v1/jobs/f/graph", "", "Cookie",
 		apitest.PlainCookie+"=other"))
 }
+
+// Two flows may wait for each other, so that neither can be saved first. A job that the request only names, or that the
+// caller may not see, is no reason to save a flow that waits for it.
+func TestApply_FlowsThatWaitForEachOther_AreSaved(t *testing.T) {
+	h := apitest.NewHarness(t)
+	flow := func(name, job string) string {
+		return `{"name":"` + name + `","timeout":"1d","steps":[{"name":"w","wait":{"job":"` + job + `","fires":"latest"}}]}`
+	}
+	var answer jobs.ApplyAnswer
+	apitest.Decode(t, h.Want(200, apitest.As("admin", "POST", "/api/v1/jobs/apply",
+		`{"jobs":[`+flow("a", "b")+`,`+flow("b", "a")+`,`+flow("c", "none")+`]}`)), &answer)
+	if len(h.Jobs) != 2 || answer.Items[0].Result != "created" || answer.Items[1].Result != "created" {
+		t.Errorf("%+v", answer.Items)
+	}
+	if r := answer.Items[2].Refusal; r == nil || len(r.Errors) != 1 || r.Errors[0].Code != "unknown_job" {
+		t.Errorf("%+v", answer.Items[2])
+	}
+}

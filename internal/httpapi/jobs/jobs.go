@@ -327,7 +327,7 @@ func (s *Resource) create(ctx context.Context, in *jobCreateInput) (*jobOutput, 
 	if err := core.Allow(ctx, access.Editor, in.Body.Group); err != nil {
 		return nil, err
 	}
-	if err := s.permitted(ctx, (*common.Job)(&in.Body.Definition), nil); err != nil {
+	if err := s.permitted(ctx, (*common.Job)(&in.Body.Definition), nil, nil); err != nil {
 		return nil, err
 	}
 	state, err := s.Jobs.CreateOnce(ctx, core.Actor(ctx), common.Job(in.Body.Definition), in.IdempotencyKey)
@@ -346,7 +346,7 @@ func (s *Resource) put(ctx context.Context, in *jobPutInput) (*jobOutput, error)
 	if err := core.Allow(ctx, access.Editor, in.Body.Group); err != nil {
 		return nil, err
 	}
-	if err := s.permitted(ctx, (*common.Job)(&in.Body.Definition), nil); err != nil {
+	if err := s.permitted(ctx, (*common.Job)(&in.Body.Definition), nil, nil); err != nil {
 		return nil, err
 	}
 	status := http.StatusOK

@@ -78,7 +78,7 @@ func (s *Resource) edit(ctx context.Context, who common.Actor, verb, name, ifMat
 			if err := core.Allow(ctx, access.Editor, job.Group); err != nil {
 				return job, err
 			}
-			return job, s.permitted(ctx, &job, nil)
+			return job, s.permitted(ctx, &job, nil, nil)
 		})
 	})
 	return out.remark(&saved), err

@@ -46,7 +46,7 @@ func (s *Resource) validate(ctx context.Context, in *validateInput) (*core.Body[
 	if err != nil {
 		return nil, err
 	}
-	more, err := s.jobFaults(ctx, &job, nil)
+	more, err := s.jobFaults(ctx, &job, nil, nil)
 	if err != nil {
 		return nil, err
 	}

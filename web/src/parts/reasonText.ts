@@ -21,7 +21,8 @@ export function reasonText(t: TFunction, language: string, reason: Reason, of: '
   const asked = data.signal !== undefined && data.signal !== 'TERM' ? serverText(t, `${of}.${reason.code}_with`, localised) : undefined;
   const bounded = data.until === undefined ? undefined : serverText(t, `${of}.${reason.code}_until`, localised);
   const decided = data.root === undefined ? undefined : serverText(t, `${of}.${reason.code}_${data.none !== undefined ? 'none' : data.root === data.step ? 'step' : 'root'}`, localised);
-  const text = asked ?? bounded ?? decided ?? serverText(t, `${of}.${reason.code}`, localised);
+  const unread = data.total === undefined ? serverText(t, `${of}.${reason.code}_unread`, localised) : undefined;
+  const text = asked ?? bounded ?? decided ?? unread ?? serverText(t, `${of}.${reason.code}`, localised);
   if (text === undefined) return own;
   const counted = Object.entries(localised).map(([code, n]) => (reason.code === 'no_worker' ? serverText(t, `groups.${code}`, { n }) : undefined));
   const needs = data.requires === undefined ? undefined : serverText(t, `${of}.no_worker_requires`, localised);
