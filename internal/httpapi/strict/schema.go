@@ -167,10 +167,14 @@ func (c *Checker) meant(name string, known []string) string {
 	if c.searched++; c.searched > mostMeant {
 		return ""
 	}
-	if near := common.Nearest(name, known); near != "" {
-		return "did you mean " + near + "?"
+	near := common.Nearest(name, known)
+	if ours := alsoCalled[name]; slices.Contains(known, ours) {
+		near = ours
 	}
-	return ""
+	if near == "" {
+		return ""
+	}
+	return "did you mean " + near + "?"
 }
 
 func (c *Checker) number(s *huma.Schema, at string, v any) {

@@ -52,13 +52,14 @@ func TestCheck_UnknownNames_HintAtThoseThatWereMeant(t *testing.T) {
 	schemas := view.NewSchemas()
 	schema := schemas.Schema(reflect.TypeFor[common.Step](), true, "")
 	check := strict.Checker{Schemas: schemas, Root: "step"}
-	check.Check(schema, "step", map[string]any{"name": "a", "rule": "all_don", "timout": "1s", "zzz": true})
+	check.Check(schema, "step", map[string]any{"name": "a", "rule": "all_don", "timout": "1s", "zzz": true,
+		"depends_on": []any{"b"}, "expression": "* * * * *"})
 	got := map[string]string{}
 	for _, fault := range check.Faults {
 		got[fault.Location] = fault.Hint
 	}
 	want := map[string]string{"step.rule": "did you mean all_done?", "step.timout": "did you mean timeout?",
-		"step.zzz": ""}
+		"step.zzz": "", "step.depends_on": "did you mean after?", "step.expression": ""}
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("hints: %q, want %q", got, want)
 	}
