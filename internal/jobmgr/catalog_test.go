@@ -152,22 +152,31 @@ func TestPages_ConcurrentChanges_ListEachJobOnce(t *testing.T) {
 	<-changing
 }
 
-// A master's list shows its own writes at once.
+// A master's list shows its own writes at once. Only a list that waited its whole second may be behind: on a machine that
+// is busy, such a list is read again.
 func TestListReadsItsOwnWrites(t *testing.T) {
 	t.Parallel()
 	s := newStory(t)
+	list := func(q common.JobQuery) (names []string) {
+		for {
+			began := time.Now()
+			if names, _ = s.pages(q); time.Since(began) < time.Second {
+				return names
+			}
+		}
+	}
 	for i := range 50 {
 		name := fmt.Sprintf("j%d", i)
 		s.put(common.Job{Name: name, Command: "true"})
-		if names, _ := s.pages(common.JobQuery{}); !slices.Contains(names, name) {
+		if names := list(common.JobQuery{}); !slices.Contains(names, name) {
 			t.Fatalf("%s is not listed", name)
 		}
 		s.put(common.Job{Name: name, Command: "true", Title: "changed"})
-		if page, _, _ := s.store.List(t.Context(), common.JobQuery{Q: "changed"}); len(page) != 1 {
+		if names := list(common.JobQuery{Q: "changed"}); len(names) != 1 {
 			t.Fatalf("the change of %s is not listed", name)
 		}
 		s.remove(name)
-		if names, _ := s.pages(common.JobQuery{}); slices.Contains(names, name) {
+		if names := list(common.JobQuery{}); slices.Contains(names, name) {
 			t.Fatalf("%s is still listed", name)
 		}
 	}
