@@ -21,6 +21,7 @@ func backfillResource() *resource {
 			use:   "backfills [ID]",
 			short: "List backfills that have not ended, or those of a job, or show one",
 			example: `  cronctl get backfills
+  cronctl get backfills --ended
   cronctl get backfills --job nightly-report`,
 		},
 		describe: verb{use: "backfill ID", short: "Show a backfill, and the state of each of its fires"},
@@ -35,9 +36,11 @@ func backfillResource() *resource {
 				return []any{b.Id, b.Job, state, n.Total, n.Waiting, n.Running, n.Succeeded, n.Failed, b.CreatedAt,
 					b.By, b.Note}
 			}),
-		filters: filters{{name: "job", help: "backfills of this job, also ended ones"}},
-		list: func(ctx context.Context, api *apiclient.API, _ string, query url.Values) (*http.Response, error) {
-			return api.ListBackfills(ctx, &apiclient.ListBackfillsParams{Job: set(query.Get("job"))})
+		filters: filters{{name: "job", help: "backfills of this job, also ended ones"},
+			{kind: isSwitch, name: "ended", help: "also those that have ended, of all jobs"}},
+		list: func(ctx context.Context, api *apiclient.API, cursor string, query url.Values) (*http.Response, error) {
+			return api.ListBackfills(ctx, &apiclient.ListBackfillsParams{Job: set(query.Get("job")),
+				Ended: set(query.Get("ended") == "true"), Cursor: set(cursor)})
 		},
 		one:       byID(getBackfill),
 		unwatched: true,
@@ -74,9 +77,13 @@ func describeBackfill(ctx context.Context, c *cli, api *apiclient.API, id string
 		}
 		facts.fact("From", b.From)
 		facts.fact("To", b.To)
+		facts.fact("Which", settingsOf(&b))
 		n := b.Counts
 		facts.fact("Fires", fmt.Sprintf("%d%s%s%s%s%s", n.Total, besides(n.Waiting, "waiting"), besides(n.Running,
 			"running"), besides(n.Succeeded, "succeeded"), besides(n.Failed, "failed"), besides(n.Skipped, "skipped")))
+		facts.fact("Since", b.CreatedAt)
+		facts.fact("Ended", b.EndedAt)
+		facts.fact("Expected", b.ExpectedEndAt)
 		facts.fact("By", value(b.By))
 		facts.fact("Note", value(b.Note))
 		if err := facts.print(c.stdout); err != nil {
@@ -93,6 +100,22 @@ func describeBackfill(ctx context.Context, c *cli, api *apiclient.API, id string
 		}
 		return t.print(c.stdout)
 	}, nil
+}
+
+// settingsOf returns with which settings a backfill was requested; empty if that is not known.
+func settingsOf(b *apiclient.Backfill) string {
+	if b.From == nil {
+		return ""
+	}
+	text := fmt.Sprintf("reprocess %s, %s first, %d at a time", value(b.Reprocess), value(b.Order),
+		max(1, value(b.Concurrency)))
+	if n := value(b.MaxFailures); n > 0 {
+		text += fmt.Sprintf(", at most %s", common.Count(n, "failure", "failures"))
+	}
+	if value(b.IncludeUnknown) {
+		text += ", also older than the history"
+	}
+	return text
 }
 
 func (c *cli) backfill() *cobra.Command {
@@ -234,6 +257,13 @@ func (c *cli) noteUnknown(b *apiclient.Backfill) {
 func (c *cli) showYielded(b *apiclient.Backfill) {
 	y := b.Yielded
 	if y == nil {
+		return
+	}
+	if value(y.Partial) {
+		fmt.Fprintln(c.stderr, "note: the log store is away: planned fires that were skipped because of the backfill "+
+			"may be missing")
+	}
+	if y.From == nil || y.To == nil {
 		return
 	}
 	more := ""

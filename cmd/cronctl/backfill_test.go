@@ -63,10 +63,10 @@ func (f *fakes) LiveBackfill(context.Context, string) (*common.Backfill, error) 
 	if f.begun.head == nil {
 		return nil, nil
 	}
-	return &common.Backfill{FlowRun: common.FlowRun{Head: *f.begun.head},
-		Items: make([]common.BackfillFire, cmp.Or(f.begun.items, 3)),
-		Marks: map[string]common.Node{"fire@00000": {State: common.NodeEnded, Class: common.ClassSuccess,
-			Status: common.StatusSucceeded}}}, nil
+	b := &common.Backfill{FlowRun: common.FlowRun{Head: *f.begun.head},
+		Items: make([]common.BackfillFire, cmp.Or(f.begun.items, 3))}
+	b.Items[0].Status = common.StatusSucceeded
+	return b, nil
 }
 
 func (f *fakes) ActOnBackfill(_ context.Context, _ common.Actor, _ string, action common.BackfillAction,
@@ -93,7 +93,9 @@ func TestBackfill(t *testing.T) {
 	}
 	s.run("get", "backfills").want(t, exitOK, "ID", "u.b1.1", "report", "running")
 	s.run("get", "backfills", "u.b1.1").want(t, exitOK, "u.b1.1")
-	s.run("describe", "backfill", "u.b1.1").want(t, exitOK, "report", "3, 2 waiting, 1 succeeded", "STATUS")
+	s.run("describe", "backfill", "u.b1.1").want(t, exitOK, "report", "3, 2 waiting, 1 succeeded", "STATUS",
+		"reprocess failed, oldest first, 1 at a time, at most 4 failures")
+	s.run("get", "backfills", "--ended").want(t, exitOK, "u.b1.1", "running")
 	s.run("backfill", "pause", "u.b1.1").want(t, exitOK, "paused the backfill of report")
 	s.run("backfill", "resume", "u.b1.1").want(t, exitOK, "resumed")
 	s.run("backfill", "cancel", "u.b1.1", "--kill").want(t, exitOK, "cancelled")

@@ -2987,6 +2987,48 @@ func (e WindowDefinitionPolicy) Valid() bool {
 	}
 }
 
+// Defines values for GetBackfillParamsStatus.
+const (
+	GetBackfillParamsStatusFailed    GetBackfillParamsStatus = "failed"
+	GetBackfillParamsStatusKilled    GetBackfillParamsStatus = "killed"
+	GetBackfillParamsStatusLost      GetBackfillParamsStatus = "lost"
+	GetBackfillParamsStatusMissed    GetBackfillParamsStatus = "missed"
+	GetBackfillParamsStatusRefused   GetBackfillParamsStatus = "refused"
+	GetBackfillParamsStatusRunning   GetBackfillParamsStatus = "running"
+	GetBackfillParamsStatusSkipped   GetBackfillParamsStatus = "skipped"
+	GetBackfillParamsStatusSucceeded GetBackfillParamsStatus = "succeeded"
+	GetBackfillParamsStatusTimedOut  GetBackfillParamsStatus = "timed_out"
+	GetBackfillParamsStatusWaiting   GetBackfillParamsStatus = "waiting"
+)
+
+// Valid indicates whether the value is a known member of the GetBackfillParamsStatus enum.
+func (e GetBackfillParamsStatus) Valid() bool {
+	switch e {
+	case GetBackfillParamsStatusFailed:
+		return true
+	case GetBackfillParamsStatusKilled:
+		return true
+	case GetBackfillParamsStatusLost:
+		return true
+	case GetBackfillParamsStatusMissed:
+		return true
+	case GetBackfillParamsStatusRefused:
+		return true
+	case GetBackfillParamsStatusRunning:
+		return true
+	case GetBackfillParamsStatusSkipped:
+		return true
+	case GetBackfillParamsStatusSucceeded:
+		return true
+	case GetBackfillParamsStatusTimedOut:
+		return true
+	case GetBackfillParamsStatusWaiting:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for ListChannelsParamsInclude.
 const (
 	Last ListChannelsParamsInclude = "last"
@@ -3932,14 +3974,20 @@ type Backfill struct {
 	CreatedAt   *time.Time     `json:"createdAt,omitempty"`
 	EndedAt     *time.Time     `json:"endedAt,omitempty"`
 
-	// Fires A page of the fires, in their order; absent in lists, and once it has ended. A dry run returns the first 1000. The ledger shows them, too.
+	// ExpectedEndAt Of a running one: an estimate from the usual duration of the job's runs; absent if that is unknown.
+	ExpectedEndAt *time.Time `json:"expectedEndAt,omitempty"`
+
+	// Fires A page of the fires, in their order; absent in lists, if there are none with a requested status, and for one that an earlier version ended. A dry run returns the first 1000. The ledger shows them, too.
 	Fires *[]BackfillFire `json:"fires,omitempty"`
 
-	// From The first planned time, inclusive. Absent once it has ended.
+	// From The first planned time, inclusive. Absent for one that an earlier version ended.
 	From *time.Time `json:"from,omitempty"`
 
 	// Id Absent in a dry run.
 	Id *string `json:"id,omitempty"`
+
+	// IncludeUnknown It runs fires that are older than the history of the job, too.
+	IncludeUnknown *bool `json:"includeUnknown,omitempty"`
 
 	// Job Name of the job.
 	Job string `json:"job"`
@@ -4534,7 +4582,8 @@ type Daemon_Count struct {
 // Day defines model for Day.
 type Day struct {
 	// Backfill Fires that a backfill has yet to start. They also count by their last outcome.
-	Backfill int64 `json:"backfill"`
+	Backfill int64           `json:"backfill"`
+	Chosen   *BackfillCounts `json:"chosen,omitempty"`
 
 	// Date Date in the time zone.
 	//
@@ -5383,6 +5432,17 @@ type HandoverReason string
 // HistoryPageAuditEntry defines model for HistoryPageAuditEntry.
 type HistoryPageAuditEntry struct {
 	Items []AuditEntry `json:"items"`
+
+	// NextCursor Cursor of the next page; absent on the last one.
+	NextCursor *string `json:"nextCursor,omitempty"`
+
+	// Partial The log store is away: only pending, current and just completed runs are listed.
+	Partial *bool `json:"partial,omitempty"`
+}
+
+// HistoryPageBackfill defines model for HistoryPageBackfill.
+type HistoryPageBackfill struct {
+	Items []Backfill `json:"items"`
 
 	// NextCursor Cursor of the next page; absent on the last one.
 	NextCursor *string `json:"nextCursor,omitempty"`
@@ -6820,14 +6880,6 @@ type Overview struct {
 
 // OverviewLogStore away: lists contain only pending, current and just completed runs; nothing is lost.
 type OverviewLogStore string
-
-// PageBackfill defines model for PageBackfill.
-type PageBackfill struct {
-	Items []Backfill `json:"items"`
-
-	// NextCursor Cursor of the next page; absent on the last one.
-	NextCursor *string `json:"nextCursor,omitempty"`
-}
 
 // PageChannel defines model for PageChannel.
 type PageChannel struct {
@@ -8684,17 +8736,20 @@ type WorkerSettings struct {
 type YieldedFires struct {
 	Count int64 `json:"count"`
 
-	// From The first one's planned time: a backfill from here to 'to' runs them.
-	From time.Time `json:"from"`
+	// From The first one's planned time: a backfill from here to 'to' runs them. Absent if none is known.
+	From *time.Time `json:"from,omitempty"`
 
-	// More There are more, which are older than these.
+	// More There may be more, which are older than these: only the newest 10000 skipped fires are read.
 	More *bool `json:"more,omitempty"`
+
+	// Partial The log store is away: only those are known that have just been skipped.
+	Partial *bool `json:"partial,omitempty"`
 
 	// Times Their planned times, the newest first; 100 at most.
 	Times []time.Time `json:"times"`
 
 	// To After the last one's planned time.
-	To time.Time `json:"to"`
+	To *time.Time `json:"to,omitempty"`
 }
 
 // ListApprovalsParams defines parameters for ListApprovals.
@@ -8776,6 +8831,15 @@ type OidcStartParams struct {
 type ListBackfillsParams struct {
 	// Job Backfills of this job, also those that have ended. Default: those of all jobs that have not ended.
 	Job *string `form:"job,omitempty" json:"job,omitempty"`
+
+	// Ended Also those that have ended, of all jobs.
+	Ended *bool `form:"ended,omitempty" json:"ended,omitempty"`
+
+	// Limit Maximum number of items.
+	Limit *int64 `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Cursor nextCursor of the previous page.
+	Cursor *string `form:"cursor,omitempty" json:"cursor,omitempty"`
 }
 
 // GetBackfillParams defines parameters for GetBackfill.
@@ -8785,7 +8849,13 @@ type GetBackfillParams struct {
 
 	// Cursor nextCursor of the previous page.
 	Cursor *string `form:"cursor,omitempty" json:"cursor,omitempty"`
+
+	// Status Only fires with one of these statuses, separated by commas.
+	Status *[]GetBackfillParamsStatus `form:"status,omitempty" json:"status,omitempty"`
 }
+
+// GetBackfillParamsStatus defines parameters for GetBackfill.
+type GetBackfillParamsStatus string
 
 // ListChannelsParams defines parameters for ListChannels.
 type ListChannelsParams struct {
@@ -9064,6 +9134,9 @@ type GetJobCalendarParams struct {
 
 	// To The end of the dates, exclusive. Default: tomorrow.
 	To *string `form:"to,omitempty" json:"to,omitempty"`
+
+	// Backfill Id of a backfill of the job, also of one that has ended: 'chosen' of each day counts its fires.
+	Backfill *string `form:"backfill,omitempty" json:"backfill,omitempty"`
 }
 
 // ListJobFiresParams defines parameters for ListJobFires.
@@ -10208,14 +10281,14 @@ type ClientInterface interface {
 
 	// ListBackfills List backfills
 	//
-	// Backfills that have not ended, the newest first; with job, also the ended ones of this job.
+	// Backfills that have not ended, the newest first; with job, also the ended ones of this job, and with ended those of all jobs, page by page. Those that have not ended are on the first page. A page may have fewer items than its limit although more follow.
 	//
 	// Corresponds with GET /api/v1/backfills (the `ListBackfills` operationId).
 	ListBackfills(ctx context.Context, params *ListBackfillsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// GetBackfill Get a backfill
 	//
-	// Progress of a backfill, fire by fire while it has not ended.
+	// Progress of a backfill, or its outcome, with a page of its fires and the planned fires that were skipped because of it.
 	//
 	// Corresponds with GET /api/v1/backfills/{id} (the `GetBackfill` operationId).
 	GetBackfill(ctx context.Context, id string, params *GetBackfillParams, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -10543,7 +10616,7 @@ type ClientInterface interface {
 
 	// GetJobCalendar Count the fires of a job by day
 	//
-	// Outcomes of the fires of a job, day by day in the time zone of its schedule. The newest 5000 runs are counted as the ledger shows them, at once; the days before them, and days of which the history was deleted, from statistics. At most four requests are processed at a time, two per user; a few more wait.
+	// Outcomes of the fires of a job, day by day in the time zone of its schedule. The newest 5000 runs are counted as the ledger shows them, at once; the days before them, and days of which the history was deleted, from statistics. With backfill, also counts the fires of a backfill, live or ended. At most four requests are processed at a time, two per user; a few more wait.
 	//
 	// Corresponds with GET /api/v1/jobs/{name}/calendar (the `GetJobCalendar` operationId).
 	GetJobCalendar(ctx context.Context, name string, params *GetJobCalendarParams, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -11605,7 +11678,7 @@ func (c *Client) ChangePassword(ctx context.Context, body ChangePasswordJSONRequ
 
 // ListBackfills List backfills
 //
-// Backfills that have not ended, the newest first; with job, also the ended ones of this job.
+// Backfills that have not ended, the newest first; with job, also the ended ones of this job, and with ended those of all jobs, page by page. Those that have not ended are on the first page. A page may have fewer items than its limit although more follow.
 //
 // Corresponds with GET /api/v1/backfills (the `ListBackfills` operationId).
 func (c *Client) ListBackfills(ctx context.Context, params *ListBackfillsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -11622,7 +11695,7 @@ func (c *Client) ListBackfills(ctx context.Context, params *ListBackfillsParams,
 
 // GetBackfill Get a backfill
 //
-// Progress of a backfill, fire by fire while it has not ended.
+// Progress of a backfill, or its outcome, with a page of its fires and the planned fires that were skipped because of it.
 //
 // Corresponds with GET /api/v1/backfills/{id} (the `GetBackfill` operationId).
 func (c *Client) GetBackfill(ctx context.Context, id string, params *GetBackfillParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -12350,7 +12423,7 @@ func (c *Client) CreateBackfill(ctx context.Context, name string, params *Create
 
 // GetJobCalendar Count the fires of a job by day
 //
-// Outcomes of the fires of a job, day by day in the time zone of its schedule. The newest 5000 runs are counted as the ledger shows them, at once; the days before them, and days of which the history was deleted, from statistics. At most four requests are processed at a time, two per user; a few more wait.
+// Outcomes of the fires of a job, day by day in the time zone of its schedule. The newest 5000 runs are counted as the ledger shows them, at once; the days before them, and days of which the history was deleted, from statistics. With backfill, also counts the fires of a backfill, live or ended. At most four requests are processed at a time, two per user; a few more wait.
 //
 // Corresponds with GET /api/v1/jobs/{name}/calendar (the `GetJobCalendar` operationId).
 func (c *Client) GetJobCalendar(ctx context.Context, name string, params *GetJobCalendarParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -14918,6 +14991,42 @@ func NewListBackfillsRequest(server string, params *ListBackfillsParams) (*http.
 
 		}
 
+		if params.Ended != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "ended", *params.Ended, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "boolean", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Limit != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "limit", *params.Limit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: "int64"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Cursor != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "cursor", *params.Cursor, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
 		if encoded := queryValues.Encode(); encoded != "" {
 			rawQueryFragments = append(rawQueryFragments, encoded)
 		}
@@ -14982,6 +15091,18 @@ func NewGetBackfillRequest(server string, id string, params *GetBackfillParams) 
 		if params.Cursor != nil {
 
 			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "cursor", *params.Cursor, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Status != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "status", *params.Status, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "array", Format: ""}); err != nil {
 				return nil, err
 			} else {
 				for _, qp := range strings.Split(queryFrag, "&") {
@@ -16956,6 +17077,18 @@ func NewGetJobCalendarRequest(server string, name string, params *GetJobCalendar
 		if params.To != nil {
 
 			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "to", *params.To, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Backfill != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "backfill", *params.Backfill, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
 				return nil, err
 			} else {
 				for _, qp := range strings.Split(queryFrag, "&") {

@@ -44,6 +44,8 @@ type BackfillRange struct {
 	To        time.Time     `json:"to"`
 	Reprocess Reprocess     `json:"reprocess"`
 	Order     BackfillOrder `json:"order"`
+
+	IncludeUnknown bool `json:"includeUnknown,omitempty"`
 }
 
 // BackfillPlan is which fires a backfill runs.
@@ -88,11 +90,28 @@ type LiveFire struct {
 	Run string    `json:"run" doc:"Id of its run."`
 }
 
-// Backfill is a backfill that has begun.
+// Backfill is a backfill that has begun, and how far its fires are.
 type Backfill struct {
 	FlowRun
 	Items []BackfillFire
-	Marks map[string]Node // of fires that were started, by node
+}
+
+// EndedBackfill is what the outcome of a backfill keeps of its request. Backfills that were ended by earlier versions
+// have none.
+type EndedBackfill struct {
+	Range       *BackfillRange `json:"range,omitempty"`
+	Concurrency int            `json:"concurrency,omitempty"`
+	MaxFailures int            `json:"maxFailures,omitempty"`
+	// Fires are packed with their outcomes. Without them they take too much space.
+	Fires []byte `json:"fires,omitempty"`
+}
+
+// EndedFires returns the fires of a backfill that has ended, in their order; nil if they are not known.
+func (r *Run) EndedFires() ([]BackfillFire, error) {
+	if r.Backfill == nil || len(r.Backfill.Fires) == 0 {
+		return nil, nil
+	}
+	return UnpackFires(r.Backfill.Fires)
 }
 
 // BackfillAction is a request for a backfill that has not ended.

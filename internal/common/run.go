@@ -148,6 +148,8 @@ type Run struct {
 	Base *Base `json:"base,omitempty" hidden:"true"`
 	// Accepted are the failures of nodes that were accepted while the flow run went on; see Base.
 	Accepted []Acceptance `json:"accepted,omitempty" hidden:"true"`
+	// Backfill is kept by the outcome of a backfill; the API shows it with the backfill.
+	Backfill *EndedBackfill `json:"backfill,omitempty" hidden:"true"`
 }
 
 // Delays are the parts of the time between plan and start, by the worker's clocks.

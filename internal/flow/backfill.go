@@ -30,3 +30,25 @@ func Backfill(head *common.Head) (*Graph, []common.BackfillFire, error) {
 		common.MaxBackfill+1)
 	return graph, fires, err
 }
+
+// EndedBackfill returns what the outcome of a backfill keeps, given the state of its fires.
+func EndedBackfill(head *common.Head, state *State) *common.EndedBackfill {
+	ended := &common.EndedBackfill{Range: head.Range, Concurrency: head.Concurrency, MaxFailures: head.MaxFailures}
+	fires, err := common.UnpackFires(head.Fires)
+	if err != nil {
+		return ended
+	}
+	for v := range state.Nodes() {
+		if v.Item < 0 || v.Item >= len(fires) {
+			continue
+		}
+		f := &fires[v.Item]
+		if f.Status = v.Status; v.Fire != "" {
+			f.Last = max(f.Attempt, v.Attempt)
+		}
+	}
+	if packed, err := common.PackFires(fires); err == nil {
+		ended.Fires = packed
+	}
+	return ended
+}

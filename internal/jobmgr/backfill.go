@@ -150,26 +150,57 @@ func idOf(kv *mvccpb.KeyValue) string {
 	return string(kv.Key[strings.LastIndexByte(string(kv.Key), '/')+1:])
 }
 
-// Backfills returns the backfills that have not ended: of a job, or all of them without a name. The marks of their
-// fires are not included.
+// Backfills returns the backfills that have not ended: of a job, or all of them without a name. The heads of other flow
+// runs are not read, and of the marks only those that have changed since the last call.
 func (s *Store) Backfills(ctx context.Context, job string) (all []common.Backfill, err error) {
+	keys, err := s.backfillKeys(ctx, job, "")
+	if err != nil {
+		return nil, err
+	}
+	kvs, err := etcdkit.GetAll(ctx, s.cfg.Client, keys)
+	if err != nil {
+		return nil, err
+	}
+	for _, kv := range kvs {
+		b, err := decodeBackfill(kv)
+		if err != nil {
+			continue
+		}
+		if err := s.progress.fill(ctx, s.cfg.Client, s.cfg.Now(), &b); err != nil {
+			return nil, err
+		}
+		all = append(all, b)
+	}
+	return all, nil
+}
+
+// backfillKeys returns the keys of the heads of backfills: of a job, or of all; with an id only the one that has it.
+func (s *Store) backfillKeys(ctx context.Context, job, id string) (keys []string, err error) {
 	prefix := common.FlowRunsPrefix
 	if job != "" {
 		prefix = common.FlowRunsOf(common.BackfillJob(job))
 	}
 	_, err = etcdkit.Each(ctx, s.cfg.Client, prefix, func(kv *mvccpb.KeyValue) error {
-		head, err := common.Decode[common.Head](kv.Value)
-		if err != nil || head.Kind != common.KindBackfill {
-			return nil
+		name, run, err := common.SplitKey(common.FlowRunsPrefix, string(kv.Key))
+		if err == nil && name != common.BackfilledJob(name) && (id == "" || run == id) {
+			keys = append(keys, string(kv.Key))
 		}
-		fires, err := common.UnpackFires(head.Fires)
-		if err == nil {
-			all = append(all, common.Backfill{FlowRun: common.FlowRun{Head: head, Created: kv.CreateRevision,
-				Revision: kv.ModRevision}, Items: fires})
-		}
-		return nil
-	})
-	return all, err
+		return err
+	}, clientv3.WithKeysOnly(), clientv3.WithLimit(keysPage))
+	return keys, err
+}
+
+// keysPage is the number of keys that are read at once.
+const keysPage = 5000
+
+// decodeBackfill returns the backfill of a head. How far its fires are is not set.
+func decodeBackfill(kv *mvccpb.KeyValue) (b common.Backfill, err error) {
+	if b.Head, err = common.Decode[common.Head](kv.Value); err != nil {
+		return b, err
+	}
+	b.Created, b.Revision = kv.CreateRevision, kv.ModRevision
+	b.Items, err = common.UnpackFires(b.Fires)
+	return b, err
 }
 
 // RunningBackfill returns the id of the backfill of a job that has not ended; empty if there is none.
@@ -182,37 +213,37 @@ func (s *Store) RunningBackfill(ctx context.Context, job string) (string, error)
 	return idOf(page.Kvs[0]), nil
 }
 
-// LiveBackfill returns a backfill that has not ended, with the marks of its fires; nil if there is none.
+// LiveBackfill returns a backfill that has not ended; nil if there is none.
 func (s *Store) LiveBackfill(ctx context.Context, id string) (*common.Backfill, error) {
-	all, err := s.Backfills(ctx, "")
-	if err != nil {
+	b, err := s.backfill(ctx, id)
+	if err == nil && b != nil {
+		err = s.progress.fill(ctx, s.cfg.Client, s.cfg.Now(), b)
+	}
+	return b, err
+}
+
+// backfill returns a backfill that has not ended, without how far its fires are; nil if there is none.
+func (s *Store) backfill(ctx context.Context, id string) (*common.Backfill, error) {
+	keys, err := s.backfillKeys(ctx, "", id)
+	if err != nil || len(keys) == 0 {
 		return nil, err
 	}
-	at := slices.IndexFunc(all, func(b common.Backfill) bool { return b.Run == id })
-	if at < 0 {
-		return nil, nil
+	kv, err := etcdkit.Get(ctx, s.cfg.Client, keys[0])
+	if err != nil || kv == nil {
+		return nil, err
 	}
-	b := &all[at]
-	b.Marks = map[string]common.Node{}
-	_, err = etcdkit.Each(ctx, s.cfg.Client, common.FlowNodesOf(id), func(kv *mvccpb.KeyValue) error {
-		_, node, err := common.SplitKey(common.FlowNodesPrefix, string(kv.Key))
-		if err != nil {
-			return err
-		}
-		mark, err := common.Decode[common.Node](kv.Value)
-		if err == nil {
-			b.Marks[node] = mark
-		}
-		return err
-	})
-	return b, err
+	b, err := decodeBackfill(kv)
+	if err != nil {
+		return nil, common.Errorf(common.CodeInternal, "backfill %q is damaged in etcd", id).WithCause(err)
+	}
+	return &b, nil
 }
 
 // ActOnBackfill pauses, resumes or ends a backfill.
 func (s *Store) ActOnBackfill(ctx context.Context, actor common.Actor, id string, action common.BackfillAction,
 	note string) error {
 	_, err := s.etcd.Update(ctx, "backfill "+id, func(t *etcdkit.Txn) error {
-		b, err := s.LiveBackfill(ctx, id)
+		b, err := s.backfill(ctx, id)
 		if err != nil {
 			return err
 		}

@@ -113,3 +113,60 @@ func TestRunningBackfill_UntilItHasEnded(t *testing.T) {
 	s.erase(common.FlowRunKey(head.Job, head.Run)) // by its keeper
 	wants("after its end", "a", "")
 }
+
+// The progress of a backfill is read from the marks that have changed since the last request, without those of other
+// flow runs.
+func TestBackfills_Progress_ReadsWhatHasChanged(t *testing.T) {
+	t.Parallel()
+	s := newStory(t)
+	_, known := s.hourly("a")
+	past := func(context.Context, *common.JobState, time.Time, time.Time) (common.BackfillPast, error) {
+		return *known, nil
+	}
+	_, head, err := s.store.Backfill(t.Context(), actor, "a", common.BackfillRequest{From: noon.Add(-3 * time.Hour),
+		To: noon, IncludeUnknown: true}, common.Precondition{}, past)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !head.Range.IncludeUnknown {
+		t.Error("the range does not keep includeUnknown")
+	}
+	s.raw(common.FlowRunKey("flow", "u9.1.1"), "damaged")
+	mark := func(item int, m common.Node) {
+		s.raw(common.FlowNodeKey(head.Run, common.ItemNode("fire", item)), encode(s, m))
+	}
+	wants := func(what string, want ...common.Status) {
+		t.Helper()
+		all, err := s.store.Backfills(t.Context(), "")
+		if err != nil || len(all) != 1 || len(all[0].Items) != len(want) {
+			t.Fatalf("%s: %+v, %v", what, all, err)
+		}
+		b, err := s.store.LiveBackfill(t.Context(), head.Run)
+		if err != nil || b == nil {
+			t.Fatalf("%s: %+v, %v", what, b, err)
+		}
+		for i, status := range want {
+			if all[0].Items[i].Status != status || b.Items[i].Status != status {
+				t.Errorf("%s: fire %d is %q in the list and %q alone, want %q", what, i, all[0].Items[i].Status,
+					b.Items[i].Status, status)
+			}
+		}
+	}
+	wants("at first", "", "", "")
+	mark(0, common.Node{State: common.NodeStarted, Fire: "f", Attempt: 1})
+	mark(1, common.Node{State: common.NodeEnded, Fire: "g", Attempt: 3, Status: common.StatusFailed})
+	wants("with marks", common.StatusRunning, common.StatusFailed, "")
+	if b, err := s.store.LiveBackfill(t.Context(), head.Run); err != nil || b.Items[1].Last != 3 {
+		t.Errorf("%+v, %v", b, err)
+	}
+	// A mark that is not read again cannot be missed.
+	s.erase(common.FlowNodeKey(head.Run, common.ItemNode("fire", 1)))
+	mark(0, common.Node{State: common.NodeEnded, Fire: "f", Attempt: 1, Status: common.StatusSucceeded})
+	wants("after a change", common.StatusSucceeded, common.StatusFailed, "")
+	if b, err := s.store.LiveBackfill(t.Context(), "u9.1.1"); b != nil || err != nil {
+		t.Errorf("a flow run: %+v, %v", b, err)
+	}
+	if all, err := s.store.Backfills(t.Context(), "b"); len(all) > 0 || err != nil {
+		t.Errorf("another job: %+v, %v", all, err)
+	}
+}

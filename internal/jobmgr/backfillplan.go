@@ -18,7 +18,8 @@ func (s *Store) planBackfill(ctx context.Context, r *common.BackfillRequest, was
 	if err := s.checkBackfill(r, &state); err != nil {
 		return plan, state, err
 	}
-	plan.Range = common.BackfillRange{From: r.From.UTC(), To: r.To.UTC(), Reprocess: r.Reprocess, Order: r.Order}
+	plan.Range = common.BackfillRange{From: r.From.UTC(), To: r.To.UTC(), Reprocess: r.Reprocess, Order: r.Order,
+		IncludeUnknown: r.IncludeUnknown}
 	if plan.Range.Reprocess == "" {
 		plan.Range.Reprocess = common.ReprocessNone
 	}

@@ -82,6 +82,8 @@ type Store struct {
 	etcd   etcdkit.Store
 	leases *leases
 	keys   *access.Limiter // idempotency keys, by identity
+
+	progress *progress // of backfills
 }
 
 // NewStore returns a store.
@@ -94,8 +96,9 @@ func NewStore(cfg Config) *Store {
 			Changed: cfg.Changed,
 			Batch:   etcdkit.NewBatch(cfg.Client),
 		},
-		leases: newLeases(cfg.Client, bootclock.Now),
-		keys:   access.NewLimiter(cmp.Or(cfg.KeysOfOne, keysOfOne), tombstoneLife),
+		leases:   newLeases(cfg.Client, bootclock.Now),
+		progress: newProgress(),
+		keys:     access.NewLimiter(cmp.Or(cfg.KeysOfOne, keysOfOne), tombstoneLife),
 	}
 }
 

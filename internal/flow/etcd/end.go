@@ -52,6 +52,9 @@ func (s *Store) Complete(ctx context.Context, run *common.FlowRun, outcome *comm
 			commit = s.commitAlone // what it keeps may be large
 		}
 	}
+	if outcome.Backfill != nil {
+		commit = s.commitAlone // its fires may be many
+	}
 	t.If(sameHead(run))
 	t.Delete(common.FlowRunKey(run.Job, run.Run))
 	t.Put(common.OutboxKey(s.worker, outcome.ID), outcome)

@@ -15,6 +15,9 @@ import (
 func outcomeOf(run *common.FlowRun, state *flow.State, c *flow.Completion, now time.Time) common.Run {
 	outcome := run.AsRun(c.Status)
 	outcome.EndedAt, outcome.Nodes, outcome.Outputs = &now, &c.Counts, c.Outputs
+	if run.Kind == common.KindBackfill {
+		outcome.Backfill = flow.EndedBackfill(&run.Head, state)
+	}
 	if run.Kind == common.KindBackfill && c.Status == common.StatusSucceeded {
 		if failed := failedFires(state); failed > 0 {
 			outcome.Status = common.StatusFailed

@@ -25,7 +25,8 @@ func TestOutcome_OfABackfill_FailsWithItsFires(t *testing.T) {
 		"deletion": {common.StatusSkipped, common.ReasonDeleted, common.StatusFailed, "1 of 2 fires failed"},
 	}
 	for name, k := range second {
-		run := &common.FlowRun{Head: common.Head{Kind: common.KindBackfill, Job: "x@backfill", Fires: fires}}
+		run := &common.FlowRun{Head: common.Head{Kind: common.KindBackfill, Job: "x@backfill", Fires: fires,
+			Concurrency: 2, Range: &common.BackfillRange{From: time.Unix(60, 0)}}}
 		graph, _, err := flow.Backfill(&run.Head)
 		if err != nil {
 			t.Fatal(err)
@@ -54,6 +55,11 @@ func TestOutcome_OfABackfill_FailsWithItsFires(t *testing.T) {
 		}
 		if got.Status != k.want || text != k.because {
 			t.Errorf("%s: it is %s (%s)", name, got.Status, text)
+		}
+		kept, err := got.EndedFires()
+		if err != nil || len(kept) != 2 || kept[0].Status != common.StatusSucceeded || kept[1].Status != k.status ||
+			got.Backfill.Concurrency != 2 || got.Backfill.Range.From.Unix() != 60 {
+			t.Errorf("%s: it keeps %+v of %+v, %v", name, kept, got.Backfill, err)
 		}
 	}
 }

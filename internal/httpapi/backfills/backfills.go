@@ -24,8 +24,7 @@ type Jobs interface {
 	PlanBackfill(ctx context.Context, job string, r common.BackfillRequest, past Past) (common.BackfillPlan, error)
 	Backfill(ctx context.Context, actor common.Actor, job string, r common.BackfillRequest, pre common.Precondition,
 		past Past) (common.BackfillPlan, common.Head, error)
-	// Backfills returns those that have not ended, of a job or all without a name; LiveBackfill one of them with the
-	// marks of its fires, or nil.
+	// Backfills returns those that have not ended, of a job or all without a name; LiveBackfill one of them, or nil.
 	Backfills(ctx context.Context, job string) ([]common.Backfill, error)
 	LiveBackfill(ctx context.Context, id string) (*common.Backfill, error)
 	ActOnBackfill(ctx context.Context, actor common.Actor, id string, action common.BackfillAction, note string) error
@@ -55,6 +54,7 @@ func (s *Resource) Register(r *core.Router) {
 	op := core.NewOperations("backfills", "/api/v1/backfills")
 	core.Register(r, op.Get("list-backfills", "", "List backfills", core.Viewer), s.list)
 	core.Register(r, op.Get("get-backfill", "/{id}", "Get a backfill", core.Viewer), s.get)
+	core.Enumerate(r, "/api/v1/backfills/{id}", "status", common.Statuses[:])
 	core.Register(r, op.Post("pause-backfill", "/{id}/pause", "Pause a backfill", core.Operator), s.pause)
 	core.Register(r, op.Post("resume-backfill", "/{id}/resume", "Resume a backfill", core.Operator), s.resume)
 	core.Register(r, op.Post("cancel-backfill", "/{id}/cancel", "Cancel a backfill", core.Operator), s.cancel)
@@ -108,7 +108,7 @@ func (s *Resource) create(ctx context.Context, in *createInput) (*createOutput, 
 		out.Body = planned(in.Name, &request, &plan)
 		begun := running(&common.Backfill{FlowRun: common.FlowRun{Head: head}, Items: plan.Fires})
 		begun.Kept, begun.Live, begun.Unknown = out.Body.Kept, out.Body.Live, out.Body.Unknown
-		err = begun.cut(&firstPage)
+		err = begun.page(plan.Fires, head.UID, &firstPage)
 		out.Body, out.Location = begun, "/api/v1/backfills/"+head.Run
 		return none, err
 	})
@@ -119,13 +119,24 @@ func (s *Resource) create(ctx context.Context, in *createInput) (*createOutput, 
 }
 
 type listInput struct {
-	Job string `query:"job" maxLength:"128" doc:"Backfills of this job, also those that have ended. Default: those of all jobs that have not ended."`
+	Job   string `query:"job" maxLength:"128" doc:"Backfills of this job, also those that have ended. Default: those of all jobs that have not ended."`
+	Ended bool   `query:"ended" doc:"Also those that have ended, of all jobs."`
+	core.Paging
 }
 
-// maxEnded is the number of ended backfills in a list.
-const maxEnded = 50
+const (
+	// endedRead is the number of runs that are read at once for ended backfills, endedReads how often for one page: the
+	// runs of their fires, which have the same cause, may be many.
+	endedRead  = 500
+	endedReads = 10
+)
 
-func (s *Resource) list(ctx context.Context, in *listInput) (*core.Body[core.Page[Backfill]], error) {
+func (s *Resource) list(ctx context.Context, in *listInput) (*core.Body[core.HistoryPage[Backfill]], error) {
+	list := "backfills of " + in.Job
+	after, err := core.ReadCursor[*runlog.Position](list, in.Cursor)
+	if err != nil {
+		return nil, err
+	}
 	live, err := s.Jobs.Backfills(ctx, in.Job)
 	if err != nil {
 		return nil, err
@@ -134,33 +145,61 @@ func (s *Resource) list(ctx context.Context, in *listInput) (*core.Body[core.Pag
 	known := map[string]bool{}
 	for i := range live {
 		run := live[i].AsRun(common.StatusRunning)
-		if known[run.ID] = true; !s.may(ctx, &run) {
-			continue
-		}
-		marked, err := s.Jobs.LiveBackfill(ctx, run.ID)
-		if err != nil {
-			return nil, err
-		}
-		if marked != nil {
-			one := running(marked)
-			one.Fires = nil
-			items = append(items, one)
+		if known[run.ID] = true; s.may(ctx, &run) && after == nil { // they are on the first page
+			items = append(items, running(&live[i]))
 		}
 	}
 	slices.SortFunc(items, func(a, b Backfill) int { return b.CreatedAt.Compare(a.CreatedAt) })
-	if in.Job == "" {
-		return core.Reply(core.NewPage(items, ""))
+	if err := s.expect(ctx, items); err != nil {
+		return nil, err
 	}
-	page, err := s.Runs.Runs(ctx, runlog.Query{Job: common.BackfillJob(in.Job), Limit: maxEnded})
+	if in.Job == "" && !in.Ended {
+		return core.Reply(core.NewHistoryPage(items, "", false))
+	}
+	old, next, partial, err := s.ended(ctx, in.Job, known, after, in.Limit)
 	if err != nil {
 		return nil, err
 	}
-	for i := range page.Runs {
-		if run := &page.Runs[i]; !known[run.ID] && s.may(ctx, run) {
-			items = append(items, ended(run))
+	cursor, err := core.WriteCursor(list, next)
+	if err != nil {
+		return nil, err
+	}
+	return core.Reply(core.NewHistoryPage(append(items, old...), cursor, partial))
+}
+
+// ended returns a page of the backfills that have ended, of a job or all without a name, without those that were listed
+// as live. A page may have fewer than the limit although more follow.
+func (s *Resource) ended(ctx context.Context, job string, known map[string]bool, after *runlog.Position,
+	limit int) (items []Backfill, next *runlog.Position, partial bool, err error) {
+	q := runlog.Query{Cause: common.CauseBackfill, Before: after, Limit: endedRead}
+	if job != "" {
+		q.Job = common.BackfillJob(job)
+	}
+	for range endedReads {
+		page, err := s.Runs.Runs(ctx, q)
+		if err != nil {
+			return nil, nil, false, err
+		}
+		partial = partial || page.Partial
+		whole := page.Until == nil && len(page.Runs) < q.Limit
+		for i := range page.Runs {
+			run := &page.Runs[i]
+			q.Before = new(runlog.PositionOf(run))
+			if !view.IsBackfill(run) || known[run.ID] || !run.Status.Terminal() || !s.may(ctx, run) {
+				continue
+			}
+			if items = append(items, ended(run)); len(items) == limit && (!whole || i+1 < len(page.Runs)) {
+				return items, q.Before, partial, nil
+			}
+		}
+		if whole {
+			return items, nil, partial, nil
+		}
+		if page.Until != nil {
+			q.Before = page.Until
 		}
 	}
-	return core.Reply(core.NewPage(items, ""))
+	return items, q.Before, partial, nil
 }
 
 func (s *Resource) may(ctx context.Context, run *common.Run) bool {
@@ -169,11 +208,17 @@ func (s *Resource) may(ctx context.Context, run *common.Run) bool {
 
 type getInput struct {
 	BackfillPath
+	FiresInput
+}
+
+// FiresInput selects a page of the fires of a backfill. (Exported, because huma ignores unexported embedded types.)
+type FiresInput struct {
 	core.Paging
+	Statuses []common.Status `query:"status" nullable:"false" doc:"Only fires with one of these statuses, separated by commas."`
 }
 
 // firstPage is that of a request without parameters.
-var firstPage = core.Paging{Limit: 50}
+var firstPage = FiresInput{Paging: core.Paging{Limit: 50}}
 
 func (s *Resource) get(ctx context.Context, in *getInput) (*core.Body[Backfill], error) {
 	live, err := s.Jobs.LiveBackfill(ctx, in.ID)
@@ -184,18 +229,21 @@ func (s *Resource) get(ctx context.Context, in *getInput) (*core.Body[Backfill],
 		if err := core.Allow(ctx, access.Viewer, live.Group); err != nil {
 			return nil, err
 		}
-		out := running(live)
-		if err := out.cut(&in.Paging); err != nil {
+		out := []Backfill{running(live)}
+		if err := out[0].page(live.Items, live.UID, &in.FiresInput); err != nil {
 			return nil, err
 		}
-		out.Yielded, err = s.yielded(ctx, live.BackfillOf(), live.UID, live.ClaimedAt, s.Now())
+		if err := s.expect(ctx, out); err != nil {
+			return nil, err
+		}
+		out[0].Yielded, err = s.yielded(ctx, live.BackfillOf(), live.UID, live.ClaimedAt, s.Now())
 		if err != nil {
 			return nil, err
 		}
-		return core.Reply(out)
+		return core.Reply(out[0])
 	}
 	run, err := s.Runs.Run(ctx, in.ID)
-	if err == nil && !isBackfill(&run) {
+	if err == nil && !view.IsBackfill(&run) {
 		err = common.Errorf(common.CodeNotFound, "there is no backfill %q", in.ID)
 	}
 	if err == nil {
@@ -205,6 +253,13 @@ func (s *Resource) get(ctx context.Context, in *getInput) (*core.Body[Backfill],
 		return nil, err
 	}
 	out := ended(&run)
+	fires, err := run.EndedFires()
+	if err != nil {
+		return nil, err
+	}
+	if err := out.page(fires, run.JobUID, &in.FiresInput); err != nil {
+		return nil, err
+	}
 	end := s.Now()
 	if run.EndedAt != nil {
 		end = *run.EndedAt
@@ -213,6 +268,35 @@ func (s *Resource) get(ctx context.Context, in *getInput) (*core.Body[Backfill],
 		return nil, err
 	}
 	return core.Reply(out)
+}
+
+// expect estimates when running backfills end: they run as many fires at the same time as they may, each for the usual
+// duration.
+func (s *Resource) expect(ctx context.Context, all []Backfill) error {
+	var jobs []string
+	for i := range all {
+		if all[i].State == "running" {
+			jobs = append(jobs, all[i].Job)
+		}
+	}
+	if len(jobs) == 0 {
+		return nil
+	}
+	usual, _, err := s.Estimator.Usual(ctx, jobs)
+	if err != nil {
+		return err
+	}
+	for i := range all {
+		b := &all[i]
+		u := usual[b.Job]
+		if b.State != "running" || u.Samples == 0 {
+			continue
+		}
+		left := 2*b.Counts.Waiting + b.Counts.Running // those that run are half done
+		took := time.Duration(float64(u.P50) * float64(left) / float64(2*max(1, b.Concurrency)))
+		b.ExpectedEndAt = new(s.Now().Add(took).UTC())
+	}
+	return nil
 }
 
 type cancelInput struct {

@@ -74,34 +74,45 @@ func (s *Resource) warnings(ctx context.Context, job string, plan *common.Backfi
 const (
 	// maxYielded is the number of times in YieldedFires.
 	maxYielded = 100
-	// yieldedRead is the number of skipped fires that are read for them.
-	yieldedRead = 1000
+	// yieldedRead is the number of skipped fires that are read at once for them, yieldedReads how often.
+	yieldedRead  = 1000
+	yieldedReads = 10
 )
 
 // yielded returns the planned fires of a job that were skipped because of a backfill; nil if there are none.
 func (s *Resource) yielded(ctx context.Context, job, uid string, begun, end time.Time) (*YieldedFires, error) {
 	q := runlog.FireQuery{Job: job, Statuses: []common.Status{common.StatusSkipped}, From: begun, To: end.Add(1),
 		Now: s.Now(), Limit: yieldedRead}
-	page, err := s.Runs.Fires(ctx, q)
-	if err != nil {
-		return nil, err
-	}
-	var out *YieldedFires
-	for i := range page.Fires {
-		f := &page.Fires[i]
-		if f.JobUID != uid || f.Reason == nil || f.Reason.Code != common.ReasonBackfill {
-			continue
+	out := YieldedFires{Times: []time.Time{}}
+	for range yieldedReads {
+		page, err := s.Runs.Fires(ctx, q)
+		if err != nil {
+			return nil, err
 		}
-		if out == nil {
-			out = &YieldedFires{To: f.PlannedAt.Add(time.Second)}
+		for i := range page.Fires {
+			if f := &page.Fires[i]; f.JobUID == uid && f.Reason != nil && f.Reason.Code == common.ReasonBackfill {
+				out.add(f.PlannedAt)
+			}
 		}
-		out.From = f.PlannedAt
-		if out.Count++; len(out.Times) < maxYielded {
-			out.Times = append(out.Times, f.PlannedAt)
+		out.Partial = out.Partial || page.Partial
+		if out.More = page.Next != nil; !out.More {
+			break
 		}
+		q.Before, q.Settled = &page.Next.Position, page.Next.Settled
 	}
-	if out != nil {
-		out.More = page.Next != nil
+	if out.More = out.More && out.Count > 0; out.Count == 0 && !out.Partial {
+		return nil, nil
 	}
-	return out, nil
+	return &out, nil
+}
+
+// add adds a fire, which is older than those before.
+func (y *YieldedFires) add(at time.Time) {
+	if y.Count == 0 {
+		y.To = at.Add(time.Second)
+	}
+	y.From = at
+	if y.Count++; len(y.Times) < maxYielded {
+		y.Times = append(y.Times, at)
+	}
 }

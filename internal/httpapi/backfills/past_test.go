@@ -15,6 +15,7 @@ type history struct {
 	runs  []common.Run
 	fires []common.Fire
 	piece int
+	away  bool
 }
 
 func (h *history) Runs(_ context.Context, q runlog.Query) (page runlog.RunPage, err error) {
@@ -35,10 +36,16 @@ func (h *history) Runs(_ context.Context, q runlog.Query) (page runlog.RunPage, 
 func (h *history) Run(context.Context, string) (run common.Run, err error) { return run, nil }
 
 func (h *history) Fires(_ context.Context, q runlog.FireQuery) (page runlog.FirePage, err error) {
+	page.Partial = h.away
 	for i := range h.fires {
-		if q.Matches(&h.fires[i]) {
-			page.Fires = append(page.Fires, h.fires[i])
+		if !q.Matches(&h.fires[i]) {
+			continue
 		}
+		if len(page.Fires) == q.Limit {
+			page.Next = &runlog.FireCursor{Position: runlog.PositionOfFire(&page.Fires[q.Limit-1]), Settled: true}
+			break
+		}
+		page.Fires = append(page.Fires, h.fires[i])
 	}
 	return page, nil
 }
@@ -106,5 +113,31 @@ func TestYielded(t *testing.T) {
 	}
 	if got, err := s.yielded(t.Context(), "a", "u", noon.Add(10*time.Minute), noon.Add(time.Hour)); got != nil {
 		t.Errorf("of another one: %+v, %v", got, err)
+	}
+}
+
+// All pages of the skipped fires are read, up to a bound, and the list shows that the log store is away.
+func TestYielded_Many_ReadsAllPages(t *testing.T) {
+	t.Parallel()
+	h := &history{}
+	for i := range 12_000 {
+		at := noon.Add(-time.Duration(i) * time.Second)
+		h.fires = append(h.fires, common.Fire{ID: common.PlannedFire("u", at), Job: "a", JobUID: "u", PlannedAt: at,
+			Status: common.StatusSkipped, Reason: &common.Reason{Code: common.ReasonBackfill}})
+	}
+	s := &Resource{Runs: h, Now: func() time.Time { return noon }}
+	begun := noon.Add(-1499 * time.Second)
+	got, err := s.yielded(t.Context(), "a", "u", begun, noon)
+	if err != nil || got.Count != 1500 || got.More || got.Partial || len(got.Times) != 100 || !got.From.Equal(begun) {
+		t.Errorf("%+v, %v", got, err)
+	}
+	if got, err = s.yielded(t.Context(), "a", "u", noon.Add(-time.Hour*9), noon); err != nil || got.Count != 10_000 ||
+		!got.More {
+		t.Errorf("more than are read: %+v, %v", got, err)
+	}
+	h.away, h.fires = true, nil
+	if got, err = s.yielded(t.Context(), "a", "u", begun, noon); err != nil || got == nil || !got.Partial ||
+		got.Count != 0 || got.Times == nil {
+		t.Errorf("without the log store: %+v, %v", got, err)
 	}
 }

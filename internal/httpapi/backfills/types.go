@@ -1,50 +1,42 @@
 package backfills
 
 import (
-	"strings"
+	"slices"
 	"time"
 
 	"carillon/internal/common"
-	"carillon/internal/flow"
 	"carillon/internal/httpapi/core"
+	"carillon/internal/httpapi/view"
 )
 
 // Backfill is a request to run past fires of a job, and how far it is.
 type Backfill struct {
-	ID          string               `json:"id,omitempty" doc:"Absent in a dry run."`
-	Job         string               `json:"job" doc:"Name of the job."`
-	State       string               `json:"state" enum:"planned,running,paused,ending,ended" doc:"planned: a dry run; ending: no further fire is started."`
-	Status      common.Status        `json:"status,omitempty" enum:"succeeded,failed,killed,refused" doc:"Outcome of one that has ended."`
-	Reason      *common.Reason       `json:"reason,omitempty"`
-	From        *time.Time           `json:"from,omitempty" doc:"The first planned time, inclusive. Absent once it has ended."`
-	To          *time.Time           `json:"to,omitempty" doc:"The end of the planned times, exclusive."`
-	Reprocess   common.Reprocess     `json:"reprocess,omitempty" enum:"none,failed,all"`
-	Order       common.BackfillOrder `json:"order,omitempty" enum:"oldest,newest"`
-	Concurrency int                  `json:"concurrency,omitempty" doc:"Maximum number of fires that run at the same time."`
-	MaxFailures int                  `json:"maxFailures,omitempty" doc:"No further fire is started after as many failures."`
-	Params      map[string]string    `json:"params,omitempty"`
-	Note        string               `json:"note,omitempty"`
-	By          string               `json:"by,omitempty"`
-	CreatedAt   time.Time            `json:"createdAt,omitzero"`
-	EndedAt     *time.Time           `json:"endedAt,omitempty"`
-	Counts      BackfillCounts       `json:"counts"`
-	Kept        int                  `json:"kept,omitempty" doc:"Fires of the range that are not run, in the response to the request."`
-	Live        []common.LiveFire    `json:"live,omitempty" nullable:"false" doc:"Fires of the range that are left out because they have not ended, in the response to the request."`
-	Unknown     *common.UnknownFires `json:"unknown,omitempty" doc:"Fires of the range that are left out because they are older than the history of the job, in the response to the request. They run with includeUnknown."`
-	Warnings    []common.Reason      `json:"warnings,omitempty" nullable:"false" doc:"Of a dry run: what may surprise, such as dates with a run at another time of the day."`
-	Yielded     *YieldedFires        `json:"yielded,omitempty" doc:"Planned fires that were skipped because of the backfill (reason backfill) and have not run since. Absent in lists, and if there are none."`
-	Fires       []BackfillFire       `json:"fires,omitempty" nullable:"false" doc:"A page of the fires, in their order; absent in lists, and once it has ended. A dry run returns the first 1000. The ledger shows them, too."`
-	NextCursor  string               `json:"nextCursor,omitempty" doc:"Cursor of the next page of fires; absent on the last one."`
-}
-
-// BackfillCounts are the numbers of fires of a backfill.
-type BackfillCounts struct {
-	Total     int `json:"total"`
-	Waiting   int `json:"waiting"`
-	Running   int `json:"running"`
-	Succeeded int `json:"succeeded"`
-	Failed    int `json:"failed"`
-	Skipped   int `json:"skipped" doc:"Fires that are not started any more."`
+	ID             string               `json:"id,omitempty" doc:"Absent in a dry run."`
+	Job            string               `json:"job" doc:"Name of the job."`
+	State          string               `json:"state" enum:"planned,running,paused,ending,ended" doc:"planned: a dry run; ending: no further fire is started."`
+	Status         common.Status        `json:"status,omitempty" enum:"succeeded,failed,killed,refused" doc:"Outcome of one that has ended."`
+	Reason         *common.Reason       `json:"reason,omitempty"`
+	From           *time.Time           `json:"from,omitempty" doc:"The first planned time, inclusive. Absent for one that an earlier version ended."`
+	To             *time.Time           `json:"to,omitempty" doc:"The end of the planned times, exclusive."`
+	Reprocess      common.Reprocess     `json:"reprocess,omitempty" enum:"none,failed,all"`
+	Order          common.BackfillOrder `json:"order,omitempty" enum:"oldest,newest"`
+	IncludeUnknown bool                 `json:"includeUnknown,omitempty" doc:"It runs fires that are older than the history of the job, too."`
+	Concurrency    int                  `json:"concurrency,omitempty" doc:"Maximum number of fires that run at the same time."`
+	MaxFailures    int                  `json:"maxFailures,omitempty" doc:"No further fire is started after as many failures."`
+	Params         map[string]string    `json:"params,omitempty"`
+	Note           string               `json:"note,omitempty"`
+	By             string               `json:"by,omitempty"`
+	CreatedAt      time.Time            `json:"createdAt,omitzero"`
+	EndedAt        *time.Time           `json:"endedAt,omitempty"`
+	ExpectedEndAt  *time.Time           `json:"expectedEndAt,omitempty" doc:"Of a running one: an estimate from the usual duration of the job's runs; absent if that is unknown."`
+	Counts         view.BackfillCounts  `json:"counts"`
+	Kept           int                  `json:"kept,omitempty" doc:"Fires of the range that are not run, in the response to the request."`
+	Live           []common.LiveFire    `json:"live,omitempty" nullable:"false" doc:"Fires of the range that are left out because they have not ended, in the response to the request."`
+	Unknown        *common.UnknownFires `json:"unknown,omitempty" doc:"Fires of the range that are left out because they are older than the history of the job, in the response to the request. They run with includeUnknown."`
+	Warnings       []common.Reason      `json:"warnings,omitempty" nullable:"false" doc:"Of a dry run: what may surprise, such as dates with a run at another time of the day."`
+	Yielded        *YieldedFires        `json:"yielded,omitempty" doc:"Planned fires that were skipped because of the backfill (reason backfill) and have not run since. Absent in lists, and if there are none."`
+	Fires          []BackfillFire       `json:"fires,omitempty" nullable:"false" doc:"A page of the fires, in their order; absent in lists, if there are none with a requested status, and for one that an earlier version ended. A dry run returns the first 1000. The ledger shows them, too."`
+	NextCursor     string               `json:"nextCursor,omitempty" doc:"Cursor of the next page of fires; absent on the last one."`
 }
 
 // BackfillFire is a fire of a backfill.
@@ -57,11 +49,12 @@ type BackfillFire struct {
 
 // YieldedFires are planned fires that were skipped because of a backfill.
 type YieldedFires struct {
-	Count int         `json:"count"`
-	More  bool        `json:"more,omitempty" doc:"There are more, which are older than these."`
-	From  time.Time   `json:"from" doc:"The first one's planned time: a backfill from here to 'to' runs them."`
-	To    time.Time   `json:"to" doc:"After the last one's planned time."`
-	Times []time.Time `json:"times" nullable:"false" doc:"Their planned times, the newest first; 100 at most."`
+	Count   int         `json:"count"`
+	More    bool        `json:"more,omitempty" doc:"There may be more, which are older than these: only the newest 10000 skipped fires are read."`
+	Partial bool        `json:"partial,omitempty" doc:"The log store is away: only those are known that have just been skipped."`
+	From    time.Time   `json:"from,omitzero" doc:"The first one's planned time: a backfill from here to 'to' runs them. Absent if none is known."`
+	To      time.Time   `json:"to,omitzero" doc:"After the last one's planned time."`
+	Times   []time.Time `json:"times" nullable:"false" doc:"Their planned times, the newest first; 100 at most."`
 }
 
 // maxFires is the number of fires in the response to a dry run.
@@ -71,7 +64,7 @@ func planned(job string, r *common.BackfillRequest, plan *common.BackfillPlan) B
 	out := Backfill{Job: job, State: "planned", MaxFailures: r.MaxFailures, Params: r.Params, Note: r.Note,
 		Concurrency: plan.Concurrency, Kept: plan.Kept, Live: plan.Live, Unknown: plan.Unknown}
 	out.setRange(&plan.Range)
-	out.Counts = BackfillCounts{Total: len(plan.Fires), Waiting: len(plan.Fires)}
+	out.Counts = view.BackfillCounts{Total: len(plan.Fires), Waiting: len(plan.Fires)}
 	for _, f := range plan.Fires[:min(maxFires, len(plan.Fires))] {
 		out.Fires = append(out.Fires, BackfillFire{At: f.At, Attempt: f.Attempt, Status: common.StatusWaiting})
 	}
@@ -81,6 +74,7 @@ func planned(job string, r *common.BackfillRequest, plan *common.BackfillPlan) B
 func (b *Backfill) setRange(r *common.BackfillRange) {
 	if r != nil {
 		b.From, b.To, b.Reprocess, b.Order = &r.From, &r.To, r.Reprocess, r.Order
+		b.IncludeUnknown = r.IncludeUnknown
 	}
 }
 
@@ -94,64 +88,56 @@ func running(b *common.Backfill) Backfill {
 	case b.Paused:
 		out.State = "paused"
 	}
-	out.Counts.Total = len(b.Items)
-	for i, item := range b.Items {
-		f := BackfillFire{At: item.At, Attempt: item.Attempt, Status: common.StatusWaiting}
-		if mark, begun := b.Marks[common.ItemNode(flow.BackfillStep, i)]; begun {
-			if f.Status = mark.Status; mark.State == common.NodeStarted {
-				f.Status = common.StatusRunning
-			}
-			if mark.Fire != "" {
-				f.Run = common.RunID(mark.Fire, max(item.Attempt, mark.Attempt))
-			}
-			out.Counts.add(&mark)
-		} else {
-			out.Counts.Waiting++
-		}
-		out.Fires = append(out.Fires, f)
-	}
+	out.Counts = countsOf(b.Items)
 	return out
 }
 
-// cut keeps one page of the fires.
-func (b *Backfill) cut(in *core.Paging) error {
+func countsOf(fires []common.BackfillFire) (counts view.BackfillCounts) {
+	for i := range fires {
+		counts.Add(&fires[i])
+	}
+	return counts
+}
+
+// page sets a page of the fires of a backfill of the job with a uid.
+func (b *Backfill) page(fires []common.BackfillFire, uid string, in *FiresInput) error {
 	list := "fires of backfill " + b.ID
-	from, err := core.ReadCursor[int](list, in.Cursor)
+	at, err := core.ReadCursor[int](list, in.Cursor)
 	if err != nil {
 		return err
 	}
-	b.Fires = b.Fires[min(max(0, from), len(b.Fires)):]
-	if len(b.Fires) > in.Limit {
-		b.Fires = b.Fires[:in.Limit]
-		b.NextCursor, err = core.WriteCursor(list, new(from+in.Limit))
+	for i := max(0, at); i < len(fires); i++ {
+		f := &fires[i]
+		shown := BackfillFire{At: f.At, Attempt: f.Attempt, Run: f.RunID(uid), Status: f.Status}
+		switch {
+		case f.Status != "":
+		case b.State == "ended": // its definition could not be read
+			shown.Status = common.StatusSkipped
+		default:
+			shown.Status = common.StatusWaiting
+		}
+		if len(in.Statuses) > 0 && !slices.Contains(in.Statuses, shown.Status) {
+			continue
+		}
+		if len(b.Fires) == in.Limit {
+			b.NextCursor, err = core.WriteCursor(list, &i)
+			return err
+		}
+		b.Fires = append(b.Fires, shown)
 	}
-	return err
+	return nil
 }
-
-func (c *BackfillCounts) add(mark *common.Node) {
-	switch {
-	case mark.State == common.NodeStarted:
-		c.Running++
-	case mark.Class == common.ClassSuccess:
-		c.Succeeded++
-	case mark.Class == common.ClassSkipped:
-		c.Skipped++
-	default:
-		c.Failed++
-	}
-}
-
-func isBackfill(run *common.Run) bool {
-	return run.Cause == common.CauseBackfill && run.Job == common.BackfillJob(jobOf(run))
-}
-
-func jobOf(run *common.Run) string { return strings.TrimSuffix(run.Job, common.BackfillJob("")) }
 
 func ended(run *common.Run) Backfill {
-	out := Backfill{ID: run.ID, Job: jobOf(run), State: "ended", Status: run.Status, Reason: run.Reason,
-		Params: run.Params, Note: run.Note, By: run.TriggeredBy, CreatedAt: run.PlannedAt, EndedAt: run.EndedAt}
+	out := Backfill{ID: run.ID, Job: common.BackfilledJob(run.Job), State: "ended", Status: run.Status,
+		Reason: run.Reason, Params: run.Params, Note: run.Note, By: run.TriggeredBy, CreatedAt: run.PlannedAt,
+		EndedAt: run.EndedAt}
 	if n := run.Nodes; n != nil {
-		out.Counts = BackfillCounts{Total: n.Total, Succeeded: n.Succeeded, Failed: n.Failed, Skipped: n.Skipped}
+		out.Counts = view.BackfillCounts{Total: n.Total, Succeeded: n.Succeeded, Failed: n.Failed, Skipped: n.Skipped}
+	}
+	if kept := run.Backfill; kept != nil {
+		out.setRange(kept.Range)
+		out.Concurrency, out.MaxFailures = kept.Concurrency, kept.MaxFailures
 	}
 	return out
 }

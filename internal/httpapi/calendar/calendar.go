@@ -30,29 +30,29 @@ type Calendar struct {
 
 // Day is the fires of a day.
 type Day struct {
-	Date       string            `json:"date" doc:"Date in the time zone." example:"2026-03-29"`
-	From       time.Time         `json:"from" doc:"Begin of the day."`
-	To         time.Time         `json:"to" doc:"End of the day, exclusive: 23 to 25 hours later."`
-	Planned    int64             `json:"planned" doc:"Fires of the current schedule, also those in the future. 0 for an @every without a start."`
-	Unrecorded int64             `json:"unrecorded" doc:"Past fires of the current schedule without an entry in the ledger: from before the job existed, or deleted with its history."`
-	Statuses   view.StatusCounts `json:"statuses" doc:"Fires by the outcome of their last attempt. An entry for several fires counts on their days."`
-	Waiting    int64             `json:"waiting" doc:"Fires that wait for a worker."`
-	Running    int64             `json:"running"`
-	Backfill   int64             `json:"backfill" doc:"Fires that a backfill has yet to start. They also count by their last outcome."`
-	Summarized bool              `json:"summarized,omitempty" doc:"Counted from statistics, which may be some minutes old: the runs are deleted, or too many to be read. More than 90 days ago such a day is one of UTC."`
+	Date       string               `json:"date" doc:"Date in the time zone." example:"2026-03-29"`
+	From       time.Time            `json:"from" doc:"Begin of the day."`
+	To         time.Time            `json:"to" doc:"End of the day, exclusive: 23 to 25 hours later."`
+	Planned    int64                `json:"planned" doc:"Fires of the current schedule, also those in the future. 0 for an @every without a start."`
+	Unrecorded int64                `json:"unrecorded" doc:"Past fires of the current schedule without an entry in the ledger: from before the job existed, or deleted with its history."`
+	Statuses   view.StatusCounts    `json:"statuses" doc:"Fires by the outcome of their last attempt. An entry for several fires counts on their days."`
+	Waiting    int64                `json:"waiting" doc:"Fires that wait for a worker."`
+	Running    int64                `json:"running"`
+	Backfill   int64                `json:"backfill" doc:"Fires that a backfill has yet to start. They also count by their last outcome."`
+	Chosen     *view.BackfillCounts `json:"chosen,omitempty" doc:"Fires of the backfill that the request names, by their outcomes in it; absent on days without any."`
+	Summarized bool                 `json:"summarized,omitempty" doc:"Counted from statistics, which may be some minutes old: the runs are deleted, or too many to be read. More than 90 days ago such a day is one of UTC."`
 }
 
 // Jobs reads jobs and their backfills. Errors are *common.Error.
 type Jobs interface {
 	view.Jobs
-	// Backfills returns those of a job that have not ended; LiveBackfill one of them with the marks of its fires, or
-	// nil.
+	// Backfills returns those of a job that have not ended.
 	Backfills(ctx context.Context, job string) ([]common.Backfill, error)
-	LiveBackfill(ctx context.Context, id string) (*common.Backfill, error)
 }
 
 // Runs reads the history, with what etcd holds.
 type Runs interface {
+	Run(ctx context.Context, id string) (common.Run, error)
 	Runs(ctx context.Context, q runlog.Query) (runlog.RunPage, error)
 }
 
@@ -70,6 +70,8 @@ type input struct {
 	view.JobPath
 	From string `query:"from" pattern:"^[0-9]{4}-[0-9]{2}-[0-9]{2}$" doc:"The first date, in the time zone of the job, at most 366 days before the end. Default: 92 days before the end."`
 	To   string `query:"to" pattern:"^[0-9]{4}-[0-9]{2}-[0-9]{2}$" doc:"The end of the dates, exclusive. Default: tomorrow."`
+
+	Backfill string `query:"backfill" maxLength:"128" doc:"Id of a backfill of the job, also of one that has ended: 'chosen' of each day counts its fires."`
 }
 
 // Register registers the route.
@@ -108,7 +110,7 @@ func (s *Resource) get(ctx context.Context, in *input) (*core.Body[Calendar], er
 		return nil, notComputed(job.Name, err)
 	}
 	// Backfills are read first: a fire that one starts in between is then found among the runs.
-	live, err := s.backfills(ctx, job.Name)
+	live, err := s.Jobs.Backfills(ctx, job.Name)
 	if err != nil {
 		return nil, err
 	}
@@ -118,8 +120,15 @@ func (s *Resource) get(ctx context.Context, in *input) (*core.Body[Calendar], er
 	if err := s.summarize(ctx, job.Name, now, c); err != nil {
 		return nil, err
 	}
-	for _, b := range live {
-		c.backfill(b)
+	for i := range live {
+		c.backfill(&live[i])
+	}
+	if in.Backfill != "" {
+		chosen, err := s.chosen(ctx, job.Name, in.Backfill, live)
+		if err != nil {
+			return nil, err
+		}
+		c.choose(chosen)
 	}
 	days, err := c.finish()
 	if err != nil {
@@ -166,22 +175,21 @@ func noon(date time.Time, zone *time.Location) time.Time {
 	return time.Date(date.Year(), date.Month(), date.Day(), 12, 0, 0, 0, zone)
 }
 
-// backfills returns the backfills of a job that have not ended, with the marks of their fires.
-func (s *Resource) backfills(ctx context.Context, job string) (all []*common.Backfill, err error) {
-	live, err := s.Jobs.Backfills(ctx, job)
+// chosen returns the fires of a backfill of a job.
+func (s *Resource) chosen(ctx context.Context, job, id string, live []common.Backfill) ([]common.BackfillFire, error) {
+	for i := range live {
+		if live[i].Run == id {
+			return live[i].Items, nil
+		}
+	}
+	run, err := s.Runs.Run(ctx, id)
+	if err == nil && run.Job != common.BackfillJob(job) {
+		err = common.Errorf(common.CodeNotFound, "job %q has no backfill %q", job, common.Shorten(id))
+	}
 	if err != nil {
 		return nil, err
 	}
-	for i := range live {
-		b, err := s.Jobs.LiveBackfill(ctx, live[i].Run)
-		if err != nil {
-			return nil, err
-		}
-		if b != nil {
-			all = append(all, b)
-		}
-	}
-	return all, nil
+	return run.EndedFires()
 }
 
 // readPage is the number of runs that are read at once, and readAhead how many are searched for an entry that begins

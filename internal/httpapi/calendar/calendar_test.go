@@ -30,10 +30,6 @@ type jobs struct {
 
 func (j jobs) Backfills(context.Context, string) ([]common.Backfill, error) { return j.rig.live, nil }
 
-func (j jobs) LiveBackfill(context.Context, string) (*common.Backfill, error) {
-	return &j.rig.live[0], nil
-}
-
 func at(text string) time.Time {
 	t, err := time.Parse(time.RFC3339, text)
 	if err != nil {
@@ -149,8 +145,8 @@ func TestCalendar_CountsWhatABackfillWillStart(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, at("2026-05-20T12:00:00Z"), `"cronExpr":"0 1 * * *","timezone":"UTC"`)
 	r.live = []common.Backfill{{
-		Items: []common.BackfillFire{{At: at("2026-05-10T01:00:00Z")}, {At: at("2026-05-11T01:00:00Z")}},
-		Marks: map[string]common.Node{common.ItemNode("fire", 0): {State: common.NodeStarted}},
+		Items: []common.BackfillFire{{At: at("2026-05-10T01:00:00Z"), Status: common.StatusRunning},
+			{At: at("2026-05-11T01:00:00Z")}},
 	}}
 	r.ran(at("2026-05-10T01:00:00Z"), 1, common.StatusRunning)
 	days := r.days("?from=2026-05-09&to=2026-05-13")
@@ -164,6 +160,42 @@ func TestCalendar_CountsWhatABackfillWillStart(t *testing.T) {
 	}
 }
 
+// The days of a chosen backfill show how its fires ended, also once it has ended and they have run again since.
+func TestCalendar_OfABackfill_MarksItsDates(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, at("2026-05-20T12:00:00Z"), `"cronExpr":"0 1 * * *","timezone":"UTC"`)
+	items := []common.BackfillFire{{At: at("2026-05-10T01:00:00Z"), Status: common.StatusFailed, Last: 1},
+		{At: at("2026-05-11T01:00:00Z")}}
+	r.live = []common.Backfill{{FlowRun: common.FlowRun{Head: common.Head{Run: "u.b1.1"}}, Items: items}}
+	r.ran(at("2026-05-10T01:00:00Z"), 2, common.StatusSucceeded)
+	const days = "?from=2026-05-09&to=2026-05-13"
+	if day := r.days(days)["2026-05-10"]; day.Chosen != nil {
+		t.Errorf("without a backfill: %+v", day)
+	}
+	got := r.days(days + "&backfill=u.b1.1")
+	if a, b, c := got["2026-05-10"], got["2026-05-11"], got["2026-05-12"]; a.Chosen == nil || b.Chosen == nil ||
+		*a.Chosen != (view.BackfillCounts{Total: 1, Failed: 1}) || a.Statuses.Succeeded != 1 ||
+		*b.Chosen != (view.BackfillCounts{Total: 1, Waiting: 1}) || c.Chosen != nil {
+		t.Errorf("live: %+v\n%+v\n%+v", a, b, c)
+	}
+	r.live, items[1].Status = nil, common.StatusSkipped
+	packed, err := common.PackFires(items)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.RunList = append(r.RunList, common.Run{ID: "u.b1.1", Job: "j@backfill", Status: common.StatusFailed,
+		PlannedAt: at("2026-05-19T00:00:00Z"), Backfill: &common.EndedBackfill{Fires: packed}},
+		common.Run{ID: "u.b2.1", Job: "other@backfill", Status: common.StatusFailed,
+			PlannedAt: at("2026-05-19T00:00:00Z")})
+	if b := r.days(days + "&backfill=u.b1.1")["2026-05-11"]; b.Chosen == nil || b.Chosen.Skipped != 1 {
+		t.Errorf("ended: %+v", b)
+	}
+	for _, id := range []string{"u.b2.1", "u.b3.1"} {
+		r.Want(http.StatusNotFound, apitest.As("viewer", http.MethodGet, "/api/v1/jobs/j/calendar"+days+"&backfill="+id,
+			""))
+	}
+}
+
 // The days of more runs than are read at once are counted from roll-ups, and those that run from the backfill.
 func TestCalendar_SummarizesManyRuns(t *testing.T) {
 	t.Parallel()
@@ -172,8 +204,7 @@ func TestCalendar_SummarizesManyRuns(t *testing.T) {
 		r.ran(planned, 1, common.StatusSucceeded)
 	}
 	r.live = []common.Backfill{{
-		Items: []common.BackfillFire{{At: at("2026-05-14T00:00:00Z")}},
-		Marks: map[string]common.Node{common.ItemNode("fire", 0): {State: common.NodeStarted}},
+		Items: []common.BackfillFire{{At: at("2026-05-14T00:00:00Z"), Status: common.StatusRunning}},
 	}}
 	days := r.days("?from=2026-05-13&to=2026-05-21")
 	for date, summarized := range map[string]bool{"2026-05-14": true, "2026-05-16": true, "2026-05-17": false,

@@ -6,7 +6,6 @@ import (
 
 	"carillon/internal/common"
 	"carillon/internal/common/schedule"
-	"carillon/internal/flow"
 	"carillon/internal/httpapi/view"
 )
 
@@ -132,18 +131,31 @@ func (c *count) summary(at time.Time, by outcomes) {
 
 // backfill counts the fires that a backfill has yet to start, and on days that are summarized those that run.
 func (c *count) backfill(b *common.Backfill) {
-	for item, fire := range b.Items {
+	for _, fire := range b.Items {
 		i, inside := c.day(fire.At)
 		if !inside {
 			continue
 		}
-		mark, begun := b.Marks[common.ItemNode(flow.BackfillStep, item)]
 		switch {
-		case !begun && b.Kill == nil:
+		case fire.Status == "" && b.Kill == nil:
 			c.days[i].Backfill++
-		case begun && mark.State == common.NodeStarted && i < c.seam:
+		case fire.Status == common.StatusRunning && i < c.seam:
 			c.count(i, common.StatusRunning, 1)
 		}
+	}
+}
+
+// choose counts the fires of the chosen backfill.
+func (c *count) choose(fires []common.BackfillFire) {
+	for n := range fires {
+		i, inside := c.day(fires[n].At)
+		if !inside {
+			continue
+		}
+		if c.days[i].Chosen == nil {
+			c.days[i].Chosen = &view.BackfillCounts{}
+		}
+		c.days[i].Chosen.Add(&fires[n])
 	}
 }
 

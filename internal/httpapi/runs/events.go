@@ -84,7 +84,9 @@ func (e *eventWriter) part(p *tail.Part) error {
 	case p.End != nil:
 		e.release()
 		e.known = true
-		e.event("end", p.End.Offset, endEvent{Run: p.End.Run, Offset: p.End.Offset, Complete: p.End.Complete})
+		run := p.End.Run
+		run.Backfill = nil // up to 90 KiB
+		e.event("end", p.End.Offset, endEvent{Run: run, Offset: p.End.Offset, Complete: p.End.Complete})
 	}
 	for i := 0; i < len(p.Chunks); {
 		i += e.output(p.Chunks[i:])

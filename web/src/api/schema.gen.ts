@@ -213,7 +213,7 @@ export interface paths {
         };
         /**
          * List backfills
-         * @description Backfills that have not ended, the newest first; with job, also the ended ones of this job.
+         * @description Backfills that have not ended, the newest first; with job, also the ended ones of this job, and with ended those of all jobs, page by page. Those that have not ended are on the first page. A page may have fewer items than its limit although more follow.
          */
         get: operations["list-backfills"];
         put?: never;
@@ -233,7 +233,7 @@ export interface paths {
         };
         /**
          * Get a backfill
-         * @description Progress of a backfill, fire by fire while it has not ended.
+         * @description Progress of a backfill, or its outcome, with a page of its fires and the planned fires that were skipped because of it.
          */
         get: operations["get-backfill"];
         put?: never;
@@ -697,7 +697,7 @@ export interface paths {
         };
         /**
          * Count the fires of a job by day
-         * @description Outcomes of the fires of a job, day by day in the time zone of its schedule. The newest 5000 runs are counted as the ledger shows them, at once; the days before them, and days of which the history was deleted, from statistics. At most four requests are processed at a time, two per user; a few more wait.
+         * @description Outcomes of the fires of a job, day by day in the time zone of its schedule. The newest 5000 runs are counted as the ledger shows them, at once; the days before them, and days of which the history was deleted, from statistics. With backfill, also counts the fires of a backfill, live or ended. At most four requests are processed at a time, two per user; a few more wait.
          */
         get: operations["get-job-calendar"];
         put?: never;
@@ -2369,15 +2369,22 @@ export interface components {
             createdAt?: string;
             /** Format: date-time */
             endedAt?: string;
-            /** @description A page of the fires, in their order; absent in lists, and once it has ended. A dry run returns the first 1000. The ledger shows them, too. */
+            /**
+             * Format: date-time
+             * @description Of a running one: an estimate from the usual duration of the job's runs; absent if that is unknown.
+             */
+            expectedEndAt?: string;
+            /** @description A page of the fires, in their order; absent in lists, if there are none with a requested status, and for one that an earlier version ended. A dry run returns the first 1000. The ledger shows them, too. */
             fires?: components["schemas"]["BackfillFire"][];
             /**
              * Format: date-time
-             * @description The first planned time, inclusive. Absent once it has ended.
+             * @description The first planned time, inclusive. Absent for one that an earlier version ended.
              */
             from?: string;
             /** @description Absent in a dry run. */
             id?: string;
+            /** @description It runs fires that are older than the history of the job, too. */
+            includeUnknown?: boolean;
             /** @description Name of the job. */
             job: string;
             /**
@@ -2507,6 +2514,15 @@ export interface components {
             run?: string;
             /** @enum {string} */
             status: "waiting" | "running" | "succeeded" | "failed" | "timed_out" | "killed" | "lost" | "skipped" | "refused" | "missed";
+        };
+        BackfillRange: {
+            /** Format: date-time */
+            from: string;
+            includeUnknown?: boolean;
+            order: string;
+            reprocess: string;
+            /** Format: date-time */
+            to: string;
         };
         Bucket: {
             /**
@@ -2938,6 +2954,8 @@ export interface components {
              * @description Fires that a backfill has yet to start. They also count by their last outcome.
              */
             backfill: number;
+            /** @description Fires of the backfill that the request names, by their outcomes in it; absent on days without any. */
+            chosen?: components["schemas"]["BackfillCounts"];
             /**
              * @description Date in the time zone.
              * @example 2026-03-29
@@ -3239,6 +3257,14 @@ export interface components {
             on?: "success" | "failure" | "skipped" | "not_failed" | "done";
             /** @description Name of the step. */
             step: string;
+        };
+        EndedBackfill: {
+            /** Format: int64 */
+            concurrency?: number;
+            fires?: string;
+            /** Format: int64 */
+            maxFailures?: number;
+            range?: components["schemas"]["BackfillRange"];
         };
         Ending: {
             /** Format: date-time */
@@ -3753,6 +3779,13 @@ export interface components {
         };
         HistoryPageAuditEntry: {
             items: components["schemas"]["AuditEntry"][];
+            /** @description Cursor of the next page; absent on the last one. */
+            nextCursor?: string;
+            /** @description The log store is away: only pending, current and just completed runs are listed. */
+            partial?: boolean;
+        };
+        HistoryPageBackfill: {
+            items: components["schemas"]["Backfill"][];
             /** @description Cursor of the next page; absent on the last one. */
             nextCursor?: string;
             /** @description The log store is away: only pending, current and just completed runs are listed. */
@@ -5193,11 +5226,6 @@ export interface components {
              */
             waiting?: number;
             workers: components["schemas"]["WorkerCounts"];
-        };
-        PageBackfill: {
-            items: components["schemas"]["Backfill"][];
-            /** @description Cursor of the next page; absent on the last one. */
-            nextCursor?: string;
         };
         PageChannel: {
             items: components["schemas"]["Channel"][];
@@ -6951,18 +6979,20 @@ export interface components {
             count: number;
             /**
              * Format: date-time
-             * @description The first one's planned time: a backfill from here to 'to' runs them.
+             * @description The first one's planned time: a backfill from here to 'to' runs them. Absent if none is known.
              */
-            from: string;
-            /** @description There are more, which are older than these. */
+            from?: string;
+            /** @description There may be more, which are older than these: only the newest 10000 skipped fires are read. */
             more?: boolean;
+            /** @description The log store is away: only those are known that have just been skipped. */
+            partial?: boolean;
             /** @description Their planned times, the newest first; 100 at most. */
             times: string[];
             /**
              * Format: date-time
              * @description After the last one's planned time.
              */
-            to: string;
+            to?: string;
         };
     };
     responses: {
@@ -7855,6 +7885,12 @@ export interface operations {
             query?: {
                 /** @description Backfills of this job, also those that have ended. Default: those of all jobs that have not ended. */
                 job?: string;
+                /** @description Also those that have ended, of all jobs. */
+                ended?: boolean;
+                /** @description Maximum number of items. */
+                limit?: number;
+                /** @description nextCursor of the previous page. */
+                cursor?: string;
             };
             header?: never;
             path?: never;
@@ -7873,7 +7909,7 @@ export interface operations {
                      *       "items": []
                      *     }
                      */
-                    "application/json": components["schemas"]["PageBackfill"];
+                    "application/json": components["schemas"]["HistoryPageBackfill"];
                 };
             };
             401: components["responses"]["unauthenticated"];
@@ -7900,6 +7936,8 @@ export interface operations {
                 limit?: number;
                 /** @description nextCursor of the previous page. */
                 cursor?: string;
+                /** @description Only fires with one of these statuses, separated by commas. */
+                status?: ("waiting" | "running" | "succeeded" | "failed" | "timed_out" | "killed" | "lost" | "skipped" | "refused" | "missed")[];
             };
             header?: never;
             path: {
@@ -9993,6 +10031,8 @@ export interface operations {
                 from?: string;
                 /** @description The end of the dates, exclusive. Default: tomorrow. */
                 to?: string;
+                /** @description Id of a backfill of the job, also of one that has ended: 'chosen' of each day counts its fires. */
+                backfill?: string;
             };
             header?: never;
             path: {
