@@ -46,7 +46,7 @@ func (f *fakes) Backfill(ctx context.Context, actor common.Actor, job string, r 
 		return plan, head, err
 	}
 	head = common.Head{Kind: common.KindBackfill, Run: "u.b1.1", Job: common.BackfillJob(job), UID: "u", By: actor.Name,
-		ClaimedAt: time.Now(), Range: &plan.Range, Concurrency: plan.Concurrency}
+		ClaimedAt: time.Now(), Range: &plan.Range, Concurrency: plan.Concurrency, MaxFailures: r.MaxFailures}
 	f.begun.request, f.begun.head = r, &head
 	return plan, head, nil
 }

@@ -34,6 +34,9 @@ func TestBackfill_Failed_IsOneMessage(t *testing.T) {
 			if m.Data.Backfill != (m.Data.Trouble() == "") || m.Data.Backfill != (m.Data.Count == 0) {
 				t.Errorf("sent %+v", m.Data)
 			}
+			if m.Data.Backfill && m.Data.URL != "https://carillon.example.com/backfills/"+m.Data.Run {
+				t.Errorf("a message leads to %s", m.Data.URL)
+			}
 		}
 		w.ended("a", "succeeded", 1, at.Add(3*time.Minute))
 		after(time.Minute)

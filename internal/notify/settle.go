@@ -289,6 +289,8 @@ func (n *Notifier) link(d *Data) string {
 	switch {
 	case base == "":
 		return ""
+	case d.Run != "" && d.Backfill:
+		return base + "/backfills/" + url.PathEscape(d.Run)
 	case d.Run != "":
 		return base + "/runs/" + url.PathEscape(d.Run)
 	case d.Job != "":

@@ -128,6 +128,13 @@ test('last week is backfilled two at a time from the calendar, paused, and resum
   await until('all have ended', async () => (await cells('succeeded').count()) === 6 && (await cells('failed').count()) === 1);
   assert.match(await day(dates[2]).getAttribute('aria-label'), /1 Failed$/);
 
+  // Its dates are marked on the calendar, now that it has ended.
+  await entry.getByRole('button', { name: 'Show on the calendar' }).click();
+  await until('its dates are marked', async () => (await page.locator('[data-date][data-chosen]').count()) === 7);
+  assert.match(await day(dates[2]).getAttribute('aria-label'), /in the backfill: 1 Failed$/);
+  await page.getByRole('button', { name: 'Remove the marks' }).click();
+  await until('no date is marked', async () => (await page.locator('[data-date][data-chosen]').count()) === 0);
+
   // A day leads to its runs.
   await day(dates[2]).click();
   const fires = page.getByRole('region', { name: /^Fires of / });
@@ -148,6 +155,78 @@ test('last week is backfilled two at a time from the calendar, paused, and resum
     await shoot(other.page, `calendar-${name}`);
     await assertAccessible(other.page, `the calendar, ${name}`, { strict: true });
     await assertFits(other.page, `the calendar, ${name}`);
+    await leave(other);
+  }
+  await rm(go, { recursive: true });
+});
+
+test('a week is chosen by clicks, and the page of its backfill shows its dates while it runs and afterwards', async () => {
+  const go = await mkdtemp(join(tmpdir(), 'page-'));
+  const command = `until [ -e ${go}/go ]; do sleep 0.1; done; test "\${CARILLON_PLANNED_AT%T*}" != "$(cat ${go}/bad)"`;
+  const dates = [7, 6, 5, 4, 3, 2, 1].map((days) => daysAgo(days).slice(0, 10));
+  await writeFile(join(go, 'bad'), dates[2]);
+  await server.api('POST', '/jobs', { name: 'paged', cronExpr: '30 2 * * *', timezone: 'UTC', overlap: 'allow', command });
+  const tab = await visit('/jobs/paged?tab=backfills', { timezoneId: 'UTC' });
+  const { page } = tab;
+  const day = (date) => page.locator(`[data-date="${date}"]`);
+  await day(dates[0]).hover();
+  await page.mouse.down();
+  await day(dates[6]).hover();
+  await page.mouse.up();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByLabel('Include dates before the job’s history').check();
+  await dialog.getByLabel('At the same time').fill('2');
+  await dialog.getByRole('button', { name: 'Run 7 dates' }).click();
+  await dialog.waitFor({ state: 'detached' });
+
+  // From the entry to its page.
+  await page.locator('[data-backfill]').getByRole('link').click();
+  await page.waitForURL('**/backfills/**');
+  const id = new URL(page.url()).pathname.split('/').at(-1);
+  await page.getByRole('heading', { name: /^Backfill of paged/ }).waitFor();
+  await page.getByText('7 dates: 2 Running, 5 Waiting').waitFor();
+  await page.getByText('7 dates are left.').waitFor();
+  await page.getByText('(UTC)').first().waitFor();
+  await until('its dates are marked', async () => (await page.locator('[data-date][data-chosen]').count()) === 7);
+  assert.equal(await page.locator('[data-row]').count(), 7);
+  await shoot(page, 'backfill-page-running');
+  await assertAccessible(page, 'the page of a running backfill', { strict: true });
+  await page.getByRole('button', { name: 'Pause' }).click();
+  await page.locator('[data-state=paused]').first().waitFor();
+  await writeFile(join(go, 'go'), '');
+  await page.getByText('7 dates: 2 Succeeded, 5 Waiting').waitFor();
+  await page.getByRole('button', { name: 'Resume' }).click();
+  await page.getByText('7 dates: 6 Succeeded, 1 Failed').waitFor();
+  await page.getByText(/^It took/).waitFor();
+  // The address of its outcome, as in messages of earlier versions, is that of the page.
+  await page.goto(`${server.url}/runs/${id}`);
+  await page.waitForURL(`**/backfills/${id}`);
+  await page.getByLabel('Status').selectOption('failed');
+  await until('only the date that failed is listed', async () => (await page.locator('[data-row]').count()) === 1);
+  await page.locator('[data-row] a').click();
+  await page.waitForURL('**/runs/**');
+  await page.getByRole('link', { name: 'a backfill' }).click();
+  await page.waitForURL(`**/backfills/${id}`);
+
+  // And in the list of all jobs.
+  await page.getByRole('link', { name: 'Backfills', exact: true }).first().click();
+  await page.locator(`[data-row="${id}"]`).getByText('7 dates: 6 Succeeded, 1 Failed').waitFor();
+  await shoot(page, 'backfills-all');
+  await assertAccessible(page, 'the backfills of all jobs', { strict: true });
+  await leave(tab);
+
+  for (const [name, options] of Object.entries({ light: {}, dark: { colorScheme: 'dark' }, zh: { locale: 'zh-CN' }, phone: { width: 390, height: 844, hasTouch: true }, 'phone-zh-dark': { width: 390, height: 844, hasTouch: true, locale: 'zh-CN', colorScheme: 'dark' } })) {
+    const other = await visit(`/backfills/${id}`, { timezoneId: 'UTC', ...options });
+    await other.page.locator('[data-row]').first().waitFor();
+    await other.page.locator('[data-date]').first().waitFor();
+    await shoot(other.page, `backfill-page-${name}`);
+    await assertAccessible(other.page, `the page of a backfill, ${name}`, { strict: true });
+    await assertFits(other.page, `the page of a backfill, ${name}`);
+    await other.page.goto(`${server.url}/backfills`);
+    await other.page.locator(`[data-row="${id}"]`).waitFor();
+    await shoot(other.page, `backfills-all-${name}`);
+    await assertAccessible(other.page, `the backfills of all jobs, ${name}`, { strict: true });
+    await assertFits(other.page, `the backfills of all jobs, ${name}`);
     await leave(other);
   }
   await rm(go, { recursive: true });

@@ -1,11 +1,12 @@
 // Backfills: past fires of a job that are run on request.
 
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { keepPreviousData, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { client } from './client.ts';
 import { keys } from './keys.ts';
 import { unlessLive } from './live.ts';
 import { dataOf } from './problem.ts';
 import type { components } from './schema.gen.ts';
+import type { RunStatus } from './types.ts';
 
 export type Backfill = components['schemas']['Backfill'];
 export type BackfillOrder = components['schemas']['BackfillCreateRequest'];
@@ -20,12 +21,28 @@ export function useBackfills(job: string) {
   });
 }
 
-/** A backfill with the planned fires that were skipped because of it, which lists leave out; nothing without an id. */
-export function useBackfill(job: string, id: string | undefined) {
+/** A page of the backfills of all jobs: on the first one those that have not ended, and then those that have. */
+export function useAllBackfills(cursor: string) {
   return useQuery({
-    queryKey: [...keys.backfills(job), id], enabled: id !== undefined,
-    queryFn: ({ signal }) => dataOf(client.GET('/api/v1/backfills/{id}', { params: { path: { id: id ?? '' }, query: { limit: 1 } }, signal })),
+    queryKey: keys.allBackfills(cursor), placeholderData: keepPreviousData,
+    queryFn: ({ signal }) => dataOf(client.GET('/api/v1/backfills', { params: { query: { ended: true, limit: 25, cursor: cursor || undefined } }, signal })),
     refetchInterval: unlessLive(5000),
+  });
+}
+
+/** Which of the fires of a backfill are read. */
+export interface BackfillFires {
+  status?: RunStatus | undefined;
+  cursor?: string | undefined;
+  limit: number;
+}
+
+/** A backfill with a page of its fires, and the planned fires that were skipped because of it, which lists leave out; nothing without an id. */
+export function useBackfill(id: string | undefined, { status, cursor, limit }: BackfillFires) {
+  return useQuery({
+    queryKey: keys.backfill(id ?? '', { status, cursor, limit }), enabled: id !== undefined, placeholderData: keepPreviousData,
+    queryFn: ({ signal }) => dataOf(client.GET('/api/v1/backfills/{id}', { params: { path: { id: id ?? '' }, query: { limit, status: status && [status], cursor: cursor || undefined } }, signal })),
+    refetchInterval: unlessLive(2000),
   });
 }
 

@@ -21,6 +21,7 @@ export const pages = [
   { id: 'timeline', to: '/timeline', icon: 'timeline' },
   { id: 'runs', to: '/runs', icon: 'history', atHand: true },
   { id: 'ledger', to: '/ledger', icon: 'book' },
+  { id: 'backfills', to: '/backfills', icon: 'undo', words: ['past', 'dates', 'missed', 'catch up'] },
   { id: 'workers', to: '/workers', icon: 'server' },
   { id: 'health', to: '/health', icon: 'pulse', words: ['doctor', 'diagnosis', 'etcd', 'masters'] },
   { id: 'notifications', to: '/notifications', icon: 'bell', words: ['channels', 'webhooks', 'mail', 'alerts', 'deliveries'] },

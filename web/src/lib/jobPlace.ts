@@ -22,3 +22,6 @@ export function nodeOf(node: string): { step: string; item?: number } {
 
 /** Returns the fire of a run, whose id is that of the fire with the number of the attempt. */
 export const fireOf = (run: string) => run.slice(0, run.lastIndexOf('.'));
+
+/** Reports whether a run is the outcome of a backfill. */
+export const isBackfill = ({ job }: { job: string }) => job.endsWith('@backfill');

@@ -36,6 +36,10 @@ export const flowRuns = {
     live_one: '{{count}} date is left out: its run has not ended.', live_other: '{{count}} dates are left out: their runs have not ended.', confirm_one: 'Run {{count}} date', confirm_other: 'Run {{count}} dates',
     includeUnknown: 'Include dates before the job’s history', includeUnknownHelp: 'Dates from before the job existed, or whose entries its retention has deleted. They may have run.', unknown_one: '{{count}} date is left out: it is older than the job’s history. Include it above.', unknown_other: '{{count}} dates are left out: they are older than the job’s history. Include them above.',
     yielded_one: '{{count}} planned fire was skipped because of it.', yielded_other: '{{count}} planned fires were skipped because of it.', runYielded: 'Run them…',
+    yieldedMore: 'At least {{count}} planned fires were skipped because of it.', yieldedPartial: 'The log store is away: planned fires that gave way may be missing here.', gaveWay: 'Dates that gave way', gaveWayHelp: 'Planned fires that were skipped since one already waited for a run of the backfill, and that have not run since.', theirTimes: 'Their planned times',
+    pageOf: 'Backfill of {{job}}', notFound: 'There is no such backfill.', allJobs: 'Backfills of all jobs', intro: 'Backfills run past fires of a job. New ones begin on the page of the job.', noneHere: 'None on this page.',
+    progress: 'Progress', took: 'It took {{time}}.', left_one: '{{count}} date is left.', left_other: '{{count}} dates are left.', expected: 'Expected end: {{when}}.', range: 'Range', notKept: 'not kept', yes: 'Yes', begun: 'Started', endedAt: 'Ended',
+    itsDates: 'Dates', anyStatus: 'Any status', noDates: 'No date has this status.', datesNotKept: 'An earlier version has ended this backfill: its dates are not kept.', itsRuns: 'Its runs',
     wrong: { from: 'Choose a time.', to: 'Choose a later time than the first.', concurrency: 'A whole number from 1 to {{most}}.', maxFailures: 'A whole number, or nothing.' },
   },
   fireCalendar: {
@@ -43,7 +47,7 @@ export const flowRuns = {
     howTo: 'Drag over days, or select them with Shift and the arrow keys and press Enter, to backfill them.', earlier: 'Earlier months', later: 'Later months', months: 'Months', monthsShown_one: '{{count}} month', monthsShown_other: '{{count}} months',
     states: { backfill: 'To be backfilled', unrecorded: 'No entry', none: 'No fire planned' }, selected: '{{count}} days selected: {{from}} – {{to}}', firesOf: 'Fires of {{day}}', inLedger: 'In the ledger', backfillDay: 'Backfill this day…',
     summarized: 'Counted from the statistics: the runs are deleted, or too many to be counted one by one.', noEntries: 'The ledger has no entry for this day. Missed or skipped fires may be part of an entry for several days.', more: 'The last {{count}} fires of the day. The ledger has all.',
-    show: 'Show on the calendar',
+    show: 'Show on the calendar', marked: 'Dates of the backfill are marked.', unmark: 'Remove the marks', chosen: 'in the backfill: {{figures}}',
   },
   approvals: {
     title: 'Approvals', of: '{{step}} of {{flow}}', until: 'times out', approve: 'Approve', reject: 'Reject', approveOf: 'Approve {{step}}', rejectOf: 'Reject {{step}}', approveTitle: 'Approve {{step}}?', rejectTitle: 'Reject {{step}}?',

@@ -1,7 +1,7 @@
 import type { Condition } from '../../api/types.ts';
 
 export const shell = {
-  nav: { overview: 'Overview', timeline: 'Timeline', access: 'Access', jobs: 'Jobs', runs: 'Runs', ledger: 'Ledger', workers: 'Workers', health: 'Health', notifications: 'Notifications', maintenance: 'Maintenance', locks: 'Locks', pools: 'Pools', secrets: 'Secrets', main: 'Main', skip: 'Skip to the content', home: 'Carillon, overview', more: 'More', moreTitle: 'More pages' },
+  nav: { overview: 'Overview', timeline: 'Timeline', access: 'Access', jobs: 'Jobs', runs: 'Runs', ledger: 'Ledger', backfills: 'Backfills', workers: 'Workers', health: 'Health', notifications: 'Notifications', maintenance: 'Maintenance', locks: 'Locks', pools: 'Pools', secrets: 'Secrets', main: 'Main', skip: 'Skip to the content', home: 'Carillon, overview', more: 'More', moreTitle: 'More pages' },
   common: {
     cancel: 'Cancel', close: 'Close', retry: 'Try again', copy: 'Copy', copied: 'Copied', loading: 'Loading…', none: '–',
     previous: 'Previous', next: 'Next', page: 'Page {{page}}', paging: 'Pages', details: 'Request {{id}}', actions: 'Actions', about: 'About', clear: 'Clear the search', more: 'More', less: 'Less',

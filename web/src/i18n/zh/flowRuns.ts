@@ -39,6 +39,10 @@ export const flowRuns: Texts<typeof english> = {
     live_one: '{{count}} 个日期被略过：其运行尚未结束。', live_other: '{{count}} 个日期被略过：其运行尚未结束。', confirm_one: '运行 {{count}} 个日期', confirm_other: '运行 {{count}} 个日期',
     includeUnknown: '包括早于任务历史的日期', includeUnknownHelp: '任务创建之前的日期，或其记录已按保留期限删除的日期。它们可能运行过。', unknown_one: '{{count}} 个日期被略过：早于任务的历史。可在上方选择包括。', unknown_other: '{{count}} 个日期被略过：早于任务的历史。可在上方选择包括。',
     yielded_one: '{{count}} 次计划触发因此被跳过。', yielded_other: '{{count}} 次计划触发因此被跳过。', runYielded: '运行它们…',
+    yieldedMore: '至少 {{count}} 次计划触发因此被跳过。', yieldedPartial: '日志存储不可用：让位的计划触发可能未全部列出。', gaveWay: '让位的日期', gaveWayHelp: '因已有一次触发在等待回填的运行而被跳过、此后也没有运行的计划触发。', theirTimes: '它们的计划时间',
+    pageOf: '{{job}} 的回填', notFound: '没有此回填。', allJobs: '所有任务的回填', intro: '回填会运行任务过去的触发。请在任务页面新建。', noneHere: '本页没有回填。',
+    progress: '进度', took: '耗时 {{time}}。', left_one: '还剩 {{count}} 个日期。', left_other: '还剩 {{count}} 个日期。', expected: '预计结束：{{when}}。', range: '范围', notKept: '未保留', yes: '是', begun: '开始', endedAt: '结束',
+    itsDates: '日期', anyStatus: '任意状态', noDates: '没有此状态的日期。', datesNotKept: '此回填由较早版本结束，未保留其日期。', itsRuns: '它的运行',
     wrong: { from: '请选择时间。', to: '请选择比起始更晚的时间。', concurrency: '1 至 {{most}} 的整数。', maxFailures: '整数，或留空。' },
   },
   fireCalendar: {
@@ -46,7 +50,7 @@ export const flowRuns: Texts<typeof english> = {
     howTo: '拖动选择多天，或按住 Shift 用方向键选择后按回车，即可回填。', earlier: '更早的月份', later: '更晚的月份', months: '月数', monthsShown_one: '{{count}} 个月', monthsShown_other: '{{count}} 个月',
     states: { backfill: '待回填', unrecorded: '无记录', none: '无计划触发' }, selected: '已选择 {{count}} 天：{{from}} – {{to}}', firesOf: '{{day}}的触发', inLedger: '在台账中查看', backfillDay: '回填这一天…',
     summarized: '来自统计：运行已被删除，或数量过多而无法逐个计数。', noEntries: '台账中没有这一天的条目。已错过或已跳过的触发可能包含在跨越多天的条目中。', more: '当天最后 {{count}} 次触发。全部触发见台账。',
-    show: '在日历中显示',
+    show: '在日历中显示', marked: '已标出此回填的日期。', unmark: '取消标记', chosen: '回填中：{{figures}}',
   },
   approvals: {
     title: '待审批', of: '{{flow}} 的 {{step}}', until: '超时于', approve: '批准', reject: '驳回', approveOf: '批准 {{step}}', rejectOf: '驳回 {{step}}', approveTitle: '批准 {{step}}？', rejectTitle: '驳回 {{step}}？',

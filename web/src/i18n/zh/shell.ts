@@ -2,7 +2,7 @@ import type { Texts } from '../texts.ts';
 import type { shell as english } from '../en/shell.ts';
 
 export const shell: Texts<typeof english> = {
-  nav: { overview: '概览', timeline: '时间线', access: '访问', jobs: '任务', runs: '运行', ledger: '台账', workers: '工作节点', health: '健康检查', notifications: '通知', maintenance: '维护窗口', locks: '锁', pools: '资源池', secrets: '密钥', main: '主导航', skip: '跳到正文', home: 'Carillon，概览', more: '更多', moreTitle: '更多页面' },
+  nav: { overview: '概览', timeline: '时间线', access: '访问', jobs: '任务', runs: '运行', ledger: '台账', backfills: '回填', workers: '工作节点', health: '健康检查', notifications: '通知', maintenance: '维护窗口', locks: '锁', pools: '资源池', secrets: '密钥', main: '主导航', skip: '跳到正文', home: 'Carillon，概览', more: '更多', moreTitle: '更多页面' },
   common: {
     cancel: '取消', close: '关闭', retry: '重试', copy: '复制', copied: '已复制', loading: '加载中…', none: '–',
     previous: '上一页', next: '下一页', page: '第 {{page}} 页', paging: '分页', details: '请求 {{id}}', actions: '操作', about: '概况', clear: '清除搜索', more: '更多', less: '收起',

@@ -1,4 +1,4 @@
-import { ActionIcon, Group, SegmentedControl } from '@mantine/core';
+import { ActionIcon, Button, Group, SegmentedControl } from '@mantine/core';
 import { useEffect, useId, useRef, useState, type KeyboardEvent, type PointerEvent } from 'react';
 import { useTranslation } from 'react-i18next';
 import { useCalendar, type CalendarDay } from '../../api/calendar.ts';
@@ -12,7 +12,7 @@ import { zoneOf } from '../../parts/scheduleText.ts';
 import { Waiting } from '../../parts/Waiting.tsx';
 import { DayFires } from './DayFires.tsx';
 import classes from './FireCalendar.module.css';
-import { countsOf, dateFor, dateIn, datesOf, dayLooks, dayStates, monthAfter, monthsOf, selectedDays, stateOf, timesOf, type Selection } from './fireCalendar.ts';
+import { chosenOf, countsOf, dateFor, dateIn, datesOf, dayLooks, dayStates, monthAfter, monthsOf, selectedDays, stateOf, timesOf, type Selection } from './fireCalendar.ts';
 import { useStateName } from './useStateName.ts';
 
 /** A range of time, the end exclusive. */
@@ -28,10 +28,14 @@ interface Props {
   /** The last month shown, such as 2026-03; the current one if undefined. */
   until: string | undefined;
   onUntil: (month: string) => void;
+  /** The backfill whose dates are marked. */
+  backfill?: string | undefined;
+  /** Ends the marks; undefined if they stay. */
+  onUnmark?: () => void;
 }
 
 /** The outcomes of a job's fires by day, in the time zone of the job, and the fires of a chosen day. */
-export function FireCalendar({ job, onRange, until, onUntil }: Props) {
+export function FireCalendar({ job, onRange, until, onUntil, backfill, onUnmark }: Props) {
   const { t, i18n } = useTranslation();
   const [months, setMonths] = useState(() => (window.matchMedia('(max-width: 48em)').matches ? 1 : 3));
   const [opened, setOpened] = useState<string>();
@@ -39,7 +43,7 @@ export function FireCalendar({ job, onRange, until, onUntil }: Props) {
   const current = today.slice(0, 7);
   const last = until ?? current;
   const { from, to } = datesOf(last, months);
-  const calendar = useCalendar(job.name, from, to);
+  const calendar = useCalendar(job.name, from, to, backfill);
   const days = calendar.data?.days;
   const day = days?.find(({ date }) => date === opened);
   const turn = (by: number) => {
@@ -64,6 +68,13 @@ export function FireCalendar({ job, onRange, until, onUntil }: Props) {
       {!days && !calendar.error && <Waiting rows={6} />}
       {days && (
         <>
+          {backfill !== undefined && (
+            <p className={classes.marked} data-marked="">
+              <span className={classes.sample} data-chosen="" aria-hidden="true" />
+              {t('fireCalendar.marked')}
+              {onUnmark && <Button variant="subtle" size="compact-xs" onClick={onUnmark}>{t('fireCalendar.unmark')}</Button>}
+            </p>
+          )}
           <Months days={days} today={today} opened={opened} onOpen={setOpened} onRange={onRange} busy={calendar.isPlaceholderData} />
           <Legend days={days} today={today} />
           <p className="small dim">
@@ -199,11 +210,13 @@ function Cell({ day, column, today, stop, selected, opened, onClick }: CellProps
   const full = new Intl.DateTimeFormat(i18n.language, { dateStyle: 'full', timeZone: 'UTC' }).format(Date.parse(day.date));
   const counts = countsOf(day, future);
   const words = counts.length > 0 ? listed(counts.map((one) => t('backfill.figure', { count: one.count, status: nameOf(one.state) })), i18n.language) : nameOf('none');
+  const chosen = chosenOf(day);
+  const dates = chosen.length > 0 && t('fireCalendar.chosen', { figures: listed(chosen.map((one) => t('backfill.figure', { count: one.count, status: t(`status.${one.status}`) })), i18n.language) });
   const compact = new Intl.NumberFormat('en', { notation: 'compact', maximumFractionDigits: 0 });
   return (
     <span
-      role="gridcell" aria-colindex={column + 1} className={classes.day} tabIndex={stop ? 0 : -1} aria-label={`${full}, ${words}`} title={`${full}\n${words}`} aria-selected={selected} aria-current={day.date === today ? 'date' : undefined}
-      data-date={day.date} data-state={state} data-tone={tone} data-future={future || undefined} data-opened={opened || undefined} onClick={() => onClick(day.date)}
+      role="gridcell" aria-colindex={column + 1} className={classes.day} tabIndex={stop ? 0 : -1} aria-label={[full, words, dates].filter(Boolean).join(', ')} title={[full, words, dates].filter(Boolean).join('\n')} aria-selected={selected} aria-current={day.date === today ? 'date' : undefined}
+      data-date={day.date} data-state={state} data-tone={tone} data-future={future || undefined} data-opened={opened || undefined} data-chosen={dates ? '' : undefined} onClick={() => onClick(day.date)}
     >
       <span className={classes.number} aria-hidden="true">{Number(day.date.slice(8))}</span>
       <span className={classes.sign} aria-hidden="true">{icon && <Icon name={icon} size={14} />}{state === 'planned' && '·'}{icon && count > 1 && <span>{compact.format(count)}</span>}</span>

@@ -8,7 +8,7 @@ import { formatSeconds } from '../../lib/duration.ts';
 import { labelled } from '../../lib/lists.ts';
 import { formatTime } from '../../lib/time.ts';
 import { useNow } from '../../lib/useNow.ts';
-import { BackfillDate } from '../../parts/BackfillDate.tsx';
+import { BackfillDate, backfillOf } from '../../parts/BackfillDate.tsx';
 import { ExpectedEnd } from '../../parts/ExpectedEnd.tsx';
 import { Filled, slot } from '../../parts/Filled.tsx';
 import { Flag } from '../../parts/Flag.tsx';
@@ -55,7 +55,7 @@ function Going({ run, onKill }: { run: Run; onKill: (() => void) | undefined }) 
         {begun !== undefined && <span className="nowrap">{t('job.since', { time: formatSeconds(Math.max(0, Math.floor((now - Date.parse(begun)) / 1000)), i18n.language) })}</span>}
         {run.attempt > 1 && <span>{t('run.attemptNumber', { n: run.attempt })}</span>}
         {(run.workerName ?? run.worker) && <span><Filled text={t('job.on', { worker: slot })}><PlainText>{run.workerName ?? run.worker ?? ''}</PlainText></Filled></span>}
-        {run.cause === 'backfill' && <span><BackfillDate at={run.plannedAt} /></span>}
+        {run.cause === 'backfill' && <span><BackfillDate at={run.plannedAt} backfill={backfillOf(run)} /></span>}
         {run.triggeredBy && <span><Filled text={t('job.triggeredBy', { who: slot })}><PlainText>{run.triggeredBy}</PlainText></Filled></span>}
         {run.reason && run.status === 'waiting' && <Why reason={run.reason} />}
       </span>

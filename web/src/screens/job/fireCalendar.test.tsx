@@ -92,14 +92,14 @@ afterEach(async () => {
   vi.unstubAllGlobals();
 });
 
-async function show(onRange: ((range: object) => void) | undefined): Promise<void> {
+async function show(onRange: ((range: object) => void) | undefined, backfill?: string): Promise<void> {
   const translator = await createTranslator();
   await loadRest(translator);
   const router = createRouter({ routeTree: createRootRoute(), history: createMemoryHistory() });
   await act(async () => root.render(
     <I18nextProvider i18n={translator}>
       <MantineProvider env="test">
-        <QueryClientProvider client={new QueryClient()}><RouterContextProvider router={router as never}><FireCalendar job={job} onRange={onRange} until={undefined} onUntil={() => undefined} /></RouterContextProvider></QueryClientProvider>
+        <QueryClientProvider client={new QueryClient()}><RouterContextProvider router={router as never}><FireCalendar job={job} onRange={onRange} until={undefined} onUntil={() => undefined} backfill={backfill} /></RouterContextProvider></QueryClientProvider>
       </MantineProvider>
     </I18nextProvider>,
   ));
@@ -118,6 +118,17 @@ it('a cell has its counts in words, and opens the fires of the day', async () =>
   await act(async () => cell('2026-02-01')?.click());
   await vi.waitFor(() => expect(asked).toContain('/api/v1/jobs/{name}/fires 2026-02-01T00:00:00.000Z'));
   expect(document.querySelector('section[aria-label="Fires of Sunday, February 1, 2026"]')).not.toBeNull();
+});
+
+it('marks the dates of a backfill, with their outcomes in it in words', async () => {
+  const counts = { total: 2, waiting: 0, running: 0, succeeded: 1, failed: 1, skipped: 0 };
+  shown.push(day('2026-04-01', { chosen: counts }));
+  await show(undefined, 'u.b1.1');
+  shown.pop();
+  expect(cell('2026-04-01')?.dataset.chosen).toBe('');
+  expect(cell('2026-04-01')?.getAttribute('aria-label')).toMatch(/in the backfill: 1 Failed, 1 Succeeded$/);
+  expect(cell('2026-03-20')?.dataset.chosen).toBeUndefined();
+  expect(document.querySelector('[data-marked]')?.textContent).toBe('Dates of the backfill are marked.');
 });
 
 it('Shift with the arrow keys selects days, and Enter asks for them', async () => {

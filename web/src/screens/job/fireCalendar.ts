@@ -103,3 +103,13 @@ export function timesOf(days: readonly CalendarDay[]): { from: string; to: strin
 export function dateIn(zone: string, at: number): string {
   return new Intl.DateTimeFormat('en-CA', { timeZone: zone, year: 'numeric', month: '2-digit', day: '2-digit' }).format(at);
 }
+
+/** Returns the last month of a range in a zone, which is not later than the current one. */
+export const lastMonthOf = (zone: string, to: string): string => dateIn(zone, Math.min(Date.parse(to) - 1, Date.now())).slice(0, 7);
+
+const outcomes = ['running', 'failed', 'succeeded', 'skipped', 'waiting'] as const;
+
+/** Returns how many dates of the chosen backfill are on a day, by how far they are. */
+export function chosenOf({ chosen }: CalendarDay): { status: (typeof outcomes)[number]; count: number }[] {
+  return outcomes.map((status) => ({ status, count: chosen?.[status] ?? 0 })).filter(({ count }) => count > 0);
+}

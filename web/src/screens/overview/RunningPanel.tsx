@@ -12,7 +12,7 @@ import { formatSeconds } from '../../lib/duration.ts';
 import { formatTime } from '../../lib/time.ts';
 import { useNow } from '../../lib/useNow.ts';
 import { useSteady } from '../../lib/useSteady.ts';
-import { BackfillDate } from '../../parts/BackfillDate.tsx';
+import { BackfillDate, backfillOf } from '../../parts/BackfillDate.tsx';
 import { ExpectedEnd } from '../../parts/ExpectedEnd.tsx';
 import { Flag } from '../../parts/Flag.tsx';
 import { Icon } from '../../parts/icons.tsx';
@@ -74,7 +74,7 @@ export function RunningPanel({ count }: { count: number | undefined }) {
                   {run.workerName && (isGone(run.worker)
                     ? <strong className={classes.lost} title={t('overview.onGoneText')}><PlainText>{t('overview.onGone', { worker: run.workerName })}</PlainText></strong>
                     : <span><PlainText>{t('overview.on', { worker: run.workerName })}</PlainText></span>)}
-                  {run.cause !== 'cron' && <span>{run.cause === 'backfill' ? <BackfillDate at={run.plannedAt} /> : t(`cause.${run.cause}`)}</span>}
+                  {run.cause !== 'cron' && <span>{run.cause === 'backfill' ? <BackfillDate at={run.plannedAt} backfill={backfillOf(run)} /> : t(`cause.${run.cause}`)}</span>}
                   {run.attempt > 1 && <span>{t('overview.attempt', { n: run.attempt })}</span>}
                 </span>
               </div>

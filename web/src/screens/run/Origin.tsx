@@ -2,21 +2,20 @@ import { Link } from '@tanstack/react-router';
 import { useTranslation } from 'react-i18next';
 import { useRun } from '../../api/runs.ts';
 import type { Run } from '../../api/types.ts';
-import { jobPlaceOf, nodeOf } from '../../lib/jobPlace.ts';
+import { nodeOf } from '../../lib/jobPlace.ts';
 import { visible } from '../../lib/visible.ts';
 import { Filled, slot } from '../../parts/Filled.tsx';
 import { StatusBadge } from '../../parts/StatusBadge.tsx';
 import classes from './RunPage.module.css';
 
 /** The flow run or backfill that a run belongs to. Nothing for other runs. */
-export function Origin({ run: { job, flow, worker, workerName } }: { run: Run }) {
+export function Origin({ run: { flow, worker, workerName } }: { run: Run }) {
   const { t } = useTranslation();
   if (!flow) return null;
   if (flow.kind !== 'backfill') return <OfFlowRun flow={flow} worker={workerName ?? worker ?? ''} />;
-  const { name } = jobPlaceOf(job);
   return (
     <p className={classes.around} data-origin={flow.kind}>
-      <Filled text={t('flowRun.ofBackfill', { backfill: slot })}><Link to="/jobs/$name" params={{ name }} search={{ tab: 'backfills' }}>{t('flowRun.backfill')}</Link></Filled>
+      <Filled text={t('flowRun.ofBackfill', { backfill: slot })}><Link to="/backfills/$id" params={{ id: flow.run }}>{t('flowRun.backfill')}</Link></Filled>
     </p>
   );
 }

@@ -8,7 +8,7 @@ import { formatBytes } from '../../lib/bytes.ts';
 import { formatSeconds, secondsBetween } from '../../lib/duration.ts';
 import { listed } from '../../lib/lists.ts';
 import { formatTime } from '../../lib/time.ts';
-import { BackfillDate } from '../../parts/BackfillDate.tsx';
+import { BackfillDate, backfillOf } from '../../parts/BackfillDate.tsx';
 import { CopyLine } from '../../parts/CopyLine.tsx';
 import { versionNumber } from '../../lib/versionNumber.ts';
 import { Elapsed } from '../../parts/Elapsed.tsx';
@@ -41,7 +41,7 @@ export function RunFacts({ run }: { run: Run }) {
           [t('run.exitCode'), run.exitCode !== undefined && <strong>{run.exitCode}</strong>],
           [t('run.signal'), run.signal],
           [t('run.duration'), run.status === 'running' ? <Elapsed run={run} /> : duration !== undefined && formatSeconds(duration, i18n.language)],
-          [t('run.cause'), run.cause === 'backfill' ? <BackfillDate at={run.plannedAt} /> : t(`cause.${run.cause}`)],
+          [t('run.cause'), run.cause === 'backfill' ? <BackfillDate at={run.plannedAt} backfill={backfillOf(run)} /> : t(`cause.${run.cause}`)],
           [t('run.schedule'), run.schedule && <PlainText>{run.schedule}</PlainText>],
           [t('run.triggeredBy'), run.triggeredBy && <PlainText>{run.triggeredBy}</PlainText>],
           [t('run.trace'), run.traceparent && <PlainText>{run.traceparent.split('-')[1] ?? ''}</PlainText>],

@@ -1,5 +1,5 @@
 import { ActionIcon, Alert, Button } from '@mantine/core';
-import { Link, useParams } from '@tanstack/react-router';
+import { Link, Navigate, useParams } from '@tanstack/react-router';
 import { useState, type ComponentProps } from 'react';
 import { useTranslation } from 'react-i18next';
 import { useOpenCleanUp } from '../../api/flowRuns.ts';
@@ -7,6 +7,7 @@ import { Problem } from '../../api/problem.ts';
 import { isTerminal, useAttempts, useNeighbours, useRun } from '../../api/runs.ts';
 import type { Run } from '../../api/types.ts';
 import { useCan } from '../../parts/session.ts';
+import { isBackfill } from '../../lib/jobPlace.ts';
 import { labelled, listed } from '../../lib/lists.ts';
 import { formatTime } from '../../lib/time.ts';
 import { isTrouble } from '../../lib/troubles.ts';
@@ -55,6 +56,8 @@ export function RunPage() {
   }
   if (run.error && !run.data) return <ProblemNotice error={run.error} onRetry={() => void run.refetch()} />;
   if (!run.data) return <Waiting rows={8} />;
+  // The outcome of a backfill has a page of its own.
+  if (isBackfill(run.data)) return <Navigate to="/backfills/$id" params={{ id }} replace />;
   // Open dialogs, typed text and scroll positions belong to one run.
   return <RunView key={run.data.id} run={run.data} />;
 }
