@@ -2,8 +2,11 @@ package jobmgr_test
 
 import (
 	"context"
+	"strings"
 	"testing"
 	"time"
+
+	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"carillon/internal/common"
 )
@@ -114,6 +117,20 @@ func TestRunningBackfill_UntilItHasEnded(t *testing.T) {
 	wants("after its end", "a", "")
 }
 
+// marksRead counts the marks that are read.
+type marksRead struct {
+	clientv3.KV
+	marks int
+}
+
+func (c *marksRead) Get(ctx context.Context, key string, opts ...clientv3.OpOption) (*clientv3.GetResponse, error) {
+	resp, err := c.KV.Get(ctx, key, opts...)
+	if err == nil && strings.HasPrefix(key, common.FlowNodesPrefix) {
+		c.marks += len(resp.Kvs)
+	}
+	return resp, err
+}
+
 // The progress of a backfill is read from the marks that have changed since the last request, without those of other
 // flow runs.
 func TestBackfills_Progress_ReadsWhatHasChanged(t *testing.T) {
@@ -159,10 +176,17 @@ func TestBackfills_Progress_ReadsWhatHasChanged(t *testing.T) {
 	if b, err := s.store.LiveBackfill(t.Context(), head.Run); err != nil || b.Items[1].Last != 3 {
 		t.Errorf("%+v, %v", b, err)
 	}
-	// A mark that is not read again cannot be missed.
-	s.erase(common.FlowNodeKey(head.Run, common.ItemNode("fire", 1)))
+	read := &marksRead{KV: s.client.KV}
+	s.client.KV = read
+	wants("without a change", common.StatusRunning, common.StatusFailed, "")
+	if read.marks > 0 {
+		t.Errorf("%d marks were read, and none has changed", read.marks)
+	}
 	mark(0, common.Node{State: common.NodeEnded, Fire: "f", Attempt: 1, Status: common.StatusSucceeded})
 	wants("after a change", common.StatusSucceeded, common.StatusFailed, "")
+	if read.marks != 1 {
+		t.Errorf("%d marks were read, and one has changed", read.marks)
+	}
 	if b, err := s.store.LiveBackfill(t.Context(), "u9.1.1"); b != nil || err != nil {
 		t.Errorf("a flow run: %+v, %v", b, err)
 	}

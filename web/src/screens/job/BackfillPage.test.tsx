@@ -48,6 +48,8 @@ beforeEach(() => {
     disconnect() {}
   });
   vi.stubGlobal('matchMedia', () => ({ matches: false, addEventListener() {}, removeEventListener() {} }));
+  // The field of the note listens to it.
+  Object.defineProperty(document, 'fonts', { configurable: true, value: { addEventListener() {}, removeEventListener() {} } });
   sent = [];
   root = createRoot(document.body.appendChild(document.createElement('div')));
 });
