@@ -8,6 +8,7 @@ import (
 
 	"carillon/internal/common"
 	"carillon/internal/httpapi/core"
+	"carillon/internal/httpapi/view"
 	"carillon/internal/runlog/tail"
 )
 
@@ -76,7 +77,9 @@ func (e *eventWriter) part(p *tail.Part) error {
 		if sized(p.Run) { // a start after the end begins at the end
 			e.at, e.lastID = min(e.at, p.Run.OutputBytes), min(e.lastID, p.Run.OutputBytes)
 		}
-		e.event("run", e.lastID, p.Run)
+		run := *p.Run
+		view.WithoutRecords(&run)
+		e.event("run", e.lastID, run)
 	case p.Away != nil && *p.Away:
 		e.event("away", e.lastID, struct{}{})
 	case p.Away != nil:
@@ -85,7 +88,7 @@ func (e *eventWriter) part(p *tail.Part) error {
 		e.release()
 		e.known = true
 		run := p.End.Run
-		run.Backfill = nil // up to 90 KiB
+		view.WithoutRecords(&run)
 		e.event("end", p.End.Offset, endEvent{Run: run, Offset: p.End.Offset, Complete: p.End.Complete})
 	}
 	for i := 0; i < len(p.Chunks); {

@@ -58,6 +58,6 @@ func (s *Resource) await(ctx context.Context, place *tail.Wait, id string, wait 
 	if hidden {
 		view.HideRun(&run)
 	}
-	run.Base, run.Accepted, run.Backfill = nil, nil, nil
+	view.WithoutRecords(&run)
 	return &view.Run{RunFields: view.RunFields(run), Hidden: hidden}, waitEnded
 }

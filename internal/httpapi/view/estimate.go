@@ -60,8 +60,7 @@ func (o *Estimator) Runs(ctx context.Context, runs []common.Run) ([]Run, error) 
 		if hidden {
 			HideRun(&shown)
 		}
-		// Its nodes show what it keeps and accepts, and the backfill its fires.
-		shown.Base, shown.Accepted, shown.Backfill = nil, nil, nil
+		WithoutRecords(&shown)
 		items[i] = Run{RunFields: RunFields(shown), JobTitle: o.jobs.Title(shown.Job), Hidden: hidden}
 		if !runs[i].Status.Terminal() {
 			items[i].Estimate = o.Estimate(&runs[i], usual[runs[i].Job].Expectation)
