@@ -76,7 +76,9 @@ func (f fakeNodes) Of(ctx context.Context, run string) (nodes.Found, error) {
 	return nodes.Found{Run: r, Nodes: append([]nodes.Node(nil), f.flows.nodes...)}, err
 }
 
-func (f fakeNodes) Grid(context.Context, string, int) (nodes.Grid, error) { return nodes.Grid{}, nil }
+func (f fakeNodes) Grid(context.Context, string, string, int) (nodes.Grid, error) {
+	return nodes.Grid{}, nil
+}
 
 func (f fakeNodes) Replan(_ context.Context, run *common.Run, scope flow.Scope, digest string,
 	restart bool) (*flow.Plan, error) {

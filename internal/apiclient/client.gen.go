@@ -5351,7 +5351,7 @@ type Grid struct {
 	// Runs The newest first. Fewer than requested if they have more than 50,000 nodes in total.
 	Runs []GridRun `json:"runs"`
 
-	// Steps In the order of the newest definition; then those that only earlier flow runs had.
+	// Steps In the order of the newest definition; then those that only earlier flow runs had. With step: the items of that map.
 	Steps []GridStep `json:"steps"`
 }
 
@@ -5359,10 +5359,19 @@ type Grid struct {
 type GridRun struct {
 	Attempt int64 `json:"attempt"`
 
+	// Attempts By the index of the step: the number of its last attempt, if that is not the first.
+	Attempts *map[string]int64 `json:"attempts,omitempty"`
+
+	// Began When each step started, in milliseconds after startedAt; -1: it has not, or was kept. Steps beyond the end of the list have not.
+	Began *[]int64 `json:"began,omitempty"`
+
 	// Digest Identifies the definition of its steps.
 	Digest  string     `json:"digest"`
 	EndedAt *time.Time `json:"endedAt,omitempty"`
 	Id      string     `json:"id"`
+
+	// Items By the index of the step: the numbers of the items of a map.
+	Items *map[string]ItemCounts `json:"items,omitempty"`
 
 	// Kept Indexes of the steps that were kept from an earlier flow run: their status is that of then.
 	Kept      *[]int64      `json:"kept,omitempty"`
@@ -5372,6 +5381,9 @@ type GridRun struct {
 
 	// Statuses Of each step of the grid, in its order; empty if the flow run has no such step.
 	Statuses []GridRunStatuses `json:"statuses"`
+
+	// Took How long each step took, in milliseconds; -1: it has not started or not ended, or was kept. Steps beyond the end of the list have not ended.
+	Took *[]int64 `json:"took,omitempty"`
 }
 
 // GridRunStatus defines model for GridRun.Status.
@@ -5382,6 +5394,7 @@ type GridRunStatuses string
 
 // GridStep defines model for GridStep.
 type GridStep struct {
+	// Name Name of the step; of an item that of its node, such as load@00003.
 	Name  string  `json:"name"`
 	Title *string `json:"title,omitempty"`
 }
@@ -9179,6 +9192,9 @@ type GetJobGraphParams struct {
 type GetGridParams struct {
 	// Runs Maximum number of flow runs.
 	Runs *int64 `form:"runs,omitempty" json:"runs,omitempty"`
+
+	// Step Name of a map: the rows are its items, in place of the steps of the flow.
+	Step *string `form:"step,omitempty" json:"step,omitempty"`
 }
 
 // PauseJobParams defines parameters for PauseJob.
@@ -10637,7 +10653,7 @@ type ClientInterface interface {
 
 	// GetGrid Get the last runs of a flow, step by step
 	//
-	// Returns the status of each step in the last runs of a flow, including one that is live.
+	// Returns the status of each step in the last runs of a flow, including one that is live, with its times and number of attempts. With step, those of the items of a map.
 	//
 	// Corresponds with GET /api/v1/jobs/{name}/grid (the `GetGrid` operationId).
 	GetGrid(ctx context.Context, name string, params *GetGridParams, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -12474,7 +12490,7 @@ func (c *Client) GetJobGraph(ctx context.Context, name string, params *GetJobGra
 
 // GetGrid Get the last runs of a flow, step by step
 //
-// Returns the status of each step in the last runs of a flow, including one that is live.
+// Returns the status of each step in the last runs of a flow, including one that is live, with its times and number of attempts. With step, those of the items of a map.
 //
 // Corresponds with GET /api/v1/jobs/{name}/grid (the `GetGrid` operationId).
 func (c *Client) GetGrid(ctx context.Context, name string, params *GetGridParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -17344,6 +17360,18 @@ func NewGetGridRequest(server string, name string, params *GetGridParams) (*http
 		if params.Runs != nil {
 
 			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "runs", *params.Runs, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: "int64"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Step != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "step", *params.Step, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
 				return nil, err
 			} else {
 				for _, qp := range strings.Split(queryFrag, "&") {

@@ -2,6 +2,7 @@ package nodes_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -25,7 +26,8 @@ type cluster struct {
 	bodies  map[string]*flow.Graph
 	jobs    map[string]common.JobState
 	partial bool
-	read    func(id string) // called before a head is read
+	read    func(id string)              // called before a head is read
+	fast    func(id string) []common.Run // the runs of the nodes of a flow run; nil: they are in runs
 }
 
 func (c *cluster) Run(_ context.Context, id string) (common.Run, error) {
@@ -38,6 +40,9 @@ func (c *cluster) Run(_ context.Context, id string) (common.Run, error) {
 }
 
 func (c *cluster) Runs(_ context.Context, q runlog.Query) (page runlog.RunPage, err error) {
+	if c.fast != nil && q.FlowRun != "" {
+		return runlog.RunPage{Runs: c.fast(q.FlowRun)}, nil
+	}
 	for i := range c.runs {
 		if q.Matches(&c.runs[i]) && (q.Limit == 0 || len(page.Runs) < q.Limit) {
 			page.Runs = append(page.Runs, c.runs[i])
@@ -281,7 +286,7 @@ func TestGrid(t *testing.T) {
 	missed := common.Run{ID: "u.x.0", Job: "etl", Status: common.StatusMissed}
 	cancelled := common.Run{ID: "u.0.2", Job: "etl", Digest: "old", Attempt: 2, Status: common.StatusKilled}
 	c.runs = append(c.runs, missed, cancelled, earlier)
-	grid, err := c.view().Grid(t.Context(), "etl", 20)
+	grid, err := c.view().Grid(t.Context(), "etl", "", 20)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -296,8 +301,81 @@ func TestGrid(t *testing.T) {
 		fmt.Sprint(grid.Runs[1].Statuses) != "[    pending pending]" {
 		t.Errorf("%+v", grid.Runs)
 	}
-	if grid, err = c.view().Grid(t.Context(), "etl", 1); err != nil || len(grid.Runs) != 1 {
+	if grid, err = c.view().Grid(t.Context(), "etl", "", 1); err != nil || len(grid.Runs) != 1 {
 		t.Errorf("%+v, %v", grid, err)
+	}
+}
+
+func TestGrid_CellsHaveTimesAttemptsAndItems(t *testing.T) {
+	c := &cluster{}
+	c.begin(t)
+	c.ran("extract", 1, common.StatusFailed)
+	c.ran("extract", 2, common.StatusSucceeded)
+	c.ran("load@00000", 1, common.StatusSucceeded)
+	c.ran("load@00001", 3, common.StatusRunning)
+	grid, err := c.view().Grid(t.Context(), "etl", "", 20)
+	if err != nil {
+		t.Fatal(err)
+	}
+	run := grid.Runs[0]
+	if got := fmt.Sprint(run.Began, run.Took, run.Attempts); got != "[1000 1000] [2000] map[0:2]" {
+		t.Errorf("began, took, attempts: %s", got)
+	}
+	if got, want := run.Items[1], (nodes.ItemCounts{Total: 2, Succeeded: 1, Running: 1}); got != want ||
+		len(run.Items) != 1 {
+		t.Errorf("items: %+v", run.Items)
+	}
+
+	items, err := c.view().Grid(t.Context(), "etl", "load", 20)
+	if err != nil {
+		t.Fatal(err)
+	}
+	run = items.Runs[0]
+	if got := fmt.Sprint(items.Steps, run.Statuses, run.Began, run.Took, run.Attempts); got !=
+		"[{load@00000 } {load@00001 }] [succeeded running] [1000 3000] [1000] map[1:3]" {
+		t.Errorf("items of load: %s", got)
+	}
+}
+
+// The largest grid: 50,000 cells and those of the flow run that exceeds them.
+func TestGrid_Of10000Steps_TakesFewBytesPerCell(t *testing.T) {
+	c := &cluster{bodies: map[string]*flow.Graph{}}
+	job := common.Job{Name: "etl"}
+	for i := range 10_000 {
+		job.Steps = append(job.Steps, common.Step{Name: fmt.Sprintf("s%d", i), Command: "true"})
+	}
+	g, err := flow.Compile(&job)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.bodies["d"] = g
+	for n := range 20 {
+		of := common.Run{ID: common.RunID(fmt.Sprintf("u.%02d", n), 1), Job: "etl", JobUID: "u", Digest: "d",
+			Attempt: 1, Status: common.StatusSucceeded, PlannedAt: noon, ClaimedAt: &noon, StartedAt: &noon}
+		c.runs = append(c.runs, of)
+	}
+	c.fast = func(of string) (all []common.Run) {
+		for i := range 10_000 {
+			name := fmt.Sprintf("s%d", i)
+			start := noon.Add(time.Duration(i) * 37 * time.Millisecond)
+			all = append(all, common.Run{ID: of + name, Job: "etl:" + name, Attempt: 1, StartedAt: &start,
+				Status: common.StatusSucceeded, EndedAt: new(start.Add(1234 * time.Millisecond)),
+				Flow: &common.FlowNode{Kind: common.KindFlow, Job: "etl", Run: of, Node: name, Round: 1}})
+		}
+		return all
+	}
+	grid, err := c.view().Grid(t.Context(), "etl", "", 20)
+	if err != nil {
+		t.Fatal(err)
+	}
+	data, err := json.Marshal(grid)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cells := len(grid.Runs) * len(grid.Steps)
+	t.Logf("%d flow runs of %d steps: %d bytes", len(grid.Runs), len(grid.Steps), len(data))
+	if cells < 50_000 || len(data) > 32*cells {
+		t.Errorf("%d bytes for %d cells", len(data), cells)
 	}
 }
 

@@ -62,7 +62,7 @@ func TestNodes_Kept_ShowWhatTheyDidEarlier(t *testing.T) {
 	if found.Nodes[0].Outputs["day"] != "monday" {
 		t.Errorf("%+v", found.Nodes[0])
 	}
-	grid, err := chain(t).view().Grid(t.Context(), "etl", 20)
+	grid, err := chain(t).view().Grid(t.Context(), "etl", "", 20)
 	if err != nil || fmt.Sprint(grid.Runs[0].Kept, grid.Runs[1].Kept, grid.Runs[2].Kept) != "[] [0] [0 1]" {
 		t.Errorf("%+v, %v", grid.Runs, err)
 	}

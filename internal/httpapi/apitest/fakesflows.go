@@ -96,7 +96,7 @@ type Nodes struct{ *Fakes }
 
 func (n Nodes) Of(ctx context.Context, run string) (nodes.Found, error) { return n.nodesOf(ctx, run) }
 
-func (n Nodes) Grid(ctx context.Context, job string, _ int) (nodes.Grid, error) {
+func (n Nodes) Grid(ctx context.Context, job, _ string, _ int) (nodes.Grid, error) {
 	grid := nodes.Grid{Steps: []nodes.GridStep{}, Runs: []nodes.GridRun{}}
 	for id, found := range n.FlowOf {
 		if found.Run.Job != job {

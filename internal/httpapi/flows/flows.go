@@ -118,11 +118,12 @@ func countsOf(all []nodes.Node) (c common.NodeCounts) {
 
 type gridInput struct {
 	view.JobPath
-	Runs int `query:"runs" minimum:"1" maximum:"50" default:"20" doc:"Maximum number of flow runs."`
+	Runs int    `query:"runs" minimum:"1" maximum:"50" default:"20" doc:"Maximum number of flow runs."`
+	Step string `query:"step" pattern:"^[a-z0-9]([a-z0-9_-]{0,61}[a-z0-9])?$" doc:"Name of a map: the rows are its items, in place of the steps of the flow."`
 }
 
 func (s *Resource) grid(ctx context.Context, in *gridInput) (*core.Body[nodes.Grid], error) {
-	grid, err := s.Nodes.Grid(ctx, in.Name, in.Runs)
+	grid, err := s.Nodes.Grid(ctx, in.Name, in.Step, in.Runs)
 	if err != nil {
 		return nil, err
 	}

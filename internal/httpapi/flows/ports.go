@@ -32,5 +32,5 @@ type Runs interface {
 // Nodes reads the nodes of flow runs.
 type Nodes interface {
 	Of(ctx context.Context, run string) (nodes.Found, error)
-	Grid(ctx context.Context, job string, n int) (nodes.Grid, error)
+	Grid(ctx context.Context, job, step string, n int) (nodes.Grid, error)
 }

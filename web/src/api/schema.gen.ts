@@ -757,7 +757,7 @@ export interface paths {
         };
         /**
          * Get the last runs of a flow, step by step
-         * @description Returns the status of each step in the last runs of a flow, including one that is live.
+         * @description Returns the status of each step in the last runs of a flow, including one that is live, with its times and number of attempts. With step, those of the items of a map.
          */
         get: operations["get-grid"];
         put?: never;
@@ -3715,17 +3715,27 @@ export interface components {
             partial?: boolean;
             /** @description The newest first. Fewer than requested if they have more than 50,000 nodes in total. */
             runs: components["schemas"]["GridRun"][];
-            /** @description In the order of the newest definition; then those that only earlier flow runs had. */
+            /** @description In the order of the newest definition; then those that only earlier flow runs had. With step: the items of that map. */
             steps: components["schemas"]["GridStep"][];
         };
         GridRun: {
             /** Format: int64 */
             attempt: number;
+            /** @description By the index of the step: the number of its last attempt, if that is not the first. */
+            attempts?: {
+                [key: string]: number;
+            };
+            /** @description When each step started, in milliseconds after startedAt; -1: it has not, or was kept. Steps beyond the end of the list have not. */
+            began?: number[];
             /** @description Identifies the definition of its steps. */
             digest: string;
             /** Format: date-time */
             endedAt?: string;
             id: string;
+            /** @description By the index of the step: the numbers of the items of a map. */
+            items?: {
+                [key: string]: components["schemas"]["ItemCounts"];
+            };
             /** @description Indexes of the steps that were kept from an earlier flow run: their status is that of then. */
             kept?: number[];
             /** Format: date-time */
@@ -3736,8 +3746,11 @@ export interface components {
             status: "waiting" | "running" | "succeeded" | "failed" | "timed_out" | "killed" | "lost" | "skipped" | "refused" | "missed";
             /** @description Of each step of the grid, in its order; empty if the flow run has no such step. */
             statuses: ("" | "pending" | "waiting" | "running" | "succeeded" | "failed" | "timed_out" | "killed" | "lost" | "skipped" | "refused" | "missed")[];
+            /** @description How long each step took, in milliseconds; -1: it has not started or not ended, or was kept. Steps beyond the end of the list have not ended. */
+            took?: number[];
         };
         GridStep: {
+            /** @description Name of the step; of an item that of its node, such as load@00003. */
             name: string;
             title?: string;
         };
@@ -10250,6 +10263,8 @@ export interface operations {
             query?: {
                 /** @description Maximum number of flow runs. */
                 runs?: number;
+                /** @description Name of a map: the rows are its items, in place of the steps of the flow. */
+                step?: string;
             };
             header?: never;
             path: {

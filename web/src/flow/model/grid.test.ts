@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { cellFor, failedRows, gridRunsOf, rowsOf, type GridRun } from './grid.ts';
+import { cellFor, failedRows, gridRunsOf, rowsOf, secondsOf, type GridRun } from './grid.ts';
 import { graphOf } from './graph.ts';
 import { countsOf, failedOf, ranked, summaryOf, type NodeState } from './state.ts';
 import { stepsOf } from './steps.ts';
@@ -16,6 +16,13 @@ describe('the grid', () => {
   it('has the runs of the server, the oldest first, with the steps that they had', () => {
     const runs = gridRunsOf([{ name: 'a' }, { name: 'b' }], [{ id: 'new', plannedAt: '2', status: 'running', statuses: ['succeeded', 'pending'], kept: [0] }, { id: 'old', plannedAt: '1', status: 'failed', statuses: ['failed', ''] }]);
     expect(runs.map(({ id, states }) => [id, [...states].map(([step, { status, kept }]) => `${step} ${status}${kept ? ' kept' : ''}`)])).toEqual([['old', ['a failed']], ['new', ['a succeeded kept', 'b pending']]]);
+  });
+  it('has how long a step took, or has taken until now, and its attempt', () => {
+    const steps = ['a', 'b', 'c', 'd'].map((name) => ({ name }));
+    const [run] = gridRunsOf(steps, [{ id: 'r', plannedAt: '1', startedAt: '2026-01-01T00:00:00Z', status: 'running', statuses: ['succeeded', 'running', 'pending', 'succeeded'], began: [500, 2000, -1], took: [1500], attempts: { 1: 3 }, kept: [3] }]);
+    const cells = steps.map(({ name }) => run?.states.get(name));
+    expect(cells.map((cell) => cell && secondsOf(cell, Date.UTC(2026, 0, 1, 0, 0, 10)))).toEqual([1.5, 8, undefined, undefined]);
+    expect(cells.map((cell) => cell?.attempt)).toEqual([undefined, 3, undefined, undefined]);
   });
   it('has the steps that failed in one of the runs', () => {
     const runs = gridRunsOf([{ name: 'a' }, { name: 'b' }, { name: 'c' }], [{ id: 'new', plannedAt: '2', status: 'failed', statuses: ['succeeded', 'pending', 'lost'] }, { id: 'old', plannedAt: '1', status: 'failed', statuses: ['failed', '', 'succeeded'] }]);

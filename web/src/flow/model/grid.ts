@@ -1,7 +1,15 @@
 // The grid of a flow: its steps as rows, its last runs as columns.
 
 import type { FlowGraph } from './graph.ts';
-import { isFailure, type NodeStates, type NodeStatus } from './state.ts';
+import { isFailure, type NodeState, type NodeStatus } from './state.ts';
+
+/** A cell. Its times are numbers, since most cells of a large grid are never shown. */
+export interface GridState extends NodeState {
+  /** When it began, in milliseconds since 1970. */
+  began?: number | undefined;
+  /** How long it took, in milliseconds; undefined while it runs. */
+  took?: number | undefined;
+}
 
 export interface GridRun {
   id: string;
@@ -9,7 +17,7 @@ export interface GridRun {
   status: NodeStatus;
   startedAt?: string | undefined;
   endedAt?: string | undefined;
-  states: NodeStates;
+  states: ReadonlyMap<string, GridState>;
 }
 
 export interface GridRow {
@@ -41,16 +49,35 @@ interface ListedRun {
   endedAt?: string | undefined;
   /** Of each listed step; empty if the run did not have it. */
   statuses: readonly (NodeStatus | '')[];
+  /** When each began, and how long it took, in milliseconds; negative or absent if it did not. */
+  began?: readonly number[] | undefined;
+  took?: readonly number[] | undefined;
+  /** By index: numbers of attempts above one. */
+  attempts?: Readonly<Record<string, number>> | undefined;
   /** Indexes of those that were kept from an earlier flow run. */
   kept?: readonly number[] | undefined;
 }
 
 /** Returns runs as the server lists them, the newest first, as columns: the oldest first. */
 export function gridRunsOf(steps: readonly { name: string }[], runs: readonly ListedRun[]): GridRun[] {
-  return runs.toReversed().map(({ id, plannedAt, status, startedAt, endedAt, statuses, kept }) => {
+  return runs.toReversed().map(({ id, plannedAt, status: ofRun, startedAt, endedAt, statuses, began = [], took = [], attempts, kept }) => {
     const old = new Set(kept);
-    return { id, plannedAt, status, startedAt, endedAt, states: new Map(steps.flatMap(({ name }, i) => (statuses[i] ? [[name, { status: statuses[i], kept: old.has(i) || undefined }] as const] : []))) };
+    const since = Date.parse(startedAt ?? '');
+    const at = (times: readonly number[], i: number) => ((times[i] ?? -1) < 0 ? undefined : times[i]);
+    const states = new Map<string, GridState>();
+    for (const [i, { name }] of steps.entries()) {
+      const status = statuses[i];
+      if (!status) continue;
+      const offset = at(began, i);
+      states.set(name, { status, kept: old.has(i) || undefined, attempt: attempts?.[i], began: offset === undefined ? undefined : since + offset, took: at(took, i) });
+    }
+    return { id, plannedAt, status: ofRun, startedAt, endedAt, states };
   });
+}
+
+/** Returns how many seconds a cell took, or has taken until now; undefined if it has not begun. */
+export function secondsOf({ began, took }: GridState, now: number): number | undefined {
+  return began === undefined ? undefined : Math.max(0, took ?? now - began) / 1000;
 }
 
 /** Returns the rows with a failure in one of the runs. */

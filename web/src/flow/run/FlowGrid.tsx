@@ -1,13 +1,15 @@
+import type { TFunction } from 'i18next';
 import { memo, useEffect, useMemo, useRef, useState, type KeyboardEvent } from 'react';
 import { useText } from '../../i18n/useText.ts';
 import { formatSeconds, secondsBetween } from '../../lib/duration.ts';
 import { listed } from '../../lib/lists.ts';
 import { formatTime } from '../../lib/time.ts';
+import { useNow } from '../../lib/useNow.ts';
 import { visible } from '../../lib/visible.ts';
 import { Icon } from '../../parts/icons.tsx';
 import { PlainLink } from '../../parts/PlainLink.tsx';
 import { nodeLooks } from '../looks.ts';
-import { cellFor, failedRows, type Cell, type GridRow, type GridRun } from '../model/grid.ts';
+import { cellFor, failedRows, secondsOf, type Cell, type GridRow, type GridRun, type GridState } from '../model/grid.ts';
 import { ranked, type Counts } from '../model/state.ts';
 import { NodeBadge } from '../NodeBadge.tsx';
 import { useScrollWindow } from '../useScrollWindow.ts';
@@ -43,6 +45,14 @@ function columnsOf(runs: readonly GridRun[], language: string): Column[] {
   });
 }
 
+/** A cell in words: its status and why, how long it took, and its attempt unless that is the first. */
+function wordsOf(t: TFunction, language: string, state: GridState | undefined, now: number): string {
+  if (!state) return t('flowGrid.none');
+  const took = secondsOf(state, now);
+  const { status, kept, reason, attempt = 1 } = state;
+  return listed([t(`flow.status.${status}`), kept && t('flow.kept'), reason, took !== undefined && formatSeconds(took, language), attempt > 1 && t('run.attemptNumber', { n: attempt })], language);
+}
+
 /** How many cells have each status. */
 function cellCounts(runs: readonly GridRun[]): Counts {
   const counts: Counts = {};
@@ -64,6 +74,10 @@ export function FlowGrid({ label, rows: all, runs, onOpen }: Props) {
   // One tab stop, and arrow keys inside. Its row exists while it is out of view, or the focus would be lost.
   const [wanted, setStop] = useState<Cell>({ row: 0, column: Math.max(0, runs.length - 1) });
   const stop = { row: Math.min(wanted.row, rows.length - 1), column: Math.min(wanted.column, runs.length - 1) };
+  const now = useNow(10_000, runs.some(({ status }) => status === 'running'));
+  const [focused, setFocused] = useState<Cell>();
+  const at = focused && rows[focused.row];
+  const of = focused && headings[focused.column];
   const shown = Array.from({ length: end - first }, (_, i) => first + i);
   if (stop.row >= 0 && (stop.row < first || stop.row >= end)) shown.push(stop.row);
 
@@ -94,9 +108,8 @@ export function FlowGrid({ label, rows: all, runs, onOpen }: Props) {
     if (run && step && run.states.has(step.step)) onOpen(run.id, step.step);
   };
   const onKeyDown = (event: KeyboardEvent<HTMLDivElement>) => {
-    const at = event.target instanceof HTMLElement ? event.target.dataset.cell?.split('.').map(Number) : undefined;
-    if (!at) return;
-    const cell = { row: at[0] ?? 0, column: at[1] ?? 0 };
+    const cell = cellOf(event.target);
+    if (!cell) return;
     const next = cellFor(event.key, event.ctrlKey, cell, rows.length, runs.length);
     // The head has links.
     if (!next && (cell.row < 0 || (event.key !== 'Enter' && event.key !== ' '))) return;
@@ -115,7 +128,7 @@ export function FlowGrid({ label, rows: all, runs, onOpen }: Props) {
         {failed.length > 0 && <button type="button" className={classes.filter} aria-pressed={onlyFailed} onClick={() => setOnlyFailed(!onlyFailed)}>{t('flowGrid.onlyFailed', { count: failed.length })}</button>}
       </div>
       <div ref={frame} className={classes.frame}>
-        <div role="grid" aria-label={label} aria-rowcount={rows.length + 1} aria-colcount={runs.length + 1} aria-readonly="true" className={classes.grid} onKeyDown={onKeyDown}>
+        <div role="grid" aria-label={label} aria-rowcount={rows.length + 1} aria-colcount={runs.length + 1} aria-readonly="true" className={classes.grid} onKeyDown={onKeyDown} onFocus={(event) => setFocused(cellOf(event.target))} onBlur={() => setFocused(undefined)}>
           <div role="row" aria-rowindex={1} className={classes.head} style={columns}>
             <span role="columnheader" className={classes.corner}>{t('flowGrid.step')}</span>
             {headings.map(({ run: { id, status }, when, took, bar }, column) => {
@@ -132,13 +145,21 @@ export function FlowGrid({ label, rows: all, runs, onOpen }: Props) {
           <div role="rowgroup" className={classes.body} style={{ height: rows.length * rowHeight }}>
             {shown.map((index) => {
               const row = rows[index];
-              return row && <Row key={row.step} row={row} index={index} headings={headings} columns={columns.gridTemplateColumns} stop={stop.row === index ? stop.column : -1} onOpen={onOpen} />;
+              return row && <Row key={row.step} row={row} index={index} headings={headings} columns={columns.gridTemplateColumns} now={now} stop={stop.row === index ? stop.column : -1} onOpen={onOpen} />;
             })}
           </div>
         </div>
       </div>
+      {/* A tooltip is for the pointer alone; a screen reader has the name of the cell. */}
+      <p className={classes.focused} aria-hidden="true">{at && of && <><b>{visible(at.title ?? at.step)}</b> · {of.when} · {wordsOf(t, language, of.run.states.get(at.step), now)}</>}</p>
     </div>
   );
+}
+
+/** Returns the cell that has the focus. */
+function cellOf(target: EventTarget): Cell | undefined {
+  const [row, column] = target instanceof HTMLElement ? (target.dataset.cell?.split('.').map(Number) ?? []) : [];
+  return row === undefined || column === undefined ? undefined : { row, column };
 }
 
 interface RowProps {
@@ -146,12 +167,13 @@ interface RowProps {
   index: number;
   headings: readonly Column[];
   columns: string;
+  now: number;
   /** The cell that takes the focus; -1 if none of this row does. */
   stop: number;
   onOpen: (run: string, step: string) => void;
 }
 
-const Row = memo(function Row({ row, index, headings, columns, stop, onOpen }: RowProps) {
+const Row = memo(function Row({ row, index, headings, columns, now, stop, onOpen }: RowProps) {
   const { t, language } = useText();
   return (
     <div role="row" aria-rowindex={index + 2} className={classes.row} data-gone={row.gone || undefined} style={{ gridTemplateColumns: columns, transform: `translateY(${index * rowHeight}px)` }}>
@@ -159,7 +181,7 @@ const Row = memo(function Row({ row, index, headings, columns, stop, onOpen }: R
       {headings.map(({ run: { id, states }, when }, column) => {
         const state = states.get(row.step);
         const look = state && nodeLooks[state.status];
-        const words = listed([state ? t(`flow.status.${state.status}`) : t('flowGrid.none'), state?.kept && t('flow.kept'), state?.reason], language);
+        const words = wordsOf(t, language, state, now);
         return (
           <span
             key={id} role="gridcell" aria-colindex={column + 2} className={classes.cell} data-cell={`${index}.${column}`} data-tone={look?.tone} data-status={state?.status} data-kept={state?.kept} tabIndex={stop === column ? 0 : -1}

@@ -238,13 +238,27 @@ it('the grid is read by row and column, and opens a node', async () => {
   expect(cells[2]?.getAttribute('aria-label')).toMatch(/^Not in this run, /);
   expect(cells.filter((cell) => cell.tabIndex === 0)).toHaveLength(1);
   const press = async (key: string) => act(async () => void document.activeElement?.dispatchEvent(new KeyboardEvent('keydown', { key, bubbles: true })));
-  cells[1]?.focus();
+  await act(async () => cells[1]?.focus());
   await press('ArrowDown');
   expect(document.activeElement?.getAttribute('data-cell')).toBe('1.1');
   await press('Enter');
   await press('ArrowLeft');
   await press('Enter');
   expect(opened).toEqual(['r2 b']);
+});
+
+it('a cell of the grid says how long its step took, and in which attempt, also in sight of who uses the keyboard', async () => {
+  const cell = { status: 'failed' as const, attempt: 2, began: 0, took: 83_000 };
+  await show(<FlowGrid label="Grid" rows={[{ step: 'a', gone: false }]} runs={[{ id: 'r', plannedAt: '2026-01-01T00:00:00Z', status: 'failed', states: new Map([['a', cell]]) }]} onOpen={() => undefined} />);
+  const at = document.querySelector<HTMLElement>('[role=gridcell]');
+  expect(at?.getAttribute('aria-label')).toMatch(/^Failed, 1 m 23 s, Attempt 2, /);
+  expect(at?.title).toMatch(/^a\n.*\nFailed, 1 m 23 s, Attempt 2$/);
+  const below = () => document.querySelector('p[aria-hidden]')?.textContent;
+  expect(below()).toBe('');
+  await act(async () => at?.focus());
+  expect(below()).toMatch(/^a · .* · Failed, 1 m 23 s, Attempt 2$/);
+  await act(async () => at?.blur());
+  expect(below()).toBe('');
 });
 
 it('the grid of 10,000 steps has few elements, shows how long runs took, and the steps that failed alone', async () => {
@@ -257,7 +271,7 @@ it('the grid of 10,000 steps has few elements, shows how long runs took, and the
   expect(heads.map((head) => head.title.split(', ').at(-1))).toEqual(['20 s', '5 s']);
   expect(heads.map((head) => head.querySelector('span')?.style.height)).toEqual(['22px', '6px']);
   const press = async (key: string) => act(async () => void document.activeElement?.dispatchEvent(new KeyboardEvent('keydown', { key, bubbles: true })));
-  document.querySelector<HTMLElement>('[data-cell="0.1"]')?.focus();
+  await act(async () => document.querySelector<HTMLElement>('[data-cell="0.1"]')?.focus());
   await press('ArrowUp');
   expect(document.activeElement).toBe(heads[1]);
   expect(document.querySelectorAll('[role=grid] [tabindex="0"]')).toHaveLength(1);
