@@ -34,8 +34,9 @@ export interface JobSearch {
   /** A version, and the one to compare it with. */
   version?: number;
   with?: number;
-  /** The opened step of the graph, or that of the statistics. */
+  /** The opened step of the graph or, with a run, of the grid, or that of the statistics. */
   step?: string;
+  run?: string;
 }
 
 /** Views of the job editor: the form, the YAML, or both side by side. */

@@ -25,6 +25,7 @@ export const job = createRoute({
     version: whole(search.version),
     with: whole(search.with),
     step: text(search.step),
+    run: text(search.run),
   }),
   component: lazyRouteComponent(() => import('../../screens/job/JobPage.tsx'), 'JobPage'),
 });

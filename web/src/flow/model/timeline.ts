@@ -15,23 +15,32 @@ export interface Bar {
   last?: string | undefined;
 }
 
+/** Returns the step that a step waited for last, and when that ended. */
+function lastBefore(graph: FlowGraph | undefined, states: NodeStates, step: string, from: number): Pick<Bar, 'ready' | 'last'> {
+  let found: Pick<Bar, 'ready' | 'last'> = {};
+  for (const { step: name } of graph?.steps[graph.index.get(step) ?? -1]?.after ?? []) {
+    const state = states.get(name);
+    const ended = state?.kept ? NaN : Date.parse(state?.endedAt ?? '');
+    if (ended <= from && ended > (found.ready ?? -Infinity)) found = { ready: ended, last: name };
+  }
+  return found;
+}
+
+/** Returns how many seconds a step waited after the steps before it had ended; undefined if it has not begun, or began the flow run. */
+export function waitedOf(graph: FlowGraph, states: NodeStates, step: string): number | undefined {
+  const state = states.get(step);
+  const from = state?.kept ? NaN : Date.parse(state?.startedAt ?? '');
+  const { ready } = lastBefore(graph, states, step, from);
+  return ready === undefined ? undefined : (from - ready) / 1000;
+}
+
 /** Returns the nodes that have begun, the first one first. Kept ones ran in another flow run. */
 export function barsOf(states: NodeStates, now: number, graph?: FlowGraph): Bar[] {
-  /** The step that a step waited for last, and when that ended. */
-  const lastBefore = (step: string, from: number): Pick<Bar, 'ready' | 'last'> => {
-    let found: Pick<Bar, 'ready' | 'last'> = {};
-    for (const { step: name } of graph?.steps[graph.index.get(step) ?? -1]?.after ?? []) {
-      const state = states.get(name);
-      const ended = state?.kept ? NaN : Date.parse(state?.endedAt ?? '');
-      if (ended <= from && ended > (found.ready ?? -Infinity)) found = { ready: ended, last: name };
-    }
-    return found;
-  };
   const bars = [...states].flatMap(([step, { status, kept, startedAt, endedAt }]): Bar[] => {
     if (kept) return [];
     const from = Date.parse(startedAt ?? '');
     const to = endedAt === undefined ? now : Date.parse(endedAt);
-    return Number.isNaN(from) || Number.isNaN(to) ? [] : [{ step, status, from, to: Math.max(from, to), ...lastBefore(step, from) }];
+    return Number.isNaN(from) || Number.isNaN(to) ? [] : [{ step, status, from, to: Math.max(from, to), ...lastBefore(graph, states, step, from) }];
   });
   return bars.sort((a, b) => a.from - b.from || a.to - b.to);
 }

@@ -20,7 +20,11 @@ interface Props {
   rows: readonly GridRow[];
   /** Oldest first. */
   runs: readonly GridRun[];
+  /** The cell whose drawer is open. */
+  opened?: { run: string; step: string } | undefined;
   onOpen: (run: string, step: string) => void;
+  /** Called on Escape. */
+  onClose?: (() => void) | undefined;
 }
 
 const rowHeight = 30;
@@ -61,7 +65,7 @@ function cellCounts(runs: readonly GridRun[]): Counts {
 }
 
 /** Steps by flow runs, with the status of each, and how long the runs took. Only the rows in view exist. */
-export function FlowGrid({ label, rows: all, runs, onOpen }: Props) {
+export function FlowGrid({ label, rows: all, runs, opened, onOpen, onClose }: Props) {
   const { t, language } = useText();
   const frame = useRef<HTMLDivElement>(null);
   const [onlyFailed, setOnlyFailed] = useState(false);
@@ -72,12 +76,13 @@ export function FlowGrid({ label, rows: all, runs, onOpen }: Props) {
   const legend = useMemo(() => ranked(cellCounts(runs)), [runs]);
   const { first, end } = useScrollWindow(frame, rows.length, rowHeight);
   // One tab stop, and arrow keys inside. Its row exists while it is out of view, or the focus would be lost.
-  const [wanted, setStop] = useState<Cell>({ row: 0, column: Math.max(0, runs.length - 1) });
+  const [moved, setStop] = useState<Cell>();
+  const at = opened && { row: rows.findIndex(({ step }) => step === opened.step), column: runs.findIndex(({ id }) => id === opened.run) };
+  const wanted = moved ?? (at && at.row >= 0 && at.column >= 0 ? at : { row: 0, column: runs.length - 1 });
   const stop = { row: Math.min(wanted.row, rows.length - 1), column: Math.min(wanted.column, runs.length - 1) };
   const now = useNow(10_000, runs.some(({ status }) => status === 'running'));
   const [focused, setFocused] = useState<Cell>();
-  const at = focused && rows[focused.row];
-  const of = focused && headings[focused.column];
+  const spoken = focused && { row: rows[focused.row], heading: headings[focused.column] };
   const shown = Array.from({ length: end - first }, (_, i) => first + i);
   if (stop.row >= 0 && (stop.row < first || stop.row >= end)) shown.push(stop.row);
 
@@ -87,6 +92,10 @@ export function FlowGrid({ label, rows: all, runs, onOpen }: Props) {
     if (element) element.scrollLeft = element.scrollWidth;
   }, [runs.length]);
 
+  const take = (cell: Cell | undefined) => {
+    setFocused(cell);
+    if (cell) setStop(cell);
+  };
   const focus = (cell: Cell) => {
     setStop(cell);
     const element = frame.current;
@@ -94,14 +103,14 @@ export function FlowGrid({ label, rows: all, runs, onOpen }: Props) {
     const top = Math.max(0, cell.row) * rowHeight;
     if (top < element.scrollTop) element.scrollTop = top;
     if (top + rowHeight + headHeight > element.scrollTop + element.clientHeight) element.scrollTop = top + rowHeight + headHeight - element.clientHeight;
-    const take = (tries: number) => {
+    const reach = (tries: number) => {
       const found = element.querySelector<HTMLElement>(`[data-cell="${cell.row}.${cell.column}"]`);
       if (found) {
         found.focus({ preventScroll: true });
         found.scrollIntoView({ block: 'nearest', inline: 'nearest' });
-      } else if (tries > 0) requestAnimationFrame(() => take(tries - 1));
+      } else if (tries > 0) requestAnimationFrame(() => reach(tries - 1));
     };
-    take(10);
+    reach(10);
   };
   const open = ({ row, column }: Cell) => {
     const [run, step] = [runs[column], rows[row]];
@@ -110,6 +119,11 @@ export function FlowGrid({ label, rows: all, runs, onOpen }: Props) {
   const onKeyDown = (event: KeyboardEvent<HTMLDivElement>) => {
     const cell = cellOf(event.target);
     if (!cell) return;
+    if (event.key === 'Escape' && onClose) {
+      event.stopPropagation();
+      onClose();
+      return;
+    }
     const next = cellFor(event.key, event.ctrlKey, cell, rows.length, runs.length);
     // The head has links.
     if (!next && (cell.row < 0 || (event.key !== 'Enter' && event.key !== ' '))) return;
@@ -128,7 +142,7 @@ export function FlowGrid({ label, rows: all, runs, onOpen }: Props) {
         {failed.length > 0 && <button type="button" className={classes.filter} aria-pressed={onlyFailed} onClick={() => setOnlyFailed(!onlyFailed)}>{t('flowGrid.onlyFailed', { count: failed.length })}</button>}
       </div>
       <div ref={frame} className={classes.frame}>
-        <div role="grid" aria-label={label} aria-rowcount={rows.length + 1} aria-colcount={runs.length + 1} aria-readonly="true" className={classes.grid} onKeyDown={onKeyDown} onFocus={(event) => setFocused(cellOf(event.target))} onBlur={() => setFocused(undefined)}>
+        <div role="grid" aria-label={label} aria-rowcount={rows.length + 1} aria-colcount={runs.length + 1} aria-readonly="true" className={classes.grid} onKeyDown={onKeyDown} onFocus={(event) => take(cellOf(event.target))} onBlur={() => setFocused(undefined)}>
           <div role="row" aria-rowindex={1} className={classes.head} style={columns}>
             <span role="columnheader" className={classes.corner}>{t('flowGrid.step')}</span>
             {headings.map(({ run: { id, status }, when, took, bar }, column) => {
@@ -145,13 +159,13 @@ export function FlowGrid({ label, rows: all, runs, onOpen }: Props) {
           <div role="rowgroup" className={classes.body} style={{ height: rows.length * rowHeight }}>
             {shown.map((index) => {
               const row = rows[index];
-              return row && <Row key={row.step} row={row} index={index} headings={headings} columns={columns.gridTemplateColumns} now={now} stop={stop.row === index ? stop.column : -1} onOpen={onOpen} />;
+              return row && <Row key={row.step} row={row} index={index} headings={headings} columns={columns.gridTemplateColumns} now={now} stop={stop.row === index ? stop.column : -1} opened={opened?.step === row.step ? opened.run : undefined} onOpen={onOpen} />;
             })}
           </div>
         </div>
       </div>
       {/* A tooltip is for the pointer alone; a screen reader has the name of the cell. */}
-      <p className={classes.focused} aria-hidden="true">{at && of && <><b>{visible(at.title ?? at.step)}</b> · {of.when} · {wordsOf(t, language, of.run.states.get(at.step), now)}</>}</p>
+      <p className={classes.focused} aria-hidden="true">{spoken?.row && spoken.heading && <><b>{visible(spoken.row.title ?? spoken.row.step)}</b> · {spoken.heading.when} · {wordsOf(t, language, spoken.heading.run.states.get(spoken.row.step), now)}</>}</p>
     </div>
   );
 }
@@ -170,10 +184,12 @@ interface RowProps {
   now: number;
   /** The cell that takes the focus; -1 if none of this row does. */
   stop: number;
+  /** The run of the opened cell. */
+  opened: string | undefined;
   onOpen: (run: string, step: string) => void;
 }
 
-const Row = memo(function Row({ row, index, headings, columns, now, stop, onOpen }: RowProps) {
+const Row = memo(function Row({ row, index, headings, columns, now, stop, opened, onOpen }: RowProps) {
   const { t, language } = useText();
   return (
     <div role="row" aria-rowindex={index + 2} className={classes.row} data-gone={row.gone || undefined} style={{ gridTemplateColumns: columns, transform: `translateY(${index * rowHeight}px)` }}>
@@ -184,7 +200,7 @@ const Row = memo(function Row({ row, index, headings, columns, now, stop, onOpen
         const words = wordsOf(t, language, state, now);
         return (
           <span
-            key={id} role="gridcell" aria-colindex={column + 2} className={classes.cell} data-cell={`${index}.${column}`} data-tone={look?.tone} data-status={state?.status} data-kept={state?.kept} tabIndex={stop === column ? 0 : -1}
+            key={id} role="gridcell" aria-colindex={column + 2} className={classes.cell} data-cell={`${index}.${column}`} data-tone={look?.tone} data-status={state?.status} data-kept={state?.kept} data-opened={opened === id || undefined} aria-selected={opened === id || undefined} tabIndex={stop === column ? 0 : -1}
             aria-label={listed([words, when], language)} title={`${row.step}\n${when}\n${words}`} onClick={() => state && onOpen(id, row.step)}
           >
             {look ? <Icon name={look.icon} size={12} /> : <span aria-hidden="true">·</span>}

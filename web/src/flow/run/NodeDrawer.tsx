@@ -2,6 +2,7 @@ import { Button, CloseButton, Title } from '@mantine/core';
 import { useEffect, useId, useRef, type ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
 import { formatSeconds, secondsBetween } from '../../lib/duration.ts';
+import { useNow } from '../../lib/useNow.ts';
 import { visible } from '../../lib/visible.ts';
 import { CodeBlock } from '../../parts/CodeBlock.tsx';
 import { Facts } from '../../parts/Facts.tsx';
@@ -11,6 +12,7 @@ import { RelativeTime, TimeText } from '../../parts/TimeText.tsx';
 import type { FlowGraph } from '../model/graph.ts';
 import type { NodeState, NodeStates, NodeStatus } from '../model/state.ts';
 import type { Step } from '../model/steps.ts';
+import { waitedOf } from '../model/timeline.ts';
 import { NodeBadge } from '../NodeBadge.tsx';
 import { dependencyText } from '../graph/words.ts';
 import { ItemList } from './ItemList.tsx';
@@ -32,6 +34,8 @@ export interface NodeDrawerProps {
   /** Name of the step. */
   step: string;
   states?: NodeStates | undefined;
+  /** The flow run, if the drawer is not on its page. */
+  flowRun?: { id: string; plannedAt: string } | undefined;
   attempts?: readonly NodeAttempt[] | undefined;
   /** The question of an approval that was asked, with its values. */
   question?: string | undefined;
@@ -74,12 +78,13 @@ export interface NodeDrawerProps {
 
 /** One node of a flow: how far it is and why, its attempts, outputs and log. It lies beside the graph. */
 export function NodeDrawer(props: NodeDrawerProps) {
-  const { graph, step: name, states, question, until, command, fires, from, accepted, root, attempts = [], outputs = {}, values, runOf, log, onClose, onRerun, onAccept, onRetryItem, onAcceptItem, itemAcceptedBy, onApprove, onReject, barred, note } = props;
+  const { graph, step: name, states, flowRun, question, until, command, fires, from, accepted, root, attempts = [], outputs = {}, values, runOf, log, onClose, onRerun, onAccept, onRetryItem, onAcceptItem, itemAcceptedBy, onApprove, onReject, barred, note } = props;
   const { t, i18n } = useTranslation();
   const title = useId();
   const head = useRef<HTMLHeadingElement>(null);
   const step = graph.steps[graph.index.get(name) ?? -1];
   const state = states?.get(name);
+  const waited = states && waitedOf(graph, states, name);
   // Each node that is opened takes the focus, so that its content is read.
   useEffect(() => head.current?.focus({ preventScroll: true }), [name]);
   return (
@@ -109,6 +114,7 @@ export function NodeDrawer(props: NodeDrawerProps) {
       {barred !== undefined && <p className="small break" data-barred="">{barred}</p>}
       <Facts
         entries={[
+          [t('nodeDrawer.flowRun'), flowRun && <PlainLink href={`/runs/${encodeURIComponent(flowRun.id)}?step=${encodeURIComponent(name)}`}><TimeText at={flowRun.plannedAt} /></PlainLink>],
           // The reason of one that waits is its question.
           [t('nodeDrawer.question'), state?.code !== 'approval' && (question ?? step?.question) && visible(question ?? step?.question ?? '')],
           [t('runDialog.note'), note && visible(note)],
@@ -123,6 +129,8 @@ export function NodeDrawer(props: NodeDrawerProps) {
           [t('run.exitCode'), state?.exitCode !== undefined && String(state.exitCode)],
           [t('run.started'), state?.startedAt && <TimeText at={state.startedAt} />],
           [t('run.ended'), state?.endedAt && <TimeText at={state.endedAt} />],
+          [t('runs.duration'), state?.startedAt && <Took from={state.startedAt} to={state.endedAt} runs={state.status === 'running'} />],
+          [t('nodeDrawer.waited'), waited !== undefined && formatSeconds(waited, i18n.language)],
         ]}
       />
       {attempts.length > 0 && (
@@ -143,6 +151,14 @@ export function NodeDrawer(props: NodeDrawerProps) {
       {(command ?? step?.command) && <Part title={t('job.command')}><CodeBlock label={t('job.command')}>{command ?? step?.command ?? ''}</CodeBlock></Part>}
     </section>
   );
+}
+
+/** How long a node took, or has taken until now. */
+function Took({ from, to, runs }: { from: string; to: string | undefined; runs: boolean }) {
+  const { i18n } = useTranslation();
+  const now = useNow(1000, runs);
+  const seconds = runs ? Math.max(0, Math.floor((now - Date.parse(from)) / 1000)) : secondsBetween(from, to);
+  return seconds === undefined ? '–' : formatSeconds(seconds, i18n.language);
 }
 
 const mostListed = 50;

@@ -2,7 +2,7 @@
 import { MantineProvider } from '@mantine/core';
 import { QueryClient, QueryClientProvider } from '@tanstack/react-query';
 import { createMemoryHistory, createRootRoute, createRouter, RouterContextProvider } from '@tanstack/react-router';
-import { act, type ReactNode } from 'react';
+import { act, useState, type ReactNode } from 'react';
 import { createRoot, type Root } from 'react-dom/client';
 import { I18nextProvider } from 'react-i18next';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
@@ -13,6 +13,7 @@ import { stepsOf } from '../model/steps.ts';
 import type { RerunPreview } from '../requests.ts';
 import { ApprovalsPanel, DecisionDialog } from './Approvals.tsx';
 import { FlowGrid } from './FlowGrid.tsx';
+import { GridView } from './GridView.tsx';
 import { NodeDrawer } from './NodeDrawer.tsx';
 import { RerunDialog } from './RerunDialog.tsx';
 
@@ -259,6 +260,40 @@ it('a cell of the grid says how long its step took, and in which attempt, also i
   expect(below()).toMatch(/^a · .* · Failed, 1 m 23 s, Attempt 2$/);
   await act(async () => at?.blur());
   expect(below()).toBe('');
+});
+
+it('a cell of the grid opens its drawer beside it; Escape closes it, and the focus returns to the cell', async () => {
+  const runs = ['r1', 'r2'].map((id) => ({ id, plannedAt: '2026-01-01T00:00:00Z', status: 'succeeded' as const, states }));
+  function Page() {
+    const [opened, setOpened] = useState<{ run: string; step: string }>();
+    return (
+      <GridView label="Grid" rows={graph.steps.map(({ name }) => ({ step: name, gone: false }))} runs={runs} opened={opened} onOpen={(run, step) => setOpened({ run, step })} onClose={() => setOpened(undefined)}>
+        {(close) => opened && <NodeDrawer graph={graph} step={opened.step} states={states} flowRun={{ id: opened.run, plannedAt: '2026-01-01T00:00:00Z' }} onClose={close} />}
+      </GridView>
+    );
+  }
+  await show(<Page />);
+  const press = async (key: string) => act(async () => void document.activeElement?.dispatchEvent(new KeyboardEvent('keydown', { key, bubbles: true })));
+  const cell = document.querySelector<HTMLElement>('[data-cell="2.0"]');
+  await act(async () => cell?.focus());
+  await press('Enter');
+  expect(document.activeElement?.textContent, 'the drawer has the focus').toBe('c');
+  expect(cell?.getAttribute('aria-selected')).toBe('true');
+  expect([...document.querySelectorAll('[data-drawer] a')].map((link) => link.getAttribute('href'))).toContain('/runs/r1?step=c');
+  await press('Escape');
+  expect(document.querySelector('[data-drawer]')).toBeNull();
+  expect(document.activeElement).toBe(cell);
+  await act(async () => cell?.click());
+  await act(async () => cell?.focus());
+  await press('Escape');
+  expect(document.querySelector('[data-drawer]'), 'Escape in the grid closes it as well').toBeNull();
+});
+
+it('a step shows how long it took, and how long it waited after the steps before it', async () => {
+  const at = (second: number) => `2026-01-01T00:00:${String(second).padStart(2, '0')}Z`;
+  await show(<NodeDrawer graph={graph} step="b" states={new Map<string, NodeState>([['a', { status: 'succeeded', startedAt: at(0), endedAt: at(10) }], ['b', { status: 'succeeded', startedAt: at(14), endedAt: at(35) }]])} onClose={() => undefined} />);
+  const facts = Object.fromEntries([...document.querySelectorAll('dt')].map((term) => [term.textContent, term.nextElementSibling?.textContent]));
+  expect(facts).toMatchObject({ Duration: '21 s', Waited: '4 s' });
 });
 
 it('the grid of 10,000 steps has few elements, shows how long runs took, and the steps that failed alone', async () => {

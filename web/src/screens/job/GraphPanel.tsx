@@ -1,11 +1,12 @@
-import { Link, useNavigate } from '@tanstack/react-router';
+import { Link } from '@tanstack/react-router';
 import { useMemo } from 'react';
 import { useTranslation } from 'react-i18next';
 import { useGrid } from '../../api/flowRuns.ts';
 import type { Job } from '../../api/types.ts';
 import { FlowView } from '../../flow/FlowView.tsx';
 import { gridRunsOf, rowsOf } from '../../flow/model/grid.ts';
-import { FlowGrid } from '../../flow/run/FlowGrid.tsx';
+import { LoadedStep } from '../../flow/run/FlowStep.tsx';
+import { GridView } from '../../flow/run/GridView.tsx';
 import { NodeDrawer } from '../../flow/run/NodeDrawer.tsx';
 import { useFlowGraph } from '../../flow/useFlowGraph.ts';
 import { titled } from '../../lib/jobTitle.ts';
@@ -14,13 +15,20 @@ import { Panel } from '../../parts/Panel.tsx';
 import { PartialNotice } from '../../parts/PartialNotice.tsx';
 import classes from './JobPage.module.css';
 
+interface Props {
+  job: Job;
+  /** The opened step: of the graph or, with the id of a run, of the grid. */
+  step: string | undefined;
+  run: string | undefined;
+  onShow: (opened: { step?: string; run?: string }) => void;
+}
+
 /**
  * The steps of a flow as a graph, in the colours of its last run, above the grid of its last runs. The opened step is
- * part of the address.
+ * part of the address, as is the opened cell of the grid.
  */
-export function GraphPanel({ job, step, onStep }: { job: Job; step: string | undefined; onStep: (step: string | undefined) => void }) {
+export function GraphPanel({ job, step, run, onShow }: Props) {
   const { t } = useTranslation();
-  const navigate = useNavigate();
   const graph = useFlowGraph(job.steps);
   const grid = useGrid(job.name).data;
   const runs = useMemo(() => gridRunsOf(grid?.steps ?? [], grid?.runs ?? []), [grid]);
@@ -28,15 +36,19 @@ export function GraphPanel({ job, step, onStep }: { job: Job; step: string | und
   if (!graph || !rows) return null;
   const newest = runs.at(-1);
   const last = newest?.states;
+  const ofGraph = run === undefined ? step : undefined;
+  const cell = run !== undefined && step !== undefined ? { run, step } : undefined;
   return (
     <div className={classes.stack}>
-      <FlowView graph={graph} states={last} label={t('flow.graphOf', { name: visible(titled(job)) })} step={step} onStep={onStep}>
-        {(close) => step !== undefined && <NodeDrawer graph={graph} step={step} states={last} log={newest?.states.has(step) && <LastRun run={newest.id} step={step} />} onClose={close} />}
+      <FlowView graph={graph} states={last} label={t('flow.graphOf', { name: visible(titled(job)) })} step={ofGraph} onStep={(next) => onShow(next === undefined ? {} : { step: next })}>
+        {(close) => ofGraph !== undefined && <NodeDrawer graph={graph} step={ofGraph} states={last} log={newest?.states.has(ofGraph) && <LastRun run={newest.id} step={ofGraph} />} onClose={close} />}
       </FlowView>
       {grid && (
         <Panel title={t('flowGrid.title')} help={t('flowGrid.help')}>
           {grid.partial && <PartialNotice />}
-          <FlowGrid label={t('flowGrid.title')} rows={rows} runs={runs} onOpen={(id, opened) => void navigate({ to: '/runs/$id', params: { id }, search: { step: opened } })} />
+          <GridView label={t('flowGrid.title')} rows={rows} runs={runs} opened={cell} onOpen={(of, opened) => onShow({ step: opened, run: of })} onClose={() => onShow({})}>
+            {(close) => cell && <LoadedStep key={cell.run} id={cell.run} step={cell.step} onClose={close} />}
+          </GridView>
         </Panel>
       )}
     </div>

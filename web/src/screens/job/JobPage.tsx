@@ -47,7 +47,7 @@ function NamedJob({ name }: { name: string }) {
 function JobView({ job }: { job: Job }) {
   const { t } = useTranslation();
   const upcoming = useUpcoming(job);
-  const { tab = 'runs', view, status, cause, range, version, with: other, step } = useSearch({ from: '/jobs/$name' });
+  const { tab = 'runs', view, status, cause, range, version, with: other, step, run } = useSearch({ from: '/jobs/$name' });
   const navigate = useNavigate();
   const mayRun = useCan('operator', job.group ?? '');
   const mayEdit = useCan('editor', job.group ?? '');
@@ -86,7 +86,7 @@ function JobView({ job }: { job: Job }) {
           </div>
         </Tabs.Panel>
         <Tabs.Panel value="graph">
-          <GraphPanel job={job} step={step} onStep={(next) => show({ tab: 'graph', ...(next !== undefined && { step: next }) })} />
+          <GraphPanel job={job} step={step} run={run} onShow={(next) => show({ tab: 'graph', ...next })} />
         </Tabs.Panel>
         <Tabs.Panel value="ledger">
           <JobFires job={job} upcoming={upcoming} />

@@ -9,7 +9,7 @@ import { I18nextProvider } from 'react-i18next';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import type { Job, Run } from '../../api/types.ts';
 import { createTranslator, loadRest } from '../../i18n/index.ts';
-import { outerOf } from './RerunFlow.tsx';
+import { outerOf } from '../../flow/run/RerunFlow.tsx';
 import { RunAgain } from './RunAgain.tsx';
 
 const job = { name: 'export', params: { TABLES: { default: '*' } }, meta: {} } as unknown as Job;

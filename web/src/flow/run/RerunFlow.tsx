@@ -6,8 +6,6 @@ import { previewRerun, useRerunOf, useRunNodes } from '../../api/flowRuns.ts';
 import { useJob } from '../../api/jobs.ts';
 import { isTerminal, useAttempts, useRun } from '../../api/runs.ts';
 import type { Job, Run } from '../../api/types.ts';
-import type { RerunPreview, RerunRequest, RerunScope } from '../../flow/requests.ts';
-import { RerunDialog } from '../../flow/run/RerunDialog.tsx';
 import { nodeOf } from '../../lib/jobPlace.ts';
 import { isTrouble } from '../../lib/troubles.ts';
 import { Icon } from '../../parts/icons.tsx';
@@ -15,6 +13,8 @@ import { newKey } from '../../parts/runRequest.ts';
 import { useCan } from '../../parts/session.ts';
 import { showNotice } from '../../parts/showNotice.ts';
 import { useRunNow } from '../../parts/useRunNow.tsx';
+import type { RerunPreview, RerunRequest, RerunScope } from '../requests.ts';
+import { RerunDialog } from './RerunDialog.tsx';
 
 /** What a re-run is asked for: a scope with its steps, or a failed node of a flow run that has not ended. */
 export interface RerunAsked {

@@ -3,18 +3,18 @@ import { useTranslation } from 'react-i18next';
 import { useJob } from '../../api/jobs.ts';
 import { isTerminal, useAttempts } from '../../api/runs.ts';
 import type { Run } from '../../api/types.ts';
-import type { FlowGraph } from '../../flow/model/graph.ts';
-import { attemptsOf, type RunNode } from '../../flow/model/runNodes.ts';
-import type { NodeStates } from '../../flow/model/state.ts';
-import { stepsOf } from '../../flow/model/steps.ts';
-import type { PendingApproval } from '../../flow/requests.ts';
-import { NodeDrawer, type NodeAttempt, type NodeDrawerProps } from '../../flow/run/NodeDrawer.tsx';
 import { fireOf } from '../../lib/jobPlace.ts';
 import { formatTime } from '../../lib/time.ts';
 import { visible } from '../../lib/visible.ts';
 import { PlainLink } from '../../parts/PlainLink.tsx';
+import type { FlowGraph } from '../model/graph.ts';
+import { attemptsOf, type RunNode } from '../model/runNodes.ts';
+import type { NodeStates } from '../model/state.ts';
+import { stepsOf } from '../model/steps.ts';
+import type { PendingApproval } from '../requests.ts';
+import classes from './NodeDrawer.module.css';
+import { NodeDrawer, type NodeAttempt, type NodeDrawerProps } from './NodeDrawer.tsx';
 import { NodeLog } from './NodeLog.tsx';
-import classes from './RunPage.module.css';
 
 interface Props extends Pick<NodeDrawerProps, 'onClose' | 'onApprove' | 'onReject' | 'barred' | 'onRerun' | 'onAccept' | 'onRetryItem' | 'onAcceptItem'> {
   run: Run;
@@ -25,10 +25,12 @@ interface Props extends Pick<NodeDrawerProps, 'onClose' | 'onApprove' | 'onRejec
   nodes: readonly RunNode[];
   /** The approval of the step, while it waits. */
   approval: Pick<PendingApproval, 'text' | 'until'> | undefined;
+  /** The drawer is on another page than that of the flow run, which it names. */
+  elsewhere?: boolean | undefined;
 }
 
 /** A step of a flow run: its state, attempts, items, and output. */
-export function StepDrawer({ run, graph, step, states, nodes, approval, ...acts }: Props) {
+export function StepDrawer({ run, graph, step, states, nodes, approval, elsewhere, ...acts }: Props) {
   const { t, i18n } = useTranslation();
   const node = nodes.find((one) => one.step === step && one.item === undefined);
   const items = useMemo(() => nodes.filter((one) => one.step === step && one.item !== undefined), [nodes, step]);
@@ -50,7 +52,7 @@ export function StepDrawer({ run, graph, step, states, nodes, approval, ...acts 
   const isNested = known?.some(({ digest }) => digest !== undefined) === true;
   return (
     <NodeDrawer
-      {...acts} graph={graph} step={step} states={states} question={approval?.text ?? node?.reason?.data?.['text']} note={definition?.kind === 'approval' ? node?.reason?.data?.['note'] : undefined} until={approval?.until} command={written?.command} fires={written?.fires} from={node?.keptFrom} accepted={node?.accepted} root={root === undefined ? undefined : { step: root, href: `/runs/${encodeURIComponent(run.id)}?step=${encodeURIComponent(root)}` }} attempts={attempts} outputs={node?.outputs}
+      {...acts} flowRun={elsewhere ? { id: run.id, plannedAt: run.plannedAt } : undefined} graph={graph} step={step} states={states} question={approval?.text ?? node?.reason?.data?.['text']} note={definition?.kind === 'approval' ? node?.reason?.data?.['note'] : undefined} until={approval?.until} command={written?.command} fires={written?.fires} from={node?.keptFrom} accepted={node?.accepted} root={root === undefined ? undefined : { step: root, href: `/runs/${encodeURIComponent(run.id)}?step=${encodeURIComponent(root)}` }} attempts={attempts} outputs={node?.outputs}
       values={items.map(({ value }) => value)} runOf={(item) => items.find((one) => one.item === item && (one.attempt ?? 0) > 0)?.run} itemAcceptedBy={acceptedBy}
       log={ran && node.run !== undefined && definition?.kind !== 'approval' && definition?.kind !== 'wait' && !node.hidden && known !== undefined && (isNested ? <Nested run={node.run} /> : <NodeLog key={node.run} run={node.run} />)}
     />

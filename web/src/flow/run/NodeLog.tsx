@@ -2,8 +2,8 @@ import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { useRunOutput } from '../../api/output.ts';
 import { LogStore } from '../../lib/logstore.ts';
+import { LogView } from '../../parts/log/LogView.tsx';
 import { PlainLink } from '../../parts/PlainLink.tsx';
-import { LogView } from './LogView.tsx';
 
 const nothing = new LogStore();
 const ignore = () => undefined;
