@@ -1,6 +1,6 @@
 // Flow runs: their nodes, and answers to their approvals.
 
-import { keepPreviousData, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { keepPreviousData, useMutation, useQueries, useQuery, useQueryClient } from '@tanstack/react-query';
 import { hasOpenCleanUp } from '../lib/cleanUp.ts';
 import { client } from './client.ts';
 import { keys } from './keys.ts';
@@ -112,6 +112,18 @@ export function useGrid(job: string) {
     queryKey: keys.grid(job),
     queryFn: ({ signal }) => dataOf(client.GET('/api/v1/jobs/{name}/grid', { params: { path: { name: job }, query: { runs: columns } }, signal })),
     refetchInterval: unlessLive(3000),
+  });
+}
+
+/** The items of maps in the last flow runs of a job. */
+export function useItemGrids(job: string, steps: readonly string[]) {
+  return useQueries({
+    queries: steps.map((step) => ({
+      queryKey: keys.itemGrid(job, step),
+      queryFn: ({ signal }: { signal: AbortSignal }) => dataOf(client.GET('/api/v1/jobs/{name}/grid', { params: { path: { name: job }, query: { runs: columns, step } }, signal })),
+      refetchInterval: unlessLive(3000),
+    })),
+    combine: (answers) => answers.flatMap(({ data }) => data ?? []),
   });
 }
 

@@ -22,6 +22,7 @@ export const keys = {
   backfill: (id: string, fires: object) => ['runs', 'backfills', 'one', id, fires] as const,
   runNodes: (id: string) => ['runs', 'nodes', id] as const,
   grid: (job: string) => ['runs', 'grid', { job }] as const,
+  itemGrid: (job: string, step: string) => ['runs', 'grid', { job }, step] as const,
   approvals: (job: string | undefined) => ['runs', 'approvals', job ?? ''] as const,
   definitionGraph: (job: string, digest: string) => ['definitionGraph', job, digest] as const,
   jobRuns: (filter: object) => ['runs', 'of', filter] as const,

@@ -8,7 +8,7 @@ import { failedOf, ranked, summaryOf } from '../model/state.ts';
 import { GraphActsContext } from './context.ts';
 import classes from './Nodes.module.css';
 import type { GroupNodeType, MissingNodeType } from './nodes.ts';
-import { countsText } from './words.ts';
+import { countsText, groupName } from './words.ts';
 
 /** Steps that are folded together; a click shows them. */
 export const GroupNode = memo(function GroupNode({ id, data: { group, counts, selected, faulty } }: NodeProps<GroupNodeType>) {
@@ -16,7 +16,7 @@ export const GroupNode = memo(function GroupNode({ id, data: { group, counts, se
   const { unfold } = use(GraphActsContext);
   const status = summaryOf(counts);
   const failed = failedOf(counts);
-  const name = group.from === group.to ? t('flow.layer', { layer: group.from + 1 }) : t('flow.layers', { from: group.from + 1, to: group.to + 1 });
+  const name = groupName(t, group);
   const size = failed > 0 ? t('flow.stepsFailed', { count: group.steps.length, failed }) : t('flow.steps', { count: group.steps.length });
   return (
     <div className={classes.node} data-group="" data-tone={status && nodeLooks[status].tone} data-selected={selected || undefined} data-faulty={faulty || undefined}>

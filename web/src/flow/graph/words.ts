@@ -1,6 +1,7 @@
 import type { TFunction } from 'i18next';
 import { formatSeconds, secondsBetween } from '../../lib/duration.ts';
 import { listed } from '../../lib/lists.ts';
+import type { Group } from '../model/fold.ts';
 import { conditionOf, type Condition, type Dependency, type Step } from '../model/steps.ts';
 import { countsOf, failedOf, ranked, type Counts, type NodeState } from '../model/state.ts';
 
@@ -14,6 +15,11 @@ export function conditionText(t: TFunction, on: Condition, exitCodes: readonly n
 export function dependencyText(t: TFunction, step: Step, dependency: Dependency): string {
   const condition = conditionText(t, conditionOf(step, dependency), dependency.exitCodes);
   return condition ? t('flow.stepOn', { step: dependency.step, condition }) : dependency.step;
+}
+
+/** The name of steps that are folded together. */
+export function groupName(t: TFunction, { from, to }: Group): string {
+  return from === to ? t('flow.layer', { layer: from + 1 }) : t('flow.layers', { from: from + 1, to: to + 1 });
 }
 
 export function countsText(t: TFunction, language: string, counts: Counts): string {

@@ -31,8 +31,15 @@ describe('the grid', () => {
   it.each([
     ['ArrowRight', false, [4, 3]], ['ArrowUp', false, [3, 2]], ['PageDown', false, [9, 2]], ['Home', false, [4, 0]], ['End', false, [4, 19]], ['Home', true, [-1, 0]], ['End', true, [9, 19]],
   ])('%s (ctrl %s) leads to %j', (key, ctrl, [row, column]) => expect(cellFor(key, ctrl, { row: 4, column: 2 }, 10, 20)).toEqual({ row, column }));
+  it('leads to the head of a row, and from there into the head of the grid', () => {
+    expect(cellFor('ArrowLeft', false, { row: 4, column: 0 }, 10, 20)).toEqual({ row: 4, column: -1 });
+    expect(cellFor('ArrowDown', false, { row: 4, column: -1 }, 10, 20)).toEqual({ row: 5, column: -1 });
+    expect(cellFor('ArrowUp', false, { row: 0, column: -1 }, 10, 20)).toEqual({ row: -1, column: 0 });
+    expect(cellFor('ArrowRight', false, { row: 4, column: -1 }, 10, 20)).toEqual({ row: 4, column: 0 });
+    expect(cellFor('ArrowLeft', false, { row: -1, column: 0 }, 10, 20)).toEqual({ row: -1, column: 0 });
+  });
   it('stays within its edges, and leaves other keys alone', () => {
-    expect(cellFor('ArrowLeft', false, { row: 0, column: 0 }, 10, 20)).toEqual({ row: 0, column: 0 });
+    expect(cellFor('ArrowLeft', false, { row: 0, column: -1 }, 10, 20)).toEqual({ row: 0, column: -1 });
     expect(cellFor('ArrowUp', false, { row: 0, column: 3 }, 10, 20)).toEqual({ row: -1, column: 3 }); // the run
     expect(cellFor('PageUp', false, { row: -1, column: 3 }, 10, 20)).toEqual({ row: -1, column: 3 });
     expect(cellFor('a', false, { row: 0, column: 0 }, 10, 20)).toBeUndefined();

@@ -34,13 +34,19 @@ export interface RunNode {
   worker?: string | undefined;
 }
 
+/** Returns the state of a node. */
+export function stateOf({ status, reason, kept, attempt, startedAt, endedAt, exitCode }: RunNode, say: (reason: Reason) => string): Omit<NodeState, 'items'> {
+  return { status, reason: reason && say(reason), code: reason?.code, kept, attempt, startedAt, endedAt, exitCode };
+}
+
 /** Returns the states of the steps, with the statuses of their items; say puts a reason into words. */
 export function statesOf(nodes: readonly RunNode[], say: (reason: Reason) => string): NodeStates {
   const states = new Map<string, NodeState & { items?: NodeStatus[] }>();
-  for (const { step, item, status, reason, kept, attempt, startedAt, endedAt, exitCode } of nodes) {
+  for (const node of nodes) {
+    const { step, item, status } = node;
     const known = states.get(step);
     if (item !== undefined && known) (known.items ??= [])[item] = status;
-    else if (item === undefined) states.set(step, { status, reason: reason && say(reason), code: reason?.code, kept, attempt, startedAt, endedAt, exitCode });
+    else if (item === undefined) states.set(step, stateOf(node, say));
   }
   return states;
 }
@@ -54,9 +60,10 @@ export function attemptsOf({ attempts = [], run, attempt }: RunNode): { attempt:
 export function workersOf(nodes: readonly RunNode[], say: (reason: Reason) => string): { states: NodeStates; runs: ReadonlyMap<string, string> } {
   const states = new Map<string, NodeState>();
   const runs = new Map<string, string>();
-  for (const { item = 0, worker = '', status, reason, kept, attempt, startedAt, endedAt, exitCode, run } of nodes) {
+  for (const node of nodes) {
+    const { item = 0, worker = '', attempt, run } = node;
     const name = worker === '' || states.has(worker) ? `${worker} #${item}`.trim() : worker;
-    states.set(name, { status, reason: reason && say(reason), code: reason?.code, kept, attempt, startedAt, endedAt, exitCode });
+    states.set(name, stateOf(node, say));
     if (run !== undefined && (attempt ?? 0) > 0) runs.set(name, run);
   }
   return { states, runs };

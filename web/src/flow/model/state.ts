@@ -29,6 +29,9 @@ const bad: readonly NodeStatus[] = ['failed', 'timed_out', 'killed', 'lost', 're
 /** Reports whether a node with this status did not do its work. */
 export const isFailure = (status: NodeStatus) => bad.includes(status);
 
+/** Reports whether a node with this status changes no more, unless it is run again. */
+export const isEnded = (status: NodeStatus) => isFailure(status) || status === 'succeeded' || status === 'skipped';
+
 /** Statuses in the order in which counts of them are shown: trouble first. */
 const order: readonly NodeStatus[] = [...bad, 'running', 'waiting', 'pending', 'skipped', 'succeeded'];
 

@@ -2,24 +2,35 @@ import type { TFunction } from 'i18next';
 import { memo, useEffect, useMemo, useRef, useState, type KeyboardEvent } from 'react';
 import { useText } from '../../i18n/useText.ts';
 import { formatSeconds, secondsBetween } from '../../lib/duration.ts';
+import { nodeOf } from '../../lib/jobPlace.ts';
 import { listed } from '../../lib/lists.ts';
 import { formatTime } from '../../lib/time.ts';
+import { toggledIn } from '../../lib/toggled.ts';
 import { useNow } from '../../lib/useNow.ts';
 import { visible } from '../../lib/visible.ts';
 import { Icon } from '../../parts/icons.tsx';
 import { PlainLink } from '../../parts/PlainLink.tsx';
+import { countsText, groupName } from '../graph/words.ts';
 import { nodeLooks } from '../looks.ts';
-import { cellFor, failedRows, secondsOf, type Cell, type GridRow, type GridRun, type GridState } from '../model/grid.ts';
-import { ranked, type Counts } from '../model/state.ts';
+import { groupsOf } from '../model/fold.ts';
+import type { FlowGraph } from '../model/graph.ts';
+import { cellFor, cellOf, failedRows, foldedRows, secondsOf, type Cell, type GridRow, type GridRun } from '../model/grid.ts';
+import { isFailure, ranked, totalOf, type Counts } from '../model/state.ts';
 import { NodeBadge } from '../NodeBadge.tsx';
 import { useScrollWindow } from '../useScrollWindow.ts';
 import classes from './FlowGrid.module.css';
 
 interface Props {
   label: string;
+  graph: FlowGraph;
+  /** All steps. */
   rows: readonly GridRow[];
   /** Oldest first. */
   runs: readonly GridRun[];
+  /** The groups and maps whose rows are shown, and the rows of the items of these. */
+  unfolded: ReadonlySet<string>;
+  items: ReadonlyMap<string, readonly GridRow[]>;
+  onUnfold: (unfolded: ReadonlySet<string>) => void;
   /** The cell whose drawer is open. */
   opened?: { run: string; step: string } | undefined;
   onOpen: (run: string, step: string) => void;
@@ -49,12 +60,25 @@ function columnsOf(runs: readonly GridRun[], language: string): Column[] {
   });
 }
 
-/** A cell in words: its status and why, how long it took, and its attempt unless that is the first. */
-function wordsOf(t: TFunction, language: string, state: GridState | undefined, now: number): string {
+/** A cell in words: its status and why, how long it took, its attempt unless that is the first, and the nodes that it stands for. */
+function wordsOf(t: TFunction, language: string, row: GridRow, run: GridRun, now: number): string {
+  const { state, counts } = cellOf(row, run);
   if (!state) return t('flowGrid.none');
   const took = secondsOf(state, now);
   const { status, kept, reason, attempt = 1 } = state;
-  return listed([t(`flow.status.${status}`), kept && t('flow.kept'), reason, took !== undefined && formatSeconds(took, language), attempt > 1 && t('run.attemptNumber', { n: attempt })], language);
+  return listed([t(`flow.status.${status}`), kept && t('flow.kept'), reason, took !== undefined && formatSeconds(took, language), attempt > 1 && t('run.attemptNumber', { n: attempt }), counts && countsText(t, language, counts)], language);
+}
+
+/** The name of a row. */
+function nameOf(t: TFunction, { step, title, group }: GridRow): string {
+  const { item } = nodeOf(step);
+  return group ? groupName(t, group) : item === undefined ? visible(title ?? step) : t('nodeDrawer.item', { item });
+}
+
+/** How many of the nodes that a cell stands for have succeeded: 40/50. */
+function share(counts: Counts, language: string): string {
+  const short = (n: number) => (n < 1000 ? String(n) : new Intl.NumberFormat(language, { notation: 'compact', maximumFractionDigits: 0 }).format(n));
+  return `${short(counts.succeeded ?? 0)}/${short(totalOf(counts))}`;
 }
 
 /** How many cells have each status. */
@@ -65,13 +89,19 @@ function cellCounts(runs: readonly GridRun[]): Counts {
 }
 
 /** Steps by flow runs, with the status of each, and how long the runs took. Only the rows in view exist. */
-export function FlowGrid({ label, rows: all, runs, opened, onOpen, onClose }: Props) {
+export function FlowGrid({ label, graph, rows: all, runs, unfolded, items, onUnfold, opened, onOpen, onClose }: Props) {
   const { t, language } = useText();
   const frame = useRef<HTMLDivElement>(null);
   const [onlyFailed, setOnlyFailed] = useState(false);
   const failed = useMemo(() => failedRows(all, runs), [all, runs]);
   const filtered = onlyFailed && failed.length > 0;
-  const rows = filtered ? failed : all;
+  const groups = useMemo(() => (filtered ? [] : groupsOf(graph)), [graph, filtered]);
+  const rows = useMemo(() => {
+    const shown = foldedRows(graph, filtered ? failed : all, runs, unfolded, items, groups);
+    return filtered ? shown.filter(({ step }) => runs.some(({ states }) => isFailure(states.get(step)?.status ?? 'pending'))) : shown;
+  }, [graph, filtered, failed, all, runs, unfolded, items, groups]);
+  const folds = rows.some((row) => row.unfolded !== undefined);
+  const closed = groups.some(({ id }) => !unfolded.has(id));
   const headings = useMemo(() => columnsOf(runs, language), [runs, language]);
   const legend = useMemo(() => ranked(cellCounts(runs)), [runs]);
   const { first, end } = useScrollWindow(frame, rows.length, rowHeight);
@@ -112,16 +142,25 @@ export function FlowGrid({ label, rows: all, runs, opened, onOpen, onClose }: Pr
     };
     reach(10);
   };
+  const toggle = (step: string) => onUnfold(toggledIn(unfolded, [step]));
   const open = ({ row, column }: Cell) => {
-    const [run, step] = [runs[column], rows[row]];
-    if (run && step && run.states.has(step.step)) onOpen(run.id, step.step);
+    const [run, of] = [runs[column], rows[row]];
+    if (!of) return;
+    if (of.unfolded !== undefined && (of.group || column < 0)) toggle(of.step);
+    else if (run?.states.has(of.step)) onOpen(run.id, of.step);
   };
   const onKeyDown = (event: KeyboardEvent<HTMLDivElement>) => {
-    const cell = cellOf(event.target);
+    const cell = placeOf(event.target);
     if (!cell) return;
     if (event.key === 'Escape' && onClose) {
       event.stopPropagation();
       onClose();
+      return;
+    }
+    const fold = cell.column < 0 ? rows[cell.row] : undefined;
+    if (fold?.unfolded === (event.key === 'ArrowLeft') && (event.key === 'ArrowLeft' || event.key === 'ArrowRight')) {
+      event.preventDefault();
+      toggle(fold.step);
       return;
     }
     const next = cellFor(event.key, event.ctrlKey, cell, rows.length, runs.length);
@@ -132,17 +171,18 @@ export function FlowGrid({ label, rows: all, runs, opened, onOpen, onClose }: Pr
     if (next) focus(next);
     else open(cell);
   };
-  const columns = { gridTemplateColumns: `minmax(7rem, min(18rem, 40vw)) repeat(${runs.length}, 2rem)` };
+  const columns = { gridTemplateColumns: `minmax(7rem, min(18rem, 40vw)) repeat(${runs.length}, ${folds ? 3.25 : 2}rem)` };
 
   if (runs.length === 0) return <p className="dim">{t('flowGrid.empty')}</p>;
   return (
     <div className={classes.part}>
       <div className={classes.tools}>
         <span className={classes.legend} role="group" aria-label={t('flowGrid.legend')}>{legend.map(([status]) => <NodeBadge key={status} status={status} />)}</span>
+        {groups.length > 0 && <button type="button" className={classes.filter} onClick={() => onUnfold(closed ? new Set([...unfolded, ...groups.map(({ id }) => id)]) : new Set([...unfolded].filter((id) => !groups.some((group) => group.id === id))))}>{t(closed ? 'flow.unfoldAll' : 'flow.foldAll')}</button>}
         {failed.length > 0 && <button type="button" className={classes.filter} aria-pressed={onlyFailed} onClick={() => setOnlyFailed(!onlyFailed)}>{t('flowGrid.onlyFailed', { count: failed.length })}</button>}
       </div>
       <div ref={frame} className={classes.frame}>
-        <div role="grid" aria-label={label} aria-rowcount={rows.length + 1} aria-colcount={runs.length + 1} aria-readonly="true" className={classes.grid} onKeyDown={onKeyDown} onFocus={(event) => take(cellOf(event.target))} onBlur={() => setFocused(undefined)}>
+        <div role={folds ? 'treegrid' : 'grid'} aria-label={label} aria-rowcount={rows.length + 1} aria-colcount={runs.length + 1} aria-readonly="true" className={classes.grid} onKeyDown={onKeyDown} onFocus={(event) => take(placeOf(event.target))} onBlur={() => setFocused(undefined)}>
           <div role="row" aria-rowindex={1} className={classes.head} style={columns}>
             <span role="columnheader" className={classes.corner}>{t('flowGrid.step')}</span>
             {headings.map(({ run: { id, status }, when, took, bar }, column) => {
@@ -159,19 +199,19 @@ export function FlowGrid({ label, rows: all, runs, opened, onOpen, onClose }: Pr
           <div role="rowgroup" className={classes.body} style={{ height: rows.length * rowHeight }}>
             {shown.map((index) => {
               const row = rows[index];
-              return row && <Row key={row.step} row={row} index={index} headings={headings} columns={columns.gridTemplateColumns} now={now} stop={stop.row === index ? stop.column : -1} opened={opened?.step === row.step ? opened.run : undefined} onOpen={onOpen} />;
+              return row && <Row key={row.step} row={row} index={index} headings={headings} columns={columns.gridTemplateColumns} now={now} stop={stop.row === index ? stop.column : 0} isStop={stop.row === index} opened={opened?.step === row.step ? opened.run : undefined} onOpen={onOpen} onToggle={toggle} />;
             })}
           </div>
         </div>
       </div>
       {/* A tooltip is for the pointer alone; a screen reader has the name of the cell. */}
-      <p className={classes.focused} aria-hidden="true">{spoken?.row && spoken.heading && <><b>{visible(spoken.row.title ?? spoken.row.step)}</b> · {spoken.heading.when} · {wordsOf(t, language, spoken.heading.run.states.get(spoken.row.step), now)}</>}</p>
+      <p className={classes.focused} aria-hidden="true">{spoken?.row && spoken.heading && <><b>{nameOf(t, spoken.row)}</b> · {spoken.heading.when} · {wordsOf(t, language, spoken.row, spoken.heading.run, now)}</>}</p>
     </div>
   );
 }
 
 /** Returns the cell that has the focus. */
-function cellOf(target: EventTarget): Cell | undefined {
+function placeOf(target: EventTarget): Cell | undefined {
   const [row, column] = target instanceof HTMLElement ? (target.dataset.cell?.split('.').map(Number) ?? []) : [];
   return row === undefined || column === undefined ? undefined : { row, column };
 }
@@ -182,28 +222,36 @@ interface RowProps {
   headings: readonly Column[];
   columns: string;
   now: number;
-  /** The cell that takes the focus; -1 if none of this row does. */
+  /** The cell that takes the focus is in this row, and which one: -1 for the head of the row. */
+  isStop: boolean;
   stop: number;
   /** The run of the opened cell. */
   opened: string | undefined;
   onOpen: (run: string, step: string) => void;
+  onToggle: (step: string) => void;
 }
 
-const Row = memo(function Row({ row, index, headings, columns, now, stop, opened, onOpen }: RowProps) {
+const Row = memo(function Row({ row, index, headings, columns, now, isStop, stop, opened, onOpen, onToggle }: RowProps) {
   const { t, language } = useText();
+  const { step, group, level = 1, unfolded } = row;
+  const name = nameOf(t, row);
+  const folds = unfolded !== undefined;
   return (
-    <div role="row" aria-rowindex={index + 2} className={classes.row} data-gone={row.gone || undefined} style={{ gridTemplateColumns: columns, transform: `translateY(${index * rowHeight}px)` }}>
-      <span role="rowheader" className={classes.name} title={row.gone ? t('flowGrid.gone') : row.step}>{visible(row.title ?? row.step)}</span>
-      {headings.map(({ run: { id, states }, when }, column) => {
-        const state = states.get(row.step);
+    <div role="row" aria-rowindex={index + 2} aria-level={folds || level > 1 ? level : undefined} aria-expanded={unfolded} className={classes.row} data-gone={row.gone || undefined} data-row={step} style={{ gridTemplateColumns: columns, transform: `translateY(${index * rowHeight}px)` }}>
+      <span role="rowheader" className={classes.name} data-cell={`${index}.-1`} data-folds={folds || undefined} aria-expanded={unfolded} tabIndex={isStop && stop < 0 ? 0 : -1} title={row.gone ? t('flowGrid.gone') : group ? name : step} style={{ paddingInlineStart: `${0.75 + (level - 1) * 1}rem` }} onClick={() => folds && onToggle(step)}>
+        {folds && <Icon name={unfolded ? 'down' : 'right'} size={12} />}<span>{name}</span>{row.members && <span className="dim"> {t('flow.steps', { count: row.members.length })}</span>}
+      </span>
+      {headings.map(({ run, when }, column) => {
+        const { state, counts } = cellOf(row, run);
         const look = state && nodeLooks[state.status];
-        const words = wordsOf(t, language, state, now);
+        const words = wordsOf(t, language, row, run, now);
         return (
           <span
-            key={id} role="gridcell" aria-colindex={column + 2} className={classes.cell} data-cell={`${index}.${column}`} data-tone={look?.tone} data-status={state?.status} data-kept={state?.kept} data-opened={opened === id || undefined} aria-selected={opened === id || undefined} tabIndex={stop === column ? 0 : -1}
-            aria-label={listed([words, when], language)} title={`${row.step}\n${when}\n${words}`} onClick={() => state && onOpen(id, row.step)}
+            key={run.id} role="gridcell" aria-colindex={column + 2} className={classes.cell} data-cell={`${index}.${column}`} data-tone={look?.tone} data-status={state?.status} data-kept={state?.kept} data-counts={counts && ''} data-opened={opened === run.id || undefined} aria-selected={opened === run.id || undefined} tabIndex={isStop && stop === column ? 0 : -1}
+            aria-label={listed([words, when], language)} title={`${group ? name : step}\n${when}\n${words}`} onClick={() => (group ? onToggle(step) : state && onOpen(run.id, step))}
           >
             {look ? <Icon name={look.icon} size={12} /> : <span aria-hidden="true">·</span>}
+            {counts && <span aria-hidden="true" className={classes.share}>{share(counts, language)}</span>}
           </span>
         );
       })}

@@ -3,6 +3,7 @@ import { useTranslation } from 'react-i18next';
 import { useApprovals } from '../../api/flowRuns.ts';
 import { isTerminal, useRun } from '../../api/runs.ts';
 import type { Job, Run } from '../../api/types.ts';
+import { nodeOf } from '../../lib/jobPlace.ts';
 import { ProblemNotice } from '../../parts/ProblemNotice.tsx';
 import { useCan } from '../../parts/session.ts';
 import { Waiting } from '../../parts/Waiting.tsx';
@@ -19,6 +20,8 @@ interface Props {
   run: Run;
   graph: FlowGraph;
   step: string;
+  /** Index of the opened item of the step, which is a map. */
+  item?: number | undefined;
   states: NodeStates;
   /** All nodes of the flow run. */
   nodes: readonly RunNode[];
@@ -28,20 +31,20 @@ interface Props {
 }
 
 /** A step of a flow run, with all that the user may do about it. */
-export function FlowStep({ run, step, nodes, ...props }: Props) {
+export function FlowStep({ run, step, item, nodes, ...props }: Props) {
   const { t } = useTranslation();
   const live = !isTerminal(run.status);
   const mayRun = useCan('operator', run.group ?? '');
   const { decide, dialog } = useDecision();
   const job = useRerunnable(run);
   const [rerun, setRerun] = useState<RerunAsked>();
-  const asked = useApprovals(run.job, live).data?.items.find((one) => live && one.run === run.id && one.step === step);
+  const asked = useApprovals(run.job, live).data?.items.find((one) => live && item === undefined && one.run === run.id && one.step === step);
   const answer = asked?.mayAnswer ? (decision: 'approve' | 'reject') => () => decide(pendingOf(asked), decision) : undefined;
-  const opened = nodes.find((node) => node.step === step && node.item === undefined);
+  const opened = nodes.find((node) => node.step === step && node.item === item);
   const again = mayRun && job && opened ? againOf(job, opened, live) : undefined;
   const accept = mayRun && live && job && opened ? acceptOf(job, opened) : undefined;
-  const actOnItem = (asks: (job: Job, node: RunNode) => RerunAsked | undefined) => (item: number) => {
-    const node = live && mayRun ? nodes.find((one) => one.step === step && one.item === item) : undefined;
+  const actOnItem = (asks: (job: Job, node: RunNode) => RerunAsked | undefined) => (of: number) => {
+    const node = live && mayRun ? nodes.find((one) => one.step === step && one.item === of) : undefined;
     const act = job && node && asks(job, node);
     return act && (() => setRerun(act));
   };
@@ -49,7 +52,7 @@ export function FlowStep({ run, step, nodes, ...props }: Props) {
   return (
     <>
       <StepDrawer
-        {...props} run={run} step={step} nodes={nodes} approval={asked && { text: asked.text, until: asked.deadline }}
+        {...props} run={run} step={step} item={item} nodes={nodes} approval={asked && { text: asked.text, until: asked.deadline }}
         onApprove={answer?.('approve')} onReject={answer?.('reject')} barred={asked && whyNot(t, pendingOf(asked))} onRerun={again && (() => setRerun(again))} onAccept={accept && (() => setRerun(accept))} onRetryItem={actOnItem((of, node) => againOf(of, node, live))} onAcceptItem={actOnItem(acceptOf)}
       />
       {dialog}
@@ -58,19 +61,21 @@ export function FlowStep({ run, step, nodes, ...props }: Props) {
   );
 }
 
-interface LoadedProps extends Pick<Props, 'step' | 'onClose'> {
+interface LoadedProps extends Pick<Props, 'onClose'> {
   /** Id of the flow run. */
   id: string;
+  /** Name of the node: of a step, or of an item of a map. */
+  node: string;
 }
 
-/** A step of a flow run that is yet to be loaded. */
-export function LoadedStep({ id, ...props }: LoadedProps) {
+/** A step of a flow run that is yet to be loaded, or an item of a map. */
+export function LoadedStep({ id, node, onClose }: LoadedProps) {
   const run = useRun(id);
   if (run.error && !run.data) return <ProblemNotice error={run.error} onRetry={() => void run.refetch()} />;
-  return run.data ? <OfRun run={run.data} {...props} /> : <Waiting rows={4} />;
+  return run.data ? <OfRun run={run.data} {...nodeOf(node)} onClose={onClose} /> : <Waiting rows={4} />;
 }
 
-function OfRun({ run, ...props }: Pick<Props, 'run' | 'step' | 'onClose'>) {
+function OfRun({ run, ...props }: Pick<Props, 'run' | 'step' | 'item' | 'onClose'>) {
   const { nodes, known, graph, states } = useFlowRun(run);
   if (nodes.error && !nodes.data) return <ProblemNotice error={nodes.error} onRetry={() => void nodes.refetch()} />;
   if (!nodes.data || known.isPending) return <Waiting rows={4} />;

@@ -33,6 +33,8 @@ export interface NodeDrawerProps {
   graph: FlowGraph;
   /** Name of the step. */
   step: string;
+  /** The item of the step, which is a map: its state is that of the step here. */
+  item?: { item: number; value?: string | undefined } | undefined;
   states?: NodeStates | undefined;
   /** The flow run, if the drawer is not on its page. */
   flowRun?: { id: string; plannedAt: string } | undefined;
@@ -78,7 +80,7 @@ export interface NodeDrawerProps {
 
 /** One node of a flow: how far it is and why, its attempts, outputs and log. It lies beside the graph. */
 export function NodeDrawer(props: NodeDrawerProps) {
-  const { graph, step: name, states, flowRun, question, until, command, fires, from, accepted, root, attempts = [], outputs = {}, values, runOf, log, onClose, onRerun, onAccept, onRetryItem, onAcceptItem, itemAcceptedBy, onApprove, onReject, barred, note } = props;
+  const { graph, step: name, item, states, flowRun, question, until, command, fires, from, accepted, root, attempts = [], outputs = {}, values, runOf, log, onClose, onRerun, onAccept, onRetryItem, onAcceptItem, itemAcceptedBy, onApprove, onReject, barred, note } = props;
   const { t, i18n } = useTranslation();
   const title = useId();
   const head = useRef<HTMLHeadingElement>(null);
@@ -86,12 +88,13 @@ export function NodeDrawer(props: NodeDrawerProps) {
   const state = states?.get(name);
   const waited = states && waitedOf(graph, states, name);
   // Each node that is opened takes the focus, so that its content is read.
-  useEffect(() => head.current?.focus({ preventScroll: true }), [name]);
+  useEffect(() => head.current?.focus({ preventScroll: true }), [name, item?.item]);
   return (
     <section className={classes.drawer} aria-labelledby={title} data-drawer={name} onKeyDown={(event) => event.key === 'Escape' && (event.stopPropagation(), onClose())}>
       <div className={classes.head}>
         <div className="break">
-          <Title order={3} size="h5" id={title} ref={head} tabIndex={-1} className={classes.title}>{visible(step?.title ?? name)}</Title>
+          <Title order={3} size="h5" id={title} ref={head} tabIndex={-1} className={classes.title}>{item ? t('rerun.item', { step: visible(step?.title ?? name), item: item.item }) : visible(step?.title ?? name)}</Title>
+          {item?.value !== undefined && <div className="small">{visible(item.value)}</div>}
           {step?.title && <span className="dim small">{name}</span>}
         </div>
         <CloseButton aria-label={t('common.close')} onClick={onClose} />

@@ -7,8 +7,9 @@ import { fireOf } from '../../lib/jobPlace.ts';
 import { formatTime } from '../../lib/time.ts';
 import { visible } from '../../lib/visible.ts';
 import { PlainLink } from '../../parts/PlainLink.tsx';
+import { reasonText } from '../../parts/reasonText.ts';
 import type { FlowGraph } from '../model/graph.ts';
-import { attemptsOf, type RunNode } from '../model/runNodes.ts';
+import { attemptsOf, stateOf, type RunNode } from '../model/runNodes.ts';
 import type { NodeStates } from '../model/state.ts';
 import { stepsOf } from '../model/steps.ts';
 import type { PendingApproval } from '../requests.ts';
@@ -20,6 +21,8 @@ interface Props extends Pick<NodeDrawerProps, 'onClose' | 'onApprove' | 'onRejec
   run: Run;
   graph: FlowGraph;
   step: string;
+  /** Index of the opened item of the step, which is a map. */
+  item?: number | undefined;
   states: NodeStates;
   /** All nodes of the flow run. */
   nodes: readonly RunNode[];
@@ -30,10 +33,11 @@ interface Props extends Pick<NodeDrawerProps, 'onClose' | 'onApprove' | 'onRejec
 }
 
 /** A step of a flow run: its state, attempts, items, and output. */
-export function StepDrawer({ run, graph, step, states, nodes, approval, elsewhere, ...acts }: Props) {
+export function StepDrawer({ run, graph, step, item, states, nodes, approval, elsewhere, ...acts }: Props) {
   const { t, i18n } = useTranslation();
-  const node = nodes.find((one) => one.step === step && one.item === undefined);
+  const node = nodes.find((one) => one.step === step && one.item === item);
   const items = useMemo(() => nodes.filter((one) => one.step === step && one.item !== undefined), [nodes, step]);
+  const shown = useMemo(() => (item === undefined || !node ? states : new Map([...states, [step, stateOf(node, (reason) => reasonText(t, i18n.language, reason))]])), [states, step, item, node, t, i18n.language]);
   const definition = graph.steps[graph.index.get(step) ?? -1];
   // The graph of a stored definition has neither commands nor the fires that a step waits for.
   const job = useJob(run.job).data?.job;
@@ -45,15 +49,15 @@ export function StepDrawer({ run, graph, step, states, nodes, approval, elsewher
     return { ...one, status: found?.status, startedAt: found?.startedAt, endedAt: found?.endedAt };
   }) : [];
   const root = node?.reason?.data?.['root'];
-  const acceptedBy = (item: number) => {
-    const accepted = items.find((one) => one.item === item)?.accepted;
+  const acceptedBy = (of: number) => {
+    const accepted = items.find((one) => one.item === of)?.accepted;
     return accepted && [t('nodeDrawer.accepted', { who: visible(accepted.by ?? '–'), at: formatTime(accepted.at, i18n.language) }), visible(accepted.note ?? '')].join(' ').trim();
   };
   const isNested = known?.some(({ digest }) => digest !== undefined) === true;
   return (
     <NodeDrawer
-      {...acts} flowRun={elsewhere ? { id: run.id, plannedAt: run.plannedAt } : undefined} graph={graph} step={step} states={states} question={approval?.text ?? node?.reason?.data?.['text']} note={definition?.kind === 'approval' ? node?.reason?.data?.['note'] : undefined} until={approval?.until} command={written?.command} fires={written?.fires} from={node?.keptFrom} accepted={node?.accepted} root={root === undefined ? undefined : { step: root, href: `/runs/${encodeURIComponent(run.id)}?step=${encodeURIComponent(root)}` }} attempts={attempts} outputs={node?.outputs}
-      values={items.map(({ value }) => value)} runOf={(item) => items.find((one) => one.item === item && (one.attempt ?? 0) > 0)?.run} itemAcceptedBy={acceptedBy}
+      {...acts} flowRun={elsewhere ? { id: run.id, plannedAt: run.plannedAt } : undefined} graph={graph} step={step} item={item === undefined ? undefined : { item, value: node?.value }} states={shown} question={approval?.text ?? node?.reason?.data?.['text']} note={definition?.kind === 'approval' ? node?.reason?.data?.['note'] : undefined} until={approval?.until} command={written?.command} fires={written?.fires} from={node?.keptFrom} accepted={node?.accepted} root={root === undefined ? undefined : { step: root, href: `/runs/${encodeURIComponent(run.id)}?step=${encodeURIComponent(root)}` }} attempts={attempts} outputs={node?.outputs}
+      values={items.map(({ value }) => value)} runOf={(of) => items.find((one) => one.item === of && (one.attempt ?? 0) > 0)?.run} itemAcceptedBy={acceptedBy}
       log={ran && node.run !== undefined && definition?.kind !== 'approval' && definition?.kind !== 'wait' && !node.hidden && known !== undefined && (isNested ? <Nested run={node.run} /> : <NodeLog key={node.run} run={node.run} />)}
     />
   );

@@ -8,6 +8,7 @@ import { I18nextProvider } from 'react-i18next';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { createTranslator, loadRest } from '../../i18n/index.ts';
 import { graphOf } from '../model/graph.ts';
+import { itemRowsOf, rowsOf, type GridState } from '../model/grid.ts';
 import type { NodeState } from '../model/state.ts';
 import { stepsOf } from '../model/steps.ts';
 import type { RerunPreview } from '../requests.ts';
@@ -158,6 +159,7 @@ it('an accepted failure shows who accepted it and why, and one that can be accep
   expect(accept).toHaveBeenCalledOnce();
 });
 
+const flat = { graph: graphOf([]), unfolded: new Set<string>(), items: new Map(), onUnfold: () => undefined };
 const graph = graphOf(stepsOf([{ name: 'a' }, { name: 'b', after: ['a', { step: 'c', on: 'done' }], rule: 'all_success', when: 'params.X == 1' }, { name: 'c' }, { name: 'd', approval: { text: 'Go?' } }]));
 const states = new Map<string, NodeState>([['a', { status: 'succeeded' }], ['b', { status: 'pending' }], ['c', { status: 'running' }], ['d', { status: 'waiting', items: ['failed', 'succeeded'] }]]);
 
@@ -232,7 +234,7 @@ it('the failure of an item is accepted from the list of items, and shows who acc
 it('the grid is read by row and column, and opens a node', async () => {
   const opened: string[] = [];
   const runs = ['r1', 'r2'].map((id, i) => ({ id, plannedAt: '2026-01-01T00:00:00Z', status: 'succeeded' as const, states: i === 0 ? new Map() : states }));
-  await show(<FlowGrid label="Grid" rows={graph.steps.map(({ name }) => ({ step: name, gone: false }))} runs={runs} onOpen={(run, step) => opened.push(`${run} ${step}`)} />);
+  await show(<FlowGrid {...flat} label="Grid" rows={graph.steps.map(({ name }) => ({ step: name, gone: false }))} runs={runs} onOpen={(run, step) => opened.push(`${run} ${step}`)} />);
   expect(document.querySelector('[role=grid]')?.getAttribute('aria-rowcount')).toBe('5');
   const cells = [...document.querySelectorAll<HTMLElement>('[role=gridcell]')];
   expect(cells[3]?.getAttribute('aria-label')).toMatch(/^Pending, /);
@@ -250,7 +252,7 @@ it('the grid is read by row and column, and opens a node', async () => {
 
 it('a cell of the grid says how long its step took, and in which attempt, also in sight of who uses the keyboard', async () => {
   const cell = { status: 'failed' as const, attempt: 2, began: 0, took: 83_000 };
-  await show(<FlowGrid label="Grid" rows={[{ step: 'a', gone: false }]} runs={[{ id: 'r', plannedAt: '2026-01-01T00:00:00Z', status: 'failed', states: new Map([['a', cell]]) }]} onOpen={() => undefined} />);
+  await show(<FlowGrid {...flat} label="Grid" rows={[{ step: 'a', gone: false }]} runs={[{ id: 'r', plannedAt: '2026-01-01T00:00:00Z', status: 'failed', states: new Map([['a', cell]]) }]} onOpen={() => undefined} />);
   const at = document.querySelector<HTMLElement>('[role=gridcell]');
   expect(at?.getAttribute('aria-label')).toMatch(/^Failed, 1 m 23 s, Attempt 2, /);
   expect(at?.title).toMatch(/^a\n.*\nFailed, 1 m 23 s, Attempt 2$/);
@@ -267,7 +269,7 @@ it('a cell of the grid opens its drawer beside it; Escape closes it, and the foc
   function Page() {
     const [opened, setOpened] = useState<{ run: string; step: string }>();
     return (
-      <GridView label="Grid" rows={graph.steps.map(({ name }) => ({ step: name, gone: false }))} runs={runs} opened={opened} onOpen={(run, step) => setOpened({ run, step })} onClose={() => setOpened(undefined)}>
+      <GridView {...flat} label="Grid" rows={graph.steps.map(({ name }) => ({ step: name, gone: false }))} runs={runs} opened={opened} onOpen={(run, step) => setOpened({ run, step })} onClose={() => setOpened(undefined)}>
         {(close) => opened && <NodeDrawer graph={graph} step={opened.step} states={states} flowRun={{ id: opened.run, plannedAt: '2026-01-01T00:00:00Z' }} onClose={close} />}
       </GridView>
     );
@@ -296,11 +298,60 @@ it('a step shows how long it took, and how long it waited after the steps before
   expect(facts).toMatchObject({ Duration: '21 s', Waited: '4 s' });
 });
 
+it('the rows of a map and of the layers of a large flow fold, by keyboard and pointer', async () => {
+  const steps = [...Array.from({ length: 301 }, (_, i) => ({ name: `s${i}`, command: 'x' })), { name: 'each', command: 'x', after: ['s0'], forEach: { items: ['a', 'b'] } }];
+  const large = graphOf(stepsOf(steps));
+  const cells = new Map<string, GridState>([...steps.map(({ name }, i): [string, GridState] => [name, { status: i < 100 ? 'succeeded' : i === 150 ? 'failed' : 'pending' }]), ['each', { status: 'running', counts: { succeeded: 1, failed: 1 } }], ['each@00000', { status: 'succeeded' }], ['each@00001', { status: 'failed' }]]);
+  const opened: string[] = [];
+  function Page() {
+    const [unfolded, setUnfolded] = useState<ReadonlySet<string>>(new Set());
+    return <FlowGrid label="Grid" graph={large} rows={rowsOf(large, [])} runs={[{ id: 'r', plannedAt: '2026-01-01T00:00:00Z', status: 'running', states: cells }]} unfolded={unfolded} onUnfold={setUnfolded} items={itemRowsOf(['each@00001', 'each@00000'])} onOpen={(_, step) => opened.push(step)} />;
+  }
+  await show(<Page />);
+  const press = async (key: string) => act(async () => void document.activeElement?.dispatchEvent(new KeyboardEvent('keydown', { key, bubbles: true })));
+  const names = () => [...document.querySelectorAll('[role=treegrid] [role=rowheader]')].map((head) => head.textContent);
+  const cell = (row: number, column = 0) => document.querySelector<HTMLElement>(`[data-cell="${row}.${column}"]`);
+  const folded = ['Layer 1 100 steps', 'Layer 1 100 steps', 'Layer 1 100 steps', 'Layers 1 to 2 2 steps'];
+  expect(names()).toEqual(folded);
+  expect([cell(0), cell(1)].map((one) => [one?.dataset.status, one?.textContent])).toEqual([['succeeded', '100/100'], ['failed', '0/100']]);
+  expect(cell(1)?.getAttribute('aria-label')).toMatch(/^Failed, 1 Failed, 99 Pending, /);
+
+  await act(async () => cell(3)?.focus());
+  await press('Enter');
+  expect(names()).toEqual([...folded, 's300', 'each']);
+  expect([cell(5)?.dataset.status, cell(5)?.textContent], 'one of its items has failed').toEqual(['failed', '1/2']);
+  await press('ArrowDown');
+  await press('ArrowDown');
+  await press('ArrowLeft');
+  expect(document.activeElement).toBe(cell(5, -1));
+  expect(document.activeElement?.getAttribute('aria-expanded')).toBe('false');
+  await press('ArrowRight');
+  expect(names()).toEqual([...folded, 's300', 'each', 'Item 0', 'Item 1']);
+  expect(document.querySelector('[data-row="each@00001"]')?.getAttribute('aria-level')).toBe('3');
+  await act(async () => cell(7)?.click());
+  await act(async () => cell(5)?.click());
+  expect(opened).toEqual(['each@00001', 'each']);
+  await press('ArrowLeft');
+  expect(names()).toEqual([...folded, 's300', 'each']);
+  await act(async () => cell(3, -1)?.click());
+  expect(names()).toEqual(folded);
+
+  await act(async () => cell(1, -1)?.click());
+  expect(names()[2]).toBe('s100');
+  await act(async () => cell(1)?.click());
+  expect(names()).toEqual(folded);
+  await act(async () => button('Unfold all')?.click());
+  expect(document.querySelector('[role=treegrid]')?.getAttribute('aria-rowcount')).toBe('307');
+  await act(async () => button('Fold all')?.click());
+  await act(async () => button('Only 1 step with failures')?.click());
+  expect([...document.querySelectorAll('[role=rowheader]')].map((head) => head.textContent)).toEqual(['s150']);
+});
+
 it('the grid of 10,000 steps has few elements, shows how long runs took, and the steps that failed alone', async () => {
   const steps = Array.from({ length: 10_000 }, (_, i) => `s${i}`);
   const took = [20, 5];
   const runs = took.map((seconds, i) => ({ id: `r${i}`, plannedAt: '2026-01-01T00:00:00Z', status: 'failed' as const, startedAt: '2026-01-01T00:00:00Z', endedAt: `2026-01-01T00:00:${String(seconds).padStart(2, '0')}Z`, states: new Map(steps.map((step, n): [string, NodeState] => [step, { status: i === 1 && n === 7000 ? 'failed' : 'succeeded' }])) }));
-  await show(<FlowGrid label="Grid" rows={steps.map((step) => ({ step, gone: false }))} runs={runs} onOpen={() => undefined} />);
+  await show(<FlowGrid {...flat} label="Grid" rows={steps.map((step) => ({ step, gone: false }))} runs={runs} onOpen={() => undefined} />);
   expect(document.querySelectorAll('*').length).toBeLessThan(1000);
   const heads = [...document.querySelectorAll<HTMLElement>('[role=columnheader] a')];
   expect(heads.map((head) => head.title.split(', ').at(-1))).toEqual(['20 s', '5 s']);

@@ -1,10 +1,10 @@
 import { Link } from '@tanstack/react-router';
-import { useMemo } from 'react';
+import { useMemo, useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { useGrid } from '../../api/flowRuns.ts';
+import { useGrid, useItemGrids } from '../../api/flowRuns.ts';
 import type { Job } from '../../api/types.ts';
 import { FlowView } from '../../flow/FlowView.tsx';
-import { gridRunsOf, rowsOf } from '../../flow/model/grid.ts';
+import { gridRunsOf, itemRowsOf, rowsOf, withItems } from '../../flow/model/grid.ts';
 import { LoadedStep } from '../../flow/run/FlowStep.tsx';
 import { GridView } from '../../flow/run/GridView.tsx';
 import { NodeDrawer } from '../../flow/run/NodeDrawer.tsx';
@@ -33,6 +33,10 @@ export function GraphPanel({ job, step, run, onShow }: Props) {
   const grid = useGrid(job.name).data;
   const runs = useMemo(() => gridRunsOf(grid?.steps ?? [], grid?.runs ?? []), [grid]);
   const rows = useMemo(() => graph && rowsOf(graph, runs), [graph, runs]);
+  const [unfolded, setUnfolded] = useState<ReadonlySet<string>>(new Set());
+  const loaded = useItemGrids(job.name, rows?.flatMap((row) => (unfolded.has(row.step) ? [row.step] : [])) ?? []);
+  const items = useMemo(() => itemRowsOf(loaded.flatMap(({ steps }) => steps.map(({ name }) => name))), [loaded]);
+  const shown = useMemo(() => withItems(runs, loaded.flatMap((one) => gridRunsOf(one.steps, one.runs))), [runs, loaded]);
   if (!graph || !rows) return null;
   const newest = runs.at(-1);
   const last = newest?.states;
@@ -46,8 +50,8 @@ export function GraphPanel({ job, step, run, onShow }: Props) {
       {grid && (
         <Panel title={t('flowGrid.title')} help={t('flowGrid.help')}>
           {grid.partial && <PartialNotice />}
-          <GridView label={t('flowGrid.title')} rows={rows} runs={runs} opened={cell} onOpen={(of, opened) => onShow({ step: opened, run: of })} onClose={() => onShow({})}>
-            {(close) => cell && <LoadedStep key={cell.run} id={cell.run} step={cell.step} onClose={close} />}
+          <GridView label={t('flowGrid.title')} graph={graph} rows={rows} runs={shown} unfolded={unfolded} items={items} onUnfold={setUnfolded} opened={cell} onOpen={(of, opened) => onShow({ step: opened, run: of })} onClose={() => onShow({})}>
+            {(close) => cell && <LoadedStep key={cell.run} id={cell.run} node={cell.step} onClose={close} />}
           </GridView>
         </Panel>
       )}
