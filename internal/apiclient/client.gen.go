@@ -6661,6 +6661,9 @@ type Node struct {
 	// Value The item itself, if the list is known; shortened after 80 bytes.
 	Value *string `json:"value,omitempty"`
 
+	// WaitingSince Since when it waits for an answer or for fires; after a failure, for its next attempt.
+	WaitingSince *time.Time `json:"waitingSince,omitempty"`
+
 	// Worker Name of the worker; of a run on several workers also before it starts.
 	Worker *string `json:"worker,omitempty"`
 }

@@ -235,6 +235,9 @@ func (n *Node) ran(runs []common.Run, now time.Time) {
 	n.Run, n.Attempt, n.Job, n.Status, n.Reason = last.ID, last.Attempt, last.Job, last.Status, last.Reason
 	n.Worker, n.ExitCode, n.Outputs = last.WorkerName, last.ExitCode, shown(last.Outputs)
 	n.EndedAt = last.EndedAt
+	if since := last.ReadyAt; last.Status == common.StatusWaiting && since != nil && !since.After(now) {
+		n.Since = since
+	}
 	for i := range runs {
 		if runs[i].Attempt > 0 {
 			n.Attempts = append(n.Attempts, runs[i].ID)

@@ -33,6 +33,7 @@ type Node struct {
 	Attempt   int               `json:"attempt,omitempty" doc:"Number of its last attempt."`
 	Attempts  []string          `json:"attempts,omitempty" nullable:"false" doc:"Ids of its attempts, the first one first."`
 	Worker    string            `json:"worker,omitempty" doc:"Name of the worker; of a run on several workers also before it starts."`
+	Since     *time.Time        `json:"waitingSince,omitempty" doc:"Since when it waits for an answer or for fires; after a failure, for its next attempt."`
 	StartedAt *time.Time        `json:"startedAt,omitempty"`
 	EndedAt   *time.Time        `json:"endedAt,omitempty"`
 	Duration  common.Duration   `json:"duration,omitempty" doc:"From its start until its end, or until now." example:"1.2s"`

@@ -194,6 +194,28 @@ func TestNodes_OfALiveFlowRun(t *testing.T) {
 	}
 }
 
+func TestNodes_ThatWait_SaySinceWhen(t *testing.T) {
+	c := &cluster{}
+	c.begin(t)
+	of := common.FlowNode{Kind: common.KindFlow, Job: "etl", Run: id, Node: "publish", UID: "u", Digest: "d"}
+	wait := common.NewFlowWait(&common.FlowRun{Head: c.heads[id]}, &of, &common.Approval{}, "Publish?",
+		noon.Add(time.Second))
+	c.runs = append(c.runs, wait.AsRun())
+	n := c.of(t).Nodes[3]
+	if n.Status != common.StatusWaiting || n.StartedAt != nil || n.Since == nil ||
+		!n.Since.Equal(noon.Add(time.Second)) {
+		t.Errorf("%+v", n)
+	}
+	at := &c.runs[len(c.runs)-1]
+	if at.ReadyAt = new(noon.Add(time.Hour)); c.of(t).Nodes[3].Since != nil {
+		t.Error("it waits since a time in the future")
+	}
+	*at = wait.Ended(common.StatusSucceeded, nil, noon.Add(time.Minute))
+	if n = c.of(t).Nodes[3]; n.Since != nil || !n.StartedAt.Equal(noon.Add(time.Second)) {
+		t.Errorf("after its end: %+v", n)
+	}
+}
+
 func TestNodes_PendingReasons(t *testing.T) {
 	for reason, change := range map[string]func(*common.Head){
 		common.ReasonFlowPaused:  func(h *common.Head) { h.Paused = true },

@@ -5022,6 +5022,11 @@ export interface components {
             title?: string;
             /** @description The item itself, if the list is known; shortened after 80 bytes. */
             value?: string;
+            /**
+             * Format: date-time
+             * @description Since when it waits for an answer or for fires; after a failure, for its next attempt.
+             */
+            waitingSince?: string;
             /** @description Name of the worker; of a run on several workers also before it starts. */
             worker?: string;
         };

@@ -76,6 +76,12 @@ describe('the timeline', () => {
     expect([...criticalOf(found)]).toEqual(['c', 'b']);
     expect(criticalOf([]).size).toBe(0);
   });
+  it('has a step that waits for an answer or for fires, from then until now', () => {
+    const graph = graphOf(stepsOf([{ name: 'a' }, { name: 'w', after: ['a'] }]));
+    const found = barsOf(new Map<string, NodeState>([['a', { status: 'succeeded', startedAt: at(0), endedAt: at(10) }], ['w', { status: 'waiting', waitingSince: at(11) }], ['x', { status: 'waiting' }]]), now, graph);
+    expect(found.map(({ step, waits, from, to }) => [step, waits, (from - Date.parse(at(0))) / 1000, (to - Date.parse(at(0))) / 1000])).toEqual([['a', undefined, 0, 10], ['w', true, 11, 60]]);
+    expect([...criticalOf(found)]).toEqual(['w', 'a']);
+  });
   it('extends over all of them', () => {
     expect(extentOf(bars)).toEqual({ from: Date.parse(at(0)), to: now });
     expect(extentOf([])).toEqual({ from: 0, to: 0 });

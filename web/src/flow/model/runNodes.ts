@@ -23,6 +23,7 @@ export interface RunNode {
   attempt?: number | undefined;
   /** Ids of the attempts, the first one first. */
   attempts?: readonly string[] | undefined;
+  waitingSince?: string | undefined;
   startedAt?: string | undefined;
   endedAt?: string | undefined;
   exitCode?: number | undefined;
@@ -35,8 +36,8 @@ export interface RunNode {
 }
 
 /** Returns the state of a node. */
-export function stateOf({ status, reason, kept, attempt, startedAt, endedAt, exitCode }: RunNode, say: (reason: Reason) => string): Omit<NodeState, 'items'> {
-  return { status, reason: reason && say(reason), code: reason?.code, kept, attempt, startedAt, endedAt, exitCode };
+export function stateOf({ status, reason, kept, attempt, waitingSince, startedAt, endedAt, exitCode }: RunNode, say: (reason: Reason) => string): Omit<NodeState, 'items'> {
+  return { status, reason: reason && say(reason), code: reason?.code, kept, attempt, waitingSince, startedAt, endedAt, exitCode };
 }
 
 /** Returns the states of the steps, with the statuses of their items; say puts a reason into words. */

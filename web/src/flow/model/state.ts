@@ -12,6 +12,8 @@ export interface NodeState {
   /** Its code. */
   code?: string | undefined;
   attempt?: number | undefined;
+  /** Since when it waits for an answer or for fires. */
+  waitingSince?: string | undefined;
   startedAt?: string | undefined;
   endedAt?: string | undefined;
   exitCode?: number | undefined;

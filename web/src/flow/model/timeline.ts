@@ -7,8 +7,10 @@ export interface Bar {
   step: string;
   status: NodeStatus;
   from: number;
-  /** The present for a node that still runs. */
+  /** The present for a node that still runs, or waits. */
   to: number;
+  /** It has not started: it waits for an answer or for fires. */
+  waits?: boolean;
   /** When the last of the steps before it had ended, if it began later: until then it waited for a slot, a worker or a pool. */
   ready?: number | undefined;
   /** The step before it that ended last. */
@@ -29,18 +31,19 @@ function lastBefore(graph: FlowGraph | undefined, states: NodeStates, step: stri
 /** Returns how many seconds a step waited after the steps before it had ended; undefined if it has not begun, or began the flow run. */
 export function waitedOf(graph: FlowGraph, states: NodeStates, step: string): number | undefined {
   const state = states.get(step);
-  const from = state?.kept ? NaN : Date.parse(state?.startedAt ?? '');
+  const from = state?.kept ? NaN : Date.parse(state?.startedAt ?? state?.waitingSince ?? '');
   const { ready } = lastBefore(graph, states, step, from);
   return ready === undefined ? undefined : (from - ready) / 1000;
 }
 
-/** Returns the nodes that have begun, the first one first. Kept ones ran in another flow run. */
+/** Returns the nodes that have begun, or wait for an answer or for fires, the first one first. Kept ones ran in another flow run. */
 export function barsOf(states: NodeStates, now: number, graph?: FlowGraph): Bar[] {
-  const bars = [...states].flatMap(([step, { status, kept, startedAt, endedAt }]): Bar[] => {
+  const bars = [...states].flatMap(([step, { status, kept, waitingSince, startedAt, endedAt }]): Bar[] => {
     if (kept) return [];
-    const from = Date.parse(startedAt ?? '');
+    const waits = startedAt === undefined && waitingSince !== undefined;
+    const from = Date.parse(startedAt ?? waitingSince ?? '');
     const to = endedAt === undefined ? now : Date.parse(endedAt);
-    return Number.isNaN(from) || Number.isNaN(to) ? [] : [{ step, status, from, to: Math.max(from, to), ...lastBefore(graph, states, step, from) }];
+    return Number.isNaN(from) || Number.isNaN(to) ? [] : [{ step, status, from, to: Math.max(from, to), ...(waits && { waits }), ...lastBefore(graph, states, step, from) }];
   });
   return bars.sort((a, b) => a.from - b.from || a.to - b.to);
 }

@@ -1,4 +1,4 @@
-import { useMemo, useRef } from 'react';
+import { useMemo, useRef, useState } from 'react';
 import { useText } from '../../i18n/useText.ts';
 import { formatSeconds } from '../../lib/duration.ts';
 import { listed } from '../../lib/lists.ts';
@@ -10,6 +10,7 @@ import { barsOf, criticalOf, extentOf, marksOf } from '../model/timeline.ts';
 import type { NodeStates } from '../model/state.ts';
 import { useScrollWindow } from '../useScrollWindow.ts';
 import classes from './FlowTimeline.module.css';
+import drawer from './NodeDrawer.module.css';
 
 interface Props {
   label: string;
@@ -32,36 +33,43 @@ export function FlowTimeline({ label, states, graph, now, onOpen }: Props) {
   const bars = useMemo(() => barsOf(states, now, graph), [states, now, graph]);
   const critical = useMemo(() => criticalOf(bars), [bars]);
   const { from, to } = useMemo(() => extentOf(bars), [bars]);
-  const { first, end } = useScrollWindow(frame, bars.length, rowHeight);
+  const [onlyCritical, setOnlyCritical] = useState(false);
+  const hasPath = critical.size > 1;
+  const shown = useMemo(() => (onlyCritical && hasPath ? bars.filter(({ step }) => critical.has(step)) : bars), [bars, critical, onlyCritical, hasPath]);
+  const { first, end } = useScrollWindow(frame, shown.length, rowHeight);
   const share = (at: number) => `${(100 * (at - from)) / Math.max(1, to - from)}%`;
   if (bars.length === 0) return <p className="dim">{t('flowTimeline.empty')}</p>;
   return (
-    <div ref={frame} className={classes.frame}>
-      <div className={classes.axis} aria-hidden="true">
-        <span className={classes.legend} title={t('flowTimeline.longestHelp')}>{critical.size > 1 && t('flowTimeline.longest')}</span>
-        <span className={classes.marks}>{marksOf({ from, to }).map((second) => <span key={second} style={{ left: share(from + second * 1000) }}>{second === 0 ? '0' : `+${formatSeconds(second, language)}`}</span>)}</span>
+    <div className={classes.part}>
+      {hasPath && <button type="button" className={drawer.filter} aria-pressed={onlyCritical} title={t('flowTimeline.longestHelp')} onClick={() => setOnlyCritical(!onlyCritical)}><span className={classes.dot} />{t('flowTimeline.onlyLongest')}</button>}
+      <div ref={frame} className={classes.frame}>
+        <div className={classes.axis} aria-hidden="true">
+          <span />
+          <span className={classes.marks}>{marksOf({ from, to }).map((second) => <span key={second} style={{ left: share(from + second * 1000) }}>{second === 0 ? '0' : `+${formatSeconds(second, language)}`}</span>)}</span>
+        </div>
+        <ol aria-label={label} className={classes.list} style={{ height: shown.length * rowHeight }}>
+          {shown.slice(first, end).map((bar, i) => {
+            const { icon, tone } = nodeLooks[bar.status];
+            const length = formatSeconds((bar.to - bar.from) / 1000, language);
+            const took = bar.waits ? t('flowTimeline.waits', { time: length }) : length;
+            const waited = bar.ready === undefined || bar.from - bar.ready < leastWait ? undefined : t('flowTimeline.waited', { time: formatSeconds((bar.from - bar.ready) / 1000, language) });
+            const isCritical = hasPath && critical.has(bar.step);
+            return (
+              <li key={bar.step} className={classes.row} data-critical={isCritical || undefined} aria-setsize={shown.length} aria-posinset={first + i + 1} style={{ transform: `translateY(${(first + i) * rowHeight}px)` }}>
+                <button type="button" className={classes.name} onClick={() => onOpen(bar.step)}>
+                  <span>{visible(bar.step)}</span>
+                  <span className="unseen">; {listed([t(`flow.status.${bar.status}`), !bar.waits && t('flowTimeline.began', { after: formatSeconds((bar.from - from) / 1000, language) }), waited, took, isCritical && t('flowTimeline.longest')], language)}</span>
+                </button>
+                <span className={classes.lane} aria-hidden="true">
+                  {waited !== undefined && bar.ready !== undefined && <span className={classes.wait} title={waited} style={{ left: share(bar.ready), width: share(from + bar.from - bar.ready) }} />}
+                  <span className={classes.bar} data-tone={tone} data-waits={bar.waits} title={bar.waits ? states.get(bar.step)?.reason : undefined} style={{ left: share(bar.from), width: `max(3px, ${share(from + bar.to - bar.from)})` }} />
+                  <span className={classes.took} data-tone={tone} style={{ left: share(bar.to) }}><Icon name={icon} size={11} />{took}</span>
+                </span>
+              </li>
+            );
+          })}
+        </ol>
       </div>
-      <ol aria-label={label} className={classes.list} style={{ height: bars.length * rowHeight }}>
-        {bars.slice(first, end).map((bar, i) => {
-          const { icon, tone } = nodeLooks[bar.status];
-          const took = formatSeconds((bar.to - bar.from) / 1000, language);
-          const waited = bar.ready === undefined || bar.from - bar.ready < leastWait ? undefined : t('flowTimeline.waited', { time: formatSeconds((bar.from - bar.ready) / 1000, language) });
-          const isCritical = critical.size > 1 && critical.has(bar.step);
-          return (
-            <li key={bar.step} className={classes.row} data-critical={isCritical || undefined} aria-setsize={bars.length} aria-posinset={first + i + 1} style={{ transform: `translateY(${(first + i) * rowHeight}px)` }}>
-              <button type="button" className={classes.name} onClick={() => onOpen(bar.step)}>
-                <span>{visible(bar.step)}</span>
-                <span className="unseen">; {listed([t(`flow.status.${bar.status}`), t('flowTimeline.began', { after: formatSeconds((bar.from - from) / 1000, language) }), waited, took, isCritical && t('flowTimeline.longest')], language)}</span>
-              </button>
-              <span className={classes.lane} aria-hidden="true">
-                {waited !== undefined && bar.ready !== undefined && <span className={classes.wait} title={waited} style={{ left: share(bar.ready), width: share(from + bar.from - bar.ready) }} />}
-                <span className={classes.bar} data-tone={tone} style={{ left: share(bar.from), width: `max(3px, ${share(from + bar.to - bar.from)})` }} />
-                <span className={classes.took} data-tone={tone} style={{ left: share(bar.to) }}><Icon name={icon} size={11} />{took}</span>
-              </span>
-            </li>
-          );
-        })}
-      </ol>
     </div>
   );
 }

@@ -130,6 +130,7 @@ export function NodeDrawer(props: NodeDrawerProps) {
           [t('nodeDrawer.rule'), step && step.rule !== 'all_success' && t(`flow.ruleHelp.${step.rule}`)],
           [t('nodeDrawer.when'), step?.when && <code className="break">{visible(step.when)}</code>],
           [t('run.exitCode'), state?.exitCode !== undefined && String(state.exitCode)],
+          [t('nodeDrawer.since'), state?.waitingSince && <RelativeTime at={state.waitingSince} />],
           [t('run.started'), state?.startedAt && <TimeText at={state.startedAt} />],
           [t('run.ended'), state?.endedAt && <TimeText at={state.endedAt} />],
           [t('runs.duration'), state?.startedAt && <Took from={state.startedAt} to={state.endedAt} runs={state.status === 'running'} />],

@@ -14,6 +14,7 @@ import { stepsOf } from '../model/steps.ts';
 import type { RerunPreview } from '../requests.ts';
 import { ApprovalsPanel, DecisionDialog } from './Approvals.tsx';
 import { FlowGrid } from './FlowGrid.tsx';
+import { FlowTimeline } from './FlowTimeline.tsx';
 import { GridView } from './GridView.tsx';
 import { NodeDrawer } from './NodeDrawer.tsx';
 import { RerunDialog } from './RerunDialog.tsx';
@@ -296,6 +297,19 @@ it('a step shows how long it took, and how long it waited after the steps before
   await show(<NodeDrawer graph={graph} step="b" states={new Map<string, NodeState>([['a', { status: 'succeeded', startedAt: at(0), endedAt: at(10) }], ['b', { status: 'succeeded', startedAt: at(14), endedAt: at(35) }]])} onClose={() => undefined} />);
   const facts = Object.fromEntries([...document.querySelectorAll('dt')].map((term) => [term.textContent, term.nextElementSibling?.textContent]));
   expect(facts).toMatchObject({ Duration: '21 s', Waited: '4 s' });
+});
+
+it('the timeline shows a step that waits, and the critical path alone', async () => {
+  const at = (second: number) => `2026-01-01T00:00:${String(second).padStart(2, '0')}Z`;
+  const flow = graphOf(stepsOf([{ name: 'a' }, { name: 'b' }, { name: 'w', after: ['a'], wait: { job: 'import' } }]));
+  const now = new Map<string, NodeState>([['a', { status: 'succeeded', startedAt: at(0), endedAt: at(10) }], ['b', { status: 'succeeded', startedAt: at(0), endedAt: at(20) }], ['w', { status: 'waiting', waitingSince: at(10), reason: 'It waits for fires' }]]);
+  await show(<FlowTimeline label="Timeline" states={now} graph={flow} now={Date.parse(at(40))} onOpen={() => undefined} />);
+  const rows = () => [...document.querySelectorAll('li button')].map((row) => row.textContent);
+  expect(rows()).toEqual([expect.stringMatching(/^a; Succeeded/), expect.stringMatching(/^b; Succeeded/), 'w; Waiting, waiting for 30 s, Critical path']);
+  expect(document.querySelector('[data-waits]')?.getAttribute('title')).toBe('It waits for fires');
+  await act(async () => button('Only the critical path')?.click());
+  expect(rows().map((row) => row?.slice(0, 1))).toEqual(['a', 'w']);
+  expect(button('Only the critical path')?.getAttribute('aria-pressed')).toBe('true');
 });
 
 it('the rows of a map and of the layers of a large flow fold, by keyboard and pointer', async () => {

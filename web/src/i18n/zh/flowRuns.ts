@@ -3,9 +3,9 @@ import type { flowRuns as english } from '../en/flowRuns.ts';
 
 export const flowRuns: Texts<typeof english> = {
   flowGrid: { title: '最近的运行', help: '行是步骤，列是最近的运行，最新的在右侧，柱高表示运行时长。单元格在旁边打开该次运行中的步骤。按列表展开的步骤以及大型流程的各层是折叠的：单元格显示已成功的节点数。带边框的单元格保留自之前的运行。', step: '步骤', empty: '还没有运行。', none: '不在此次运行中', gone: '定义中已没有此步骤。', legend: '状态', onlyFailed_one: '仅显示 {{count}} 个有失败的步骤', onlyFailed_other: '仅显示 {{count}} 个有失败的步骤' },
-  flowTimeline: { empty: '还没有步骤开始。', began: '{{after}} 后开始', waited: '就绪后等待 {{time}}', longest: '关键路径', longestHelp: '决定此次运行时长的步骤链：每个步骤最后等待的是前一个步骤。' },
+  flowTimeline: { onlyLongest: '仅关键路径', waits: '已等待 {{time}}', empty: '还没有步骤开始。', began: '{{after}} 后开始', waited: '就绪后等待 {{time}}', longest: '关键路径', longestHelp: '决定此次运行时长的步骤链：每个步骤最后等待的是前一个步骤。' },
   nodeDrawer: {
-    flowRun: '流程运行', waited: '等待时长', root: '打开步骤 {{step}}', question: '问题', job: '任务', fires: '等待', after: '前置步骤', rule: '规则', cleanUp: '清理', kind: '类型', when: '条件', kept: '保留自{{run}}', earlierRun: '之前的运行', lastRun: '在最近的运行中显示', timesOut: '超时于', waitsFor: '正在等待：', filter: '按状态筛选', items: '各项', item: '第 {{item}} 项', itemValue: '第 {{item}} 项：{{value}}', keptShort: '保留', accepted: '由 {{who}} 接受，{{at}}。', acceptedShort: '已接受',
+    since: '等待始于', flowRun: '流程运行', waited: '等待时长', root: '打开步骤 {{step}}', question: '问题', job: '任务', fires: '等待', after: '前置步骤', rule: '规则', cleanUp: '清理', kind: '类型', when: '条件', kept: '保留自{{run}}', earlierRun: '之前的运行', lastRun: '在最近的运行中显示', timesOut: '超时于', waitsFor: '正在等待：', filter: '按状态筛选', items: '各项', item: '第 {{item}} 项', itemValue: '第 {{item}} 项：{{value}}', keptShort: '保留', accepted: '由 {{who}} 接受，{{at}}。', acceptedShort: '已接受',
     more_one: '另有 {{count}} 个', more_other: '另有 {{count}} 个',
   },
   nodeTable: { step: '步骤', worker: '工作节点', status: '状态', why: '原因', took: '时长' },
