@@ -1349,6 +1349,27 @@ func (e GraphEdgeOn) Valid() bool {
 	}
 }
 
+// Defines values for GraphStepFires.
+const (
+	GraphStepFiresInterval GraphStepFires = "interval"
+	GraphStepFiresLatest   GraphStepFires = "latest"
+	GraphStepFiresSame     GraphStepFires = "same"
+)
+
+// Valid indicates whether the value is a known member of the GraphStepFires enum.
+func (e GraphStepFires) Valid() bool {
+	switch e {
+	case GraphStepFiresInterval:
+		return true
+	case GraphStepFiresLatest:
+		return true
+	case GraphStepFiresSame:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for GraphStepKind.
 const (
 	GraphStepKindApproval GraphStepKind = "approval"
@@ -5318,8 +5339,11 @@ type GraphStep struct {
 	AllowFailure *bool `json:"allowFailure,omitempty"`
 
 	// Finally A clean-up step: it runs once all other steps have ended.
-	Finally *bool       `json:"finally,omitempty"`
-	ForEach *GraphItems `json:"forEach,omitempty"`
+	Finally *bool `json:"finally,omitempty"`
+
+	// Fires Of a step that waits: which fires of the job it waits for.
+	Fires   *GraphStepFires `json:"fires,omitempty"`
+	ForEach *GraphItems     `json:"forEach,omitempty"`
 
 	// Job The job that the step runs, or waits for.
 	Job  *string       `json:"job,omitempty"`
@@ -5336,6 +5360,9 @@ type GraphStep struct {
 	// When The step is skipped if this expression is false.
 	When *string `json:"when,omitempty"`
 }
+
+// GraphStepFires Of a step that waits: which fires of the job it waits for.
+type GraphStepFires string
 
 // GraphStepKind defines model for GraphStep.Kind.
 type GraphStepKind string

@@ -19,16 +19,17 @@ type FlowGraph struct {
 
 // GraphStep is a step in a graph.
 type GraphStep struct {
-	Name         string      `json:"name"`
-	Title        string      `json:"title,omitempty"`
-	Kind         string      `json:"kind" enum:"command,job,approval,wait,join"`
-	Layer        int         `json:"layer" doc:"Length of the longest path to the step, from 0. Clean-up steps follow all others."`
-	Rule         common.Rule `json:"rule,omitempty" enum:"all_success,none_failed,none_failed_one_success,all_done,all_failed,one_success,one_failed,one_done" doc:"How its dependencies combine. Default: all_success."`
-	When         string      `json:"when,omitempty" doc:"The step is skipped if this expression is false."`
-	AllowFailure bool        `json:"allowFailure,omitempty" doc:"Any end of the step counts as success."`
-	Finally      bool        `json:"finally,omitempty" doc:"A clean-up step: it runs once all other steps have ended."`
-	Job          string      `json:"job,omitempty" doc:"The job that the step runs, or waits for."`
-	ForEach      *GraphItems `json:"forEach,omitempty" doc:"Of a step that runs once for each item of a list."`
+	Name         string           `json:"name"`
+	Title        string           `json:"title,omitempty"`
+	Kind         string           `json:"kind" enum:"command,job,approval,wait,join"`
+	Layer        int              `json:"layer" doc:"Length of the longest path to the step, from 0. Clean-up steps follow all others."`
+	Rule         common.Rule      `json:"rule,omitempty" enum:"all_success,none_failed,none_failed_one_success,all_done,all_failed,one_success,one_failed,one_done" doc:"How its dependencies combine. Default: all_success."`
+	When         string           `json:"when,omitempty" doc:"The step is skipped if this expression is false."`
+	AllowFailure bool             `json:"allowFailure,omitempty" doc:"Any end of the step counts as success."`
+	Finally      bool             `json:"finally,omitempty" doc:"A clean-up step: it runs once all other steps have ended."`
+	Job          string           `json:"job,omitempty" doc:"The job that the step runs, or waits for."`
+	Fires        common.WaitFires `json:"fires,omitempty" enum:"interval,same,latest" doc:"Of a step that waits: which fires of the job it waits for."`
+	ForEach      *GraphItems      `json:"forEach,omitempty" doc:"Of a step that runs once for each item of a list."`
 }
 
 // GraphItems describes the items of a step.
@@ -54,7 +55,7 @@ func Of(g *flow.Graph) FlowGraph {
 		*s = GraphStep{Name: def.Name, Title: def.Title, Kind: kindOf(def), Layer: layer, Rule: def.Rule,
 			When: def.When, AllowFailure: def.AllowFailure, Finally: def.Finally, Job: def.Job}
 		if def.Wait != nil {
-			s.Job = def.Wait.Job
+			s.Job, s.Fires = def.Wait.Job, def.Wait.Selection()
 		}
 		if f := def.ForEach; f != nil {
 			s.ForEach = &GraphItems{Items: len(f.Items), List: f.List}

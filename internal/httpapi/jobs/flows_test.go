@@ -275,7 +275,8 @@ func TestFlow_Graph(t *testing.T) {
 		`{"name":"d","command":"x","after":["b",{"step":"a","exitCodes":[7]}],"rule":"all_done"},`+
 		`{"name":"a","command":"x"},{"name":"b","job":"leaf","after":["a"]},`+
 		`{"name":"c","approval":{"text":"?"},"when":"params.X == '1'"},`+
-		`{"name":"m","title":"M","command":"x","forEach":{"items":["p","q"]},"allowFailure":true}],"params":{"X":{}}}`))
+		`{"name":"m","title":"M","command":"x","forEach":{"items":["p","q"]},"allowFailure":true},`+
+		`{"name":"v","wait":{"job":"leaf"}},{"name":"w","wait":{"job":"leaf","fires":"same"}}],"params":{"X":{}}}`))
 	var got drawing.FlowGraph
 	apitest.Decode(t, h.Want(200, apitest.As("viewer", "GET", "/api/v1/jobs/f/graph", "")), &got)
 	want := drawing.FlowGraph{Job: "f", Layers: 3, Steps: []drawing.GraphStep{
@@ -284,6 +285,8 @@ func TestFlow_Graph(t *testing.T) {
 		{Name: "b", Kind: "job", Layer: 1, Job: "leaf"},
 		{Name: "c", Kind: "approval", When: "params.X == '1'"},
 		{Name: "m", Title: "M", Kind: "command", AllowFailure: true, ForEach: &drawing.GraphItems{Items: 2}},
+		{Name: "v", Kind: "wait", Job: "leaf", Fires: common.WaitInterval},
+		{Name: "w", Kind: "wait", Job: "leaf", Fires: common.WaitSame},
 	}, Edges: []drawing.GraphEdge{{From: "b", To: "d", On: "done"}, {From: "a", To: "d", ExitCodes: []int{7}},
 		{From: "a", To: "b", On: "success"}}}
 	if !reflect.DeepEqual(got, want) {

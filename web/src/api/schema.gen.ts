@@ -3689,6 +3689,11 @@ export interface components {
             allowFailure?: boolean;
             /** @description A clean-up step: it runs once all other steps have ended. */
             finally?: boolean;
+            /**
+             * @description Of a step that waits: which fires of the job it waits for.
+             * @enum {string}
+             */
+            fires?: "interval" | "same" | "latest";
             /** @description Of a step that runs once for each item of a list. */
             forEach?: components["schemas"]["GraphItems"];
             /** @description The job that the step runs, or waits for. */

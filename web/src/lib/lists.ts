@@ -4,9 +4,11 @@ type Part = string | false | null | undefined;
 
 const isSaid = (part: Part): part is string => typeof part === 'string' && part !== '';
 
+export const listSeparator = (language: string) => (language === 'zh' ? '、' : ', ');
+
 /** Joins names or words: a, b, c. */
 export function listed(parts: readonly Part[], language: string): string {
-  return parts.filter(isSaid).join(language === 'zh' ? '、' : ', ');
+  return parts.filter(isSaid).join(listSeparator(language));
 }
 
 /** Joins sentences. */

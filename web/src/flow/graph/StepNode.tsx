@@ -24,7 +24,7 @@ export const StepNode = memo(function StepNode({ id, data }: NodeProps<StepNodeT
   const name = visible(step.title ?? step.name);
   return (
     <div className={classes.node} data-tone={look?.tone} data-status={state?.status} data-kept={state?.kept || undefined} data-selected={selected || undefined} data-faulty={faulty || undefined}>
-      <button type="button" className={classes.open} tabIndex={-1} data-node={id} aria-current={selected || undefined} title={step.title ? `${name}\n${step.name}` : name} onClick={() => open(id)}>
+      <button type="button" className={classes.open} tabIndex={-1} data-node={id} aria-current={selected || undefined} title={[name, step.title && step.name, step.fires && t('flow.waitsForJob', { job: step.job }), step.fires && t(`flow.fires.${step.fires}`)].filter((line) => typeof line === 'string').join('\n')} onClick={() => open(id)}>
         <Icon name={faulty ? 'warn' : kindIcons[step.kind]} size={14} />
         <span className={classes.name}>{name === '' ? t('flow.unnamed') : name}</span>
         <span className="unseen">; {visible(spoken(t, language, step, state, faulty))}</span>

@@ -52,6 +52,7 @@ export function spoken(t: TFunction, language: string, step: Step, state: NodeSt
     step.title && step.name,
     step.finally && t('flow.cleanUp'),
     step.kind === 'job' ? t('flow.jobNamed', { job: step.job }) : step.kind === 'wait' ? t('flow.waitsForJob', { job: step.job }) : step.kind === 'approval' ? t('flow.approval') : step.kind === 'join' && t('flow.join'),
+    step.fires && t(`flow.fires.${step.fires}`),
     step.map && itemsText(t, step, state),
     step.after.length > 0 && t('flow.after', { steps: listed(step.after.map((dependency) => dependencyText(t, step, dependency)), language) }),
     step.rule !== 'all_success' && t(`flow.rule.${step.rule}`),

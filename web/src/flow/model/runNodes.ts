@@ -1,7 +1,7 @@
 // The nodes of a flow run as the server lists them: the steps, each map followed by its items.
 
 import type { Reason } from '../../api/types.ts';
-import type { NodeState, NodeStates, NodeStatus } from './state.ts';
+import type { NamedFire, NodeState, NodeStates, NodeStatus } from './state.ts';
 
 export interface RunNode {
   node: string;
@@ -35,9 +35,18 @@ export interface RunNode {
   worker?: string | undefined;
 }
 
+const aboutFires: readonly string[] = ['waits_for_fires', 'fires_missing', 'fire_failed'];
+
+/** Returns the fires that a reason names: the first ones that are missing, or the one that has failed. */
+export function firesOf({ code, data = {} }: Reason): NamedFire[] | undefined {
+  const { job, run } = data;
+  if (!aboutFires.includes(code) || job === undefined) return undefined;
+  return Object.keys(data).filter((key) => /^at\d*$/.test(key)).sort().map((key) => ({ job, plannedAt: data[key] ?? '', run: key === 'at' ? run : undefined }));
+}
+
 /** Returns the state of a node. */
 export function stateOf({ status, reason, kept, attempt, waitingSince, startedAt, endedAt, exitCode }: RunNode, say: (reason: Reason) => string): Omit<NodeState, 'items'> {
-  return { status, reason: reason && say(reason), code: reason?.code, kept, attempt, waitingSince, startedAt, endedAt, exitCode };
+  return { status, reason: reason && say(reason), code: reason?.code, fires: reason && firesOf(reason), kept, attempt, waitingSince, startedAt, endedAt, exitCode };
 }
 
 /** Returns the states of the steps, with the statuses of their items; say puts a reason into words. */

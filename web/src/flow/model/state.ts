@@ -5,6 +5,14 @@ import type { FireStatus } from '../../api/types.ts';
 /** Pending nodes wait for the steps before them; waiting ones have a run, or an approval, that has not started. */
 export type NodeStatus = 'pending' | Exclude<FireStatus, 'planned'>;
 
+/** A fire that a step waits for, or waited for in vain. */
+export interface NamedFire {
+  job: string;
+  plannedAt: string;
+  /** Id of its last run, if known. */
+  run?: string | undefined;
+}
+
 export interface NodeState {
   status: NodeStatus;
   /** Why it waits, did not run, or ended so, in the reader's language. */
@@ -19,6 +27,8 @@ export interface NodeState {
   exitCode?: number | undefined;
   /** It was kept from an earlier flow run, and ended there as the status says. */
   kept?: boolean | undefined;
+  /** The fires that its reason names. */
+  fires?: readonly NamedFire[] | undefined;
   /** Of a map: the status of each item. */
   items?: readonly NodeStatus[] | undefined;
 }

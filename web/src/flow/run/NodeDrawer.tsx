@@ -11,12 +11,12 @@ import { PlainLink } from '../../parts/PlainLink.tsx';
 import { RelativeTime, TimeText } from '../../parts/TimeText.tsx';
 import type { FlowGraph } from '../model/graph.ts';
 import type { NodeState, NodeStates, NodeStatus } from '../model/state.ts';
-import type { Step } from '../model/steps.ts';
 import { waitedOf } from '../model/timeline.ts';
 import { NodeBadge } from '../NodeBadge.tsx';
 import { dependencyText } from '../graph/words.ts';
 import { ItemList } from './ItemList.tsx';
 import classes from './NodeDrawer.module.css';
+import { WhyText } from './WhyText.tsx';
 
 /** An attempt of a node. */
 export interface NodeAttempt {
@@ -45,8 +45,6 @@ export interface NodeDrawerProps {
   until?: string | undefined;
   /** What an inline step runs. */
   command?: string | undefined;
-  /** Which fires a step waits for, if the graph does not say. */
-  fires?: Step['fires'];
   /** Of a kept node: the flow run in which it ran. */
   from?: string | undefined;
   /** Who accepted its failure, and why. */
@@ -80,7 +78,7 @@ export interface NodeDrawerProps {
 
 /** One node of a flow: how far it is and why, its attempts, outputs and log. It lies beside the graph. */
 export function NodeDrawer(props: NodeDrawerProps) {
-  const { graph, step: name, item, states, flowRun, question, until, command, fires, from, accepted, root, attempts = [], outputs = {}, values, runOf, log, onClose, onRerun, onAccept, onRetryItem, onAcceptItem, itemAcceptedBy, onApprove, onReject, barred, note } = props;
+  const { graph, step: name, item, states, flowRun, question, until, command, from, accepted, root, attempts = [], outputs = {}, values, runOf, log, onClose, onRerun, onAccept, onRetryItem, onAcceptItem, itemAcceptedBy, onApprove, onReject, barred, note } = props;
   const { t, i18n } = useTranslation();
   const title = useId();
   const head = useRef<HTMLHeadingElement>(null);
@@ -126,7 +124,7 @@ export function NodeDrawer(props: NodeDrawerProps) {
           [t('nodeDrawer.after'), step && step.after.length > 0 && <ul className={classes.plain}>{step.after.slice(0, mostListed).map((one, i) => <li key={i} className="break">{visible(dependencyText(t, step, one))}</li>)}{step.after.length > mostListed && <li>{t('nodeDrawer.more', { count: step.after.length - mostListed })}</li>}</ul>],
           [t('nodeDrawer.cleanUp'), step?.finally && t('flow.cleanUpHelp')],
           [t('nodeDrawer.kind'), step?.kind === 'join' && t('flow.joinHelp')],
-          [t('nodeDrawer.fires'), (fires ?? step?.fires) && t(`flow.fires.${fires ?? step?.fires ?? 'interval'}`)],
+          [t('nodeDrawer.fires'), step?.fires && t(`flow.fires.${step.fires}`)],
           [t('nodeDrawer.rule'), step && step.rule !== 'all_success' && t(`flow.ruleHelp.${step.rule}`)],
           [t('nodeDrawer.when'), step?.when && <code className="break">{visible(step.when)}</code>],
           [t('run.exitCode'), state?.exitCode !== undefined && String(state.exitCode)],
@@ -179,7 +177,7 @@ function Why({ graph, step: name, state, states, root }: { graph: FlowGraph; ste
   if (!state.reason && open.length === 0) return null;
   return (
     <div className={classes.why} data-why="">
-      {state.reason && !(state.code === 'waits_for_steps' && open.length > 0) && <p className="break">{visible(state.reason)}</p>}
+      {state.reason && !(state.code === 'waits_for_steps' && open.length > 0) && <p className="break"><WhyText state={state} /></p>}
       {root && <p><PlainLink className="break" href={root.href}>{t('nodeDrawer.root', { step: visible(root.step) })}</PlainLink></p>}
       {open.length > 0 && (
         <>

@@ -1,18 +1,21 @@
 import { useMemo, useRef, useState } from 'react';
 import { useText } from '../../i18n/useText.ts';
-import { listed } from '../../lib/lists.ts';
+import { listed, listSeparator } from '../../lib/lists.ts';
 import { visible } from '../../lib/visible.ts';
 import { tookText } from '../graph/words.ts';
-import { countsOf, ranked, type NodeStates, type NodeStatus } from '../model/state.ts';
+import type { FlowGraph } from '../model/graph.ts';
+import { countsOf, ranked, type NodeState, type NodeStates, type NodeStatus } from '../model/state.ts';
+import type { Step } from '../model/steps.ts';
 import { NodeBadge } from '../NodeBadge.tsx';
 import { useScrollWindow } from '../useScrollWindow.ts';
 import drawer from './NodeDrawer.module.css';
 import classes from './NodeTable.module.css';
+import { WhyText } from './WhyText.tsx';
 
 const rowHeight = 34;
 
-/** The steps of a flow run with their statuses, and why they wait or ended so; filtered by status. Only rows in view exist. The rows may be workers instead. */
-export function NodeTable({ label, states, of = 'step', onOpen }: { label: string; states: NodeStates; of?: 'step' | 'worker'; onOpen: (step: string) => void }) {
+/** The steps of a flow run with their statuses, and why they wait or ended so; filtered by status. Only rows in view exist. The rows may be workers instead. Of a step that waits for fires, the graph says which ones. */
+export function NodeTable({ label, states, graph, of = 'step', onOpen }: { label: string; states: NodeStates; graph?: FlowGraph | undefined; of?: 'step' | 'worker'; onOpen: (step: string) => void }) {
   const { t, language } = useText();
   const frame = useRef<HTMLDivElement>(null);
   const [only, setOnly] = useState<NodeStatus>();
@@ -37,12 +40,23 @@ export function NodeTable({ label, states, of = 'step', onOpen }: { label: strin
             <div key={step} role="row" aria-rowindex={first + i + 2} className={classes.row} data-node-row={step} style={{ transform: `translateY(${(first + i) * rowHeight}px)` }}>
               <span role="cell" data-column="step"><button type="button" onClick={() => onOpen(step)}>{visible(step)}</button></span>
               <span role="cell" data-column="status"><NodeBadge status={state.status} /></span>
-              <span role="cell" data-column="why" title={state.reason}>{listed([state.kept && t('nodeDrawer.keptShort'), state.reason && visible(state.reason)], language)}</span>
+              <Why state={state} waits={graph?.steps[graph.index.get(step) ?? -1]} />
               <span role="cell" data-column="took">{!state.kept && tookText(state, language)}</span>
             </div>
           ))}
         </div>
       </div>
     </div>
+  );
+}
+
+/** Why a node waits or ended so; of a step that waits for fires also which ones. */
+function Why({ state, waits }: { state: NodeState; waits: Step | undefined }) {
+  const { t, language } = useText();
+  const fires = waits?.fires && t(`flow.fires.${waits.fires}`);
+  return (
+    <span role="cell" data-column="why" title={listed([state.reason, fires], language)}>
+      {state.kept && t('nodeDrawer.keptShort')}{state.kept && state.reason && listSeparator(language)}<WhyText state={state} />{fires && <span className="dim">{state.reason && ' · '}{fires}</span>}
+    </span>
   );
 }

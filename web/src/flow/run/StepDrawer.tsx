@@ -39,7 +39,7 @@ export function StepDrawer({ run, graph, step, item, states, nodes, approval, el
   const items = useMemo(() => nodes.filter((one) => one.step === step && one.item !== undefined), [nodes, step]);
   const shown = useMemo(() => (item === undefined || !node ? states : new Map([...states, [step, stateOf(node, (reason) => reasonText(t, i18n.language, reason))]])), [states, step, item, node, t, i18n.language]);
   const definition = graph.steps[graph.index.get(step) ?? -1];
-  // The graph of a stored definition has neither commands nor the fires that a step waits for.
+  // The graph of a stored definition has no commands.
   const job = useJob(run.job).data?.job;
   const written = useMemo(() => (job?.meta.version === run.jobVersion ? stepsOf(job?.steps).find(({ name }) => name === step) : undefined), [job, run.jobVersion, step]);
   const ran = node?.run !== undefined && (node.attempt ?? 0) > 0 && definition?.kind !== 'join' && definition?.kind !== 'wait' && !(definition?.kind === 'approval' && approval !== undefined);
@@ -56,7 +56,7 @@ export function StepDrawer({ run, graph, step, item, states, nodes, approval, el
   const isNested = known?.some(({ digest }) => digest !== undefined) === true;
   return (
     <NodeDrawer
-      {...acts} flowRun={elsewhere ? { id: run.id, plannedAt: run.plannedAt } : undefined} graph={graph} step={step} item={item === undefined ? undefined : { item, value: node?.value }} states={shown} question={approval?.text ?? node?.reason?.data?.['text']} note={definition?.kind === 'approval' ? node?.reason?.data?.['note'] : undefined} until={approval?.until} command={written?.command} fires={written?.fires} from={node?.keptFrom} accepted={node?.accepted} root={root === undefined ? undefined : { step: root, href: `/runs/${encodeURIComponent(run.id)}?step=${encodeURIComponent(root)}` }} attempts={attempts} outputs={node?.outputs}
+      {...acts} flowRun={elsewhere ? { id: run.id, plannedAt: run.plannedAt } : undefined} graph={graph} step={step} item={item === undefined ? undefined : { item, value: node?.value }} states={shown} question={approval?.text ?? node?.reason?.data?.['text']} note={definition?.kind === 'approval' ? node?.reason?.data?.['note'] : undefined} until={approval?.until} command={written?.command} from={node?.keptFrom} accepted={node?.accepted} root={root === undefined ? undefined : { step: root, href: `/runs/${encodeURIComponent(run.id)}?step=${encodeURIComponent(root)}` }} attempts={attempts} outputs={node?.outputs}
       values={items.map(({ value }) => value)} runOf={(of) => items.find((one) => one.item === of && (one.attempt ?? 0) > 0)?.run} itemAcceptedBy={acceptedBy}
       log={ran && node.run !== undefined && definition?.kind !== 'approval' && definition?.kind !== 'wait' && !node.hidden && known !== undefined && (isNested ? <Nested run={node.run} /> : <NodeLog key={node.run} run={node.run} />)}
     />

@@ -7,16 +7,21 @@ import { createRoot, type Root } from 'react-dom/client';
 import { I18nextProvider } from 'react-i18next';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { createTranslator, loadRest } from '../../i18n/index.ts';
+import { formatTime } from '../../lib/time.ts';
+import { reasonText } from '../../parts/reasonText.ts';
 import { graphOf } from '../model/graph.ts';
 import { itemRowsOf, rowsOf, type GridState } from '../model/grid.ts';
+import { statesOf } from '../model/runNodes.ts';
 import type { NodeState } from '../model/state.ts';
 import { stepsOf } from '../model/steps.ts';
+import { writtenOf } from '../model/written.ts';
 import type { RerunPreview } from '../requests.ts';
 import { ApprovalsPanel, DecisionDialog } from './Approvals.tsx';
 import { FlowGrid } from './FlowGrid.tsx';
 import { FlowTimeline } from './FlowTimeline.tsx';
 import { GridView } from './GridView.tsx';
 import { NodeDrawer } from './NodeDrawer.tsx';
+import { NodeTable } from './NodeTable.tsx';
 import { RerunDialog } from './RerunDialog.tsx';
 
 let root: Root;
@@ -310,6 +315,26 @@ it('the timeline shows a step that waits, and the critical path alone', async ()
   await act(async () => button('Only the critical path')?.click());
   expect(rows().map((row) => row?.slice(0, 1))).toEqual(['a', 'w']);
   expect(button('Only the critical path')?.getAttribute('aria-pressed')).toBe('true');
+});
+
+it('the fires that a step waits for are links, in the drawer and in the table, which say which ones they are', async () => {
+  const flow = graphOf(writtenOf({ steps: [{ name: 'w', kind: 'wait', layer: 0, job: 'import', fires: 'latest' }], edges: [] }));
+  const [first, second] = ['2026-01-01T00:00:00Z', '2026-01-01T01:00:00Z'];
+  const reason = { code: 'waits_for_fires', text: `it waits for 2 fires of job "import": ${first} (failed), ${second} (not_run)`, data: { job: 'import', open: '2', total: '2', at1: first, at2: second, fires: `${first} (failed), ${second} (not_run)` } };
+  const translator = await createTranslator();
+  await loadRest(translator);
+  const now = statesOf([{ node: 'w', step: 'w', status: 'waiting', reason }], (one) => reasonText(translator.t, 'en', one));
+  const links = () => [...document.querySelectorAll<HTMLAnchorElement>('[data-why] a, [data-column=why] a')].map((link) => [link.textContent, link.getAttribute('href')]);
+  const want = [first, second].map((at) => [formatTime(at, 'en'), `/ledger?job=import&range=custom&from=${encodeURIComponent(at)}&to=${encodeURIComponent(new Date(Date.parse(at) + 1000).toISOString())}`]);
+  await show(<NodeDrawer graph={flow} step="w" states={now} onClose={() => undefined} />);
+  expect(links()).toEqual(want);
+  expect(text()).toContain('The last fire planned not later than the flow run');
+  await show(<NodeTable label="Steps" graph={flow} states={now} onOpen={() => undefined} />);
+  expect(links()).toEqual(want);
+  expect(document.querySelector('[role=cell][data-column=why]')?.textContent).toMatch(/^It waits for 2 fires of job "import": .* · The last fire planned not later than the flow run$/);
+  const failed = statesOf([{ node: 'w', step: 'w', status: 'failed', reason: { code: 'fire_failed', text: `the fire of job "import" at ${first} has ended: failed`, data: { job: 'import', at: first, run: 'u.1.1', status: 'failed' } } }], (one) => reasonText(translator.t, 'en', one));
+  await show(<NodeTable label="Steps" graph={flow} states={failed} onOpen={() => undefined} />);
+  expect(links()).toEqual([[formatTime(first, 'en'), '/runs/u.1.1']]);
 });
 
 it('the rows of a map and of the layers of a large flow fold, by keyboard and pointer', async () => {

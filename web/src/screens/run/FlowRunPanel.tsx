@@ -44,7 +44,7 @@ export function FlowRunPanel({ run }: { run: Run }) {
         {!nodes.error && (!nodes.data || (way === 'graph' && known.isPending)) && <Waiting rows={4} />}
         {nodes.data && known.isError && <p className="small dim">{t('flowRun.otherDefinition')}</p>}
         {nodes.data && way === 'graph' && drawn && <FlowView graph={graph} states={states} label={name} step={step} onStep={open}>{drawer}</FlowView>}
-        {nodes.data && way === 'table' && <NodeTable label={t('flowRun.title')} states={states} onOpen={open} />}
+        {nodes.data && way === 'table' && <NodeTable label={t('flowRun.title')} states={states} graph={graph} onOpen={open} />}
         {nodes.data && way === 'timeline' && <FlowTimeline label={t('flowRun.timeline')} states={states} graph={graph} now={now} onOpen={open} />}
         {nodes.data && way !== 'graph' && step !== undefined && graph.index.has(step) && <div className={classes.below}>{drawer(() => open(undefined))}</div>}
       </Panel>
