@@ -215,12 +215,22 @@ test('the steps of a flow run are shown as they run, and an approval is given', 
   await assertAccessible(page, 'the table of a flow run', { strict: true });
 
   await page.goto(`${server.url}/jobs/live?tab=graph`);
-  const grid = page.getByRole('grid', { name: 'Last runs' });
+  const grid = page.getByRole('treegrid', { name: 'Last runs' });
   await until('the graph has the colours of the last run', async () => (await page.locator('[data-status=succeeded] > [data-node]').count()) === 5);
   await shoot(page, 'flow-grid');
   await assertAccessible(page, 'the grid of a flow', { strict: true });
-  await grid.getByRole('gridcell', { name: /^Skipped/ }).click();
+  const skipped = grid.getByRole('gridcell', { name: /^Skipped/ });
+  await skipped.click();
   await page.getByRole('region', { name: 'mend', exact: true }).waitFor();
+  assert.equal(new URL(page.url()).search, `?tab=graph&step=mend&run=${run}`, 'the opened cell has a link');
+  await shoot(page, 'flow-grid-drawer');
+  await assertAccessible(page, 'the grid of a flow with a drawer', { strict: true });
+  await assertFits(page, 'the grid of a flow with a drawer');
+  await page.keyboard.press('Escape');
+  await until('the focus returns to the cell', () => skipped.evaluate((cell) => cell === document.activeElement));
+  await grid.getByRole('rowheader', { name: /^each/ }).click();
+  await grid.getByRole('row', { name: /^Item 1/ }).getByRole('gridcell').click();
+  await page.getByRole('region', { name: 'each, item 1', exact: true }).waitFor();
   await leave(tab);
 });
 

@@ -41,7 +41,10 @@ const aboutFires: readonly string[] = ['waits_for_fires', 'fires_missing', 'fire
 export function firesOf({ code, data = {} }: Reason): NamedFire[] | undefined {
   const { job, run } = data;
   if (!aboutFires.includes(code) || job === undefined) return undefined;
-  return Object.keys(data).filter((key) => /^at\d*$/.test(key)).sort().map((key) => ({ job, plannedAt: data[key] ?? '', run: key === 'at' ? run : undefined }));
+  return Object.keys(data).filter((key) => /^at\d*$/.test(key)).sort().map((key) => {
+    const plannedAt = data[key] ?? '';
+    return { job, plannedAt, unrecorded: data['fires']?.includes(`${plannedAt} (not_run)`) === true, run: key === 'at' ? run : undefined };
+  });
 }
 
 /** Returns the state of a node. */

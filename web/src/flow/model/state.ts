@@ -5,10 +5,12 @@ import type { FireStatus } from '../../api/types.ts';
 /** Pending nodes wait for the steps before them; waiting ones have a run, or an approval, that has not started. */
 export type NodeStatus = 'pending' | Exclude<FireStatus, 'planned'>;
 
-/** A fire that a step waits for, or waited for in vain. */
+/** A fire that a step waits for, or that was missing when it ended. */
 export interface NamedFire {
   job: string;
   plannedAt: string;
+  /** The ledger has no entry of it. */
+  unrecorded: boolean;
   /** Id of its last run, if known. */
   run?: string | undefined;
 }

@@ -31,7 +31,7 @@ function lastBefore(graph: FlowGraph | undefined, states: NodeStates, step: stri
 /** Returns how many seconds a step waited after the steps before it had ended; undefined if it has not begun, or began the flow run. */
 export function waitedOf(graph: FlowGraph, states: NodeStates, step: string): number | undefined {
   const state = states.get(step);
-  const from = state?.kept ? NaN : Date.parse(state?.startedAt ?? state?.waitingSince ?? '');
+  const from = state?.kept ? NaN : Date.parse(state?.startedAt ?? '');
   const { ready } = lastBefore(graph, states, step, from);
   return ready === undefined ? undefined : (from - ready) / 1000;
 }

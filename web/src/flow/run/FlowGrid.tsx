@@ -178,8 +178,10 @@ export function FlowGrid({ label, graph, rows: all, runs, unfolded, items, onUnf
     <div className={classes.part}>
       <div className={classes.tools}>
         <span className={classes.legend} role="group" aria-label={t('flowGrid.legend')}>{legend.map(([status]) => <NodeBadge key={status} status={status} />)}</span>
-        {groups.length > 0 && <button type="button" className={classes.filter} onClick={() => onUnfold(closed ? new Set([...unfolded, ...groups.map(({ id }) => id)]) : new Set([...unfolded].filter((id) => !groups.some((group) => group.id === id))))}>{t(closed ? 'flow.unfoldAll' : 'flow.foldAll')}</button>}
-        {failed.length > 0 && <button type="button" className={classes.filter} aria-pressed={onlyFailed} onClick={() => setOnlyFailed(!onlyFailed)}>{t('flowGrid.onlyFailed', { count: failed.length })}</button>}
+        <span className={classes.buttons}>
+          {groups.length > 0 && <button type="button" className={classes.filter} onClick={() => onUnfold(closed ? new Set([...unfolded, ...groups.map(({ id }) => id)]) : new Set([...unfolded].filter((id) => !groups.some((group) => group.id === id))))}>{t(closed ? 'flow.unfoldAll' : 'flow.foldAll')}</button>}
+          {failed.length > 0 && <button type="button" className={classes.filter} aria-pressed={onlyFailed} onClick={() => setOnlyFailed(!onlyFailed)}>{t('flowGrid.onlyFailed', { count: failed.length })}</button>}
+        </span>
       </div>
       <div ref={frame} className={classes.frame}>
         <div role={folds ? 'treegrid' : 'grid'} aria-label={label} aria-rowcount={rows.length + 1} aria-colcount={runs.length + 1} aria-readonly="true" className={classes.grid} onKeyDown={onKeyDown} onFocus={(event) => take(placeOf(event.target))} onBlur={() => setFocused(undefined)}>

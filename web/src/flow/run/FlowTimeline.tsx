@@ -63,7 +63,7 @@ export function FlowTimeline({ label, states, graph, now, onOpen }: Props) {
                 <span className={classes.lane} aria-hidden="true">
                   {waited !== undefined && bar.ready !== undefined && <span className={classes.wait} title={waited} style={{ left: share(bar.ready), width: share(from + bar.from - bar.ready) }} />}
                   <span className={classes.bar} data-tone={tone} data-waits={bar.waits} title={bar.waits ? states.get(bar.step)?.reason : undefined} style={{ left: share(bar.from), width: `max(3px, ${share(from + bar.to - bar.from)})` }} />
-                  <span className={classes.took} data-tone={tone} style={{ left: share(bar.to) }}><Icon name={icon} size={11} />{took}</span>
+                  <span className={classes.took} data-tone={tone} style={{ left: share(bar.to) }}><Icon name={icon} size={11} />{length}</span>
                 </span>
               </li>
             );

@@ -325,7 +325,10 @@ it('the fires that a step waits for are links, in the drawer and in the table, w
   await loadRest(translator);
   const now = statesOf([{ node: 'w', step: 'w', status: 'waiting', reason }], (one) => reasonText(translator.t, 'en', one));
   const links = () => [...document.querySelectorAll<HTMLAnchorElement>('[data-why] a, [data-column=why] a')].map((link) => [link.textContent, link.getAttribute('href')]);
-  const want = [first, second].map((at) => [formatTime(at, 'en'), `/ledger?job=import&range=custom&from=${encodeURIComponent(at)}&to=${encodeURIComponent(new Date(Date.parse(at) + 1000).toISOString())}`]);
+  const want = [
+    [formatTime(first, 'en'), `/ledger?job=import&range=custom&from=${encodeURIComponent(first)}&to=${encodeURIComponent('2026-01-01T00:00:01.000Z')}`],
+    [formatTime(second, 'en'), '/jobs/import?tab=backfills'],
+  ];
   await show(<NodeDrawer graph={flow} step="w" states={now} onClose={() => undefined} />);
   expect(links()).toEqual(want);
   expect(text()).toContain('The last fire planned not later than the flow run');
