@@ -67,7 +67,7 @@ test('a running backfill is paused, and cancelled with its runs', async () => {
   const dialog = await ask(page, daysAgo(4), daysAgo(1));
   await dialog.getByRole('button', { name: 'Run 3 dates' }).click();
   const entry = page.locator('[data-backfill]');
-  await entry.getByText('1 Running').waitFor();
+  await entry.getByText('1 running').waitFor();
   await page.locator('[data-going]').getByText(/^Backfill of .*01:00/).waitFor();
   assert.ok(await page.getByRole('button', { name: 'New backfill…' }).isDisabled(), 'one at a time');
   await entry.getByRole('button', { name: 'Pause' }).click();
@@ -184,7 +184,7 @@ test('a week is chosen by clicks, and the page of its backfill shows its dates w
   await page.waitForURL('**/backfills/**');
   const id = new URL(page.url()).pathname.split('/').at(-1);
   await page.getByRole('heading', { name: /^Backfill of paged/ }).waitFor();
-  await page.getByText('7 dates: 2 Running, 5 Waiting').waitFor();
+  await page.getByText('7 dates: 2 running, 5 waiting').waitFor();
   await page.getByText('7 dates are left.').waitFor();
   await page.getByText('(UTC)').first().waitFor();
   await until('its dates are marked', async () => (await page.locator('[data-date][data-chosen]').count()) === 7);
@@ -194,9 +194,9 @@ test('a week is chosen by clicks, and the page of its backfill shows its dates w
   await page.getByRole('button', { name: 'Pause' }).click();
   await page.locator('[data-state=paused]').first().waitFor();
   await writeFile(join(go, 'go'), '');
-  await page.getByText('7 dates: 2 Succeeded, 5 Waiting').waitFor();
+  await page.getByText('7 dates: 2 succeeded, 5 waiting').waitFor();
   await page.getByRole('button', { name: 'Resume' }).click();
-  await page.getByText('7 dates: 6 Succeeded, 1 Failed').waitFor();
+  await page.getByText('7 dates: 6 succeeded, 1 failed').waitFor();
   await page.getByText(/^It took/).waitFor();
   // The address of its outcome, as in messages of earlier versions, is that of the page.
   await page.goto(`${server.url}/runs/${id}`);
@@ -210,7 +210,7 @@ test('a week is chosen by clicks, and the page of its backfill shows its dates w
 
   // And in the list of all jobs.
   await page.getByRole('link', { name: 'Backfills', exact: true }).first().click();
-  await page.locator(`[data-row="${id}"]`).getByText('7 dates: 6 Succeeded, 1 Failed').waitFor();
+  await page.locator(`[data-row="${id}"]`).getByText('7 dates: 6 succeeded, 1 failed').waitFor();
   await shoot(page, 'backfills-all');
   await assertAccessible(page, 'the backfills of all jobs', { strict: true });
   await leave(tab);

@@ -85,7 +85,7 @@ it('shows the request, in the time zone of the job, the progress, and the dates 
   await vi.waitFor(() => expect(text()).toContain('(Asia/Tokyo)'));
   for (const part of ['Backfill of report', 'Mar 2', '5 dates are left.', 'Expected end:', 'Also those that failed', 'Newest first', 'FORMAT=csv', 'for the auditors', 'ann', 'At least 2 planned fires were skipped']) expect(text()).toContain(part);
   const bar = document.querySelector('[role=progressbar]');
-  expect([bar?.getAttribute('aria-valuenow'), bar?.getAttribute('aria-valuemax'), bar?.getAttribute('aria-valuetext')]).toEqual(['2', '7', '7 dates: 1 Succeeded, 1 Failed, 2 Running, 3 Waiting']);
+  expect([bar?.getAttribute('aria-valuenow'), bar?.getAttribute('aria-valuemax'), bar?.getAttribute('aria-valuetext')]).toEqual(['2', '7', '7 dates: 1 succeeded, 1 failed, 2 running, 3 waiting']);
   expect(document.querySelector('[data-row="2026-03-07T16:00:00Z"] a')?.getAttribute('href')).toBe('/runs/u.p1.3');
   expect(document.querySelector('[data-row="2026-03-06T16:00:00Z"] a')).toBeNull();
   await vi.waitFor(() => expect(sent).toContainEqual({ path: '/api/v1/jobs/{name}/calendar', query: expect.objectContaining({ backfill: 'u.b1.1' }) }));

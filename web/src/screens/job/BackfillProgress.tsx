@@ -15,7 +15,7 @@ export function BackfillState({ backfill: { state, status } }: { backfill: Backf
 /** How many dates of a backfill have ended, and how: as a bar and in words. */
 export function BackfillProgress({ backfill: { counts } }: { backfill: Backfill }) {
   const { t, i18n } = useTranslation();
-  const figures = listed(tones.map(([name]) => counts[name] > 0 && t('backfill.figure', { count: counts[name], status: t(`status.${name}`) })), i18n.language);
+  const figures = listed(tones.map(([name]) => counts[name] > 0 && t('backfill.figure', { count: counts[name], status: t(`status.${name}`).toLocaleLowerCase(i18n.language) })), i18n.language);
   const words = `${t('backfill.dates', { count: counts.total })}: ${figures}`;
   return (
     <>
