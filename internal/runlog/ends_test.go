@@ -1,7 +1,10 @@
 package runlog
 
 import (
+	"context"
 	"errors"
+	"math"
+	"slices"
 	"testing"
 	"time"
 
@@ -96,4 +99,59 @@ func TestEnded_DiskHangs(t *testing.T) {
 		}
 		_ = d.end(drain)
 	})
+}
+
+// pile holds runs in the order of a list, and counts how many of them were read.
+type pile struct {
+	runs []common.Run
+	read int
+}
+
+func (s *pile) Runs(_ context.Context, q Query) (page RunPage, err error) {
+	for i := range s.runs {
+		if r := &s.runs[i]; q.Matches(r) && len(page.Runs) < q.Limit {
+			page.Runs = append(page.Runs, *r)
+		}
+	}
+	s.read += len(page.Runs)
+	return page, nil
+}
+
+// A job that fired each second until it was changed has thousands of fires in a day: one that is asked for its last
+// fire is not read any further, and its last attempt counts.
+func TestEnds_MostFires_ReadsNoFurther(t *testing.T) {
+	noon := time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC)
+	job := &common.JobState{StoredJob: common.StoredJob{UID: "u", Job: common.Job{Name: "import"}}}
+	s := &pile{}
+	add := func(fire string, at time.Time, attempt int, status common.Status) {
+		s.runs = append(s.runs, common.Run{ID: common.RunID(fire, attempt), Fire: fire, Attempt: attempt, Job: "import",
+			JobUID: "u", PlannedAt: at, Status: status})
+	}
+	for i := range 5 { // by hand
+		add("u.m"+string(rune('a'+i)), noon, 1, common.StatusFailed)
+	}
+	for i := range 12_000 {
+		at := noon.Add(-time.Duration(i) * time.Second)
+		for attempt := 30; attempt > 0 && (i == 0 || attempt == 30); attempt-- {
+			add(common.PlannedFire("u", at), at, attempt, common.StatusSucceeded)
+		}
+	}
+	slices.SortFunc(s.runs, func(a, b common.Run) int { return PositionOf(&a).Compare(PositionOf(&b)) })
+	for _, test := range []struct{ most, read int }{{1, 60}, {100, 200}, {10_000, 11_000}} {
+		s.read = 0
+		ends, err := Ends(t.Context(), s, job, noon.AddDate(0, 0, -1), noon.Add(1), test.most)
+		if err != nil || len(ends) != test.most+1 {
+			t.Errorf("at most %d: %d fires, %v", test.most, len(ends), err)
+		}
+		if last := ends[noon.UnixNano()]; last == nil || last.Attempt != 30 {
+			t.Errorf("at most %d: the last fire is %+v", test.most, last)
+		}
+		if s.read > test.read {
+			t.Errorf("at most %d: %d runs were read", test.most, s.read)
+		}
+	}
+	all, err := Ends(t.Context(), s, job, noon.AddDate(0, 0, -1), noon.Add(1), math.MaxInt)
+	if err != nil || len(all) != 12_000 {
+		t.Errorf("%d fires, %v", len(all), err)
+	}
 }

@@ -17,6 +17,14 @@ type span struct {
 	recorded bool // only fires of which the ledger has an entry
 }
 
+// most returns the number of fires that decide what follows: if there are more, the newest ones.
+func (s span) most() int {
+	if s.latest {
+		return 1
+	}
+	return common.MaxAwaited
+}
+
 // errNone is the error of spanOf if the schedule has no such fire.
 var errNone = errors.New("the schedule has no such fire")
 

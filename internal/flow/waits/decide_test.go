@@ -12,14 +12,17 @@ import (
 
 var day = time.Date(2026, 3, 2, 0, 0, 0, 0, time.UTC)
 
-// at returns a time of that day, such as "02:30".
+// at returns a time of that day, such as "02:30" or "02:30:01".
 func at(t *testing.T, clock string) time.Time {
 	t.Helper()
-	got, err := time.Parse("15:04", clock)
+	if len(clock) == len("15:04") {
+		clock += ":00"
+	}
+	got, err := time.Parse(time.TimeOnly, clock)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return day.Add(time.Duration(got.Hour())*time.Hour + time.Duration(got.Minute())*time.Minute)
+	return day.Add(got.Sub(got.Truncate(24 * time.Hour)))
 }
 
 // TestDecide: "ledger" lists the last attempts of fires, "08:00 failed"; the cursor of the job is 12:00, and the flow
@@ -27,6 +30,11 @@ func at(t *testing.T, clock string) time.Time {
 func TestDecide(t *testing.T) {
 	const hourly = "0 * * * *"
 	full := "07:00 succeeded, 08:00 succeeded, 09:00 succeeded, 10:00 succeeded, 11:00 succeeded, 12:00 succeeded"
+	var seconds []string
+	for i := range common.MaxAwaited + 1 {
+		seconds = append(seconds, day.Add(7*time.Hour+time.Duration(i)*time.Second).Format(time.TimeOnly)+" failed")
+	}
+	dense := strings.Join(seconds, ", ")
 	tests := []struct {
 		name     string
 		schedule string
@@ -84,6 +92,11 @@ func TestDecide(t *testing.T) {
 			Fires: common.WaitLatest}, "12:00 running", "succeeded fires_succeeded"},
 		{"the flow had another schedule before", "0 */3 * * *", common.Wait{Job: "flow", Fires: common.WaitLatest},
 			"07:30 failed, 12:00 running", "1 of 1: 07:30 failed"},
+		{"the flow fired each second before", hourly, common.Wait{Job: "flow", Fires: common.WaitLatest},
+			dense + ", 11:00 succeeded", "succeeded fires_succeeded"},
+		{"the job fired each second before", "0 3 * * *", common.Wait{Fires: common.WaitLatest},
+			dense + ", 11:00 failed", "1 of 1: 11:00 failed"},
+		{"it fired each second in the interval", hourly, common.Wait{}, dense, "refused too_many_fires"},
 		{"a job without a schedule", "", common.Wait{}, "", "refused no_such_fire"},
 		{"no fire before, ever", "0 0 1 1 * 2030", common.Wait{Fires: common.WaitLatest}, "", "refused no_such_fire"},
 		{"no schedule", "", common.Wait{Fires: common.WaitLatest}, "", "refused no_such_fire"},

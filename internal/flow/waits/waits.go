@@ -358,7 +358,7 @@ func (r *reads) of(ctx context.Context, job *common.JobState, in span) (map[int6
 	if r.ends != nil && r.uid == job.UID && r.in == in {
 		return r.ends, nil
 	}
-	ends, err := r.past(ctx, job, in.from, in.to.Add(1))
+	ends, err := r.past(ctx, job, in.from, in.to.Add(1), in.most())
 	if err == nil {
 		r.uid, r.in, r.ends = job.UID, in, ends
 	}
@@ -424,7 +424,7 @@ func (k *Keeper) judge(ctx context.Context, wait *common.FlowWait, read *reads) 
 		return v, err
 	}
 	// What was read of it may be older than the trigger of its next attempt.
-	again, err := k.cfg.Past(ctx, &job, v.fire, v.fire.Add(1))
+	again, err := k.cfg.Past(ctx, &job, v.fire, v.fire.Add(1), 1)
 	if err != nil {
 		return verdict{}, err
 	}

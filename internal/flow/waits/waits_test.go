@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"maps"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -30,6 +32,7 @@ type cluster struct {
 	ended   map[string]common.Run // outcomes, by key
 	notes   map[string]int
 	reads   int
+	most    int // the most fires that a read was for
 	written int // calls of Outcomes
 	last    int64
 }
@@ -45,7 +48,8 @@ func (c *cluster) AtLeast(_ context.Context, name string, _ int64) (common.JobSt
 	return common.JobState{}, false, nil
 }
 
-func (c *cluster) past(_ context.Context, _ *common.JobState, from, to time.Time) (map[int64]*common.Run, error) {
+func (c *cluster) past(_ context.Context, _ *common.JobState, from, to time.Time, most int) (map[int64]*common.Run,
+	error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.reads++; c.away {
@@ -60,6 +64,12 @@ func (c *cluster) past(_ context.Context, _ *common.JobState, from, to time.Time
 			ends[at] = run
 		}
 	}
+	if times := slices.Sorted(maps.Keys(ends)); len(times) > most+1 {
+		for _, at := range times[:len(times)-most-1] {
+			delete(ends, at)
+		}
+	}
+	c.most = max(c.most, most)
 	return ends, nil
 }
 
@@ -364,5 +374,28 @@ func TestKeeper_FailureThatIsRunAgain_DoesNotFailTheStep(t *testing.T) {
 		time.Sleep(2 * tick)
 		virtualtime.Wait()
 		c.want(key, "failed fire_failed")
+	})
+}
+
+// The schedule of a flow was dense until today: only its last fire counts, and no more of them are read.
+func TestKeeper_LatestOfADenseSchedule_ReadsTheLastFireOnly(t *testing.T) {
+	virtualtime.Test(t, func(t *testing.T) {
+		c := started(t)
+		last := at(t, "11:30")
+		for i := range common.MaxAwaited + 2000 {
+			run := &common.Run{PlannedAt: last.Add(-2 * time.Second * time.Duration(i)), Status: common.StatusFailed}
+			c.ledger[run.PlannedAt.UnixNano()] = run
+		}
+		for _, flow := range []string{"report", "import"} { // the second waits for itself
+			key := c.wait(flow, &common.Wait{Job: "import", Fires: common.WaitLatest})
+			want := "waits for 12:00 "
+			if flow == "import" {
+				want = "waits for 11:30 failed"
+			}
+			c.want(key, want)
+		}
+		if c.most != 1 {
+			t.Errorf("%d fires were read, want 1", c.most)
+		}
 	})
 }
