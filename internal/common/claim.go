@@ -14,7 +14,10 @@ type Claim struct {
 	Gap     *Run      // outcome of the fires that the cursor passes without running them
 	Patient bool      // if an unresolved run forbids this one, write nothing: Blocked
 	Behind  string    // under the overlap policy allow: the same, while the fire with this id has an unresolved run
-	Queue   *Trigger  // under the overlap policies queue and replace: the fire as a trigger
+	Queue   *Trigger  // under the overlap policies queue and replace, and with Yielded: the fire as a trigger
+	// Under the overlap policy skip, while a backfill of the job goes on: if the run that forbids this one is of the
+	// backfill, the fire is queued, and if another one is queued already, this is its outcome.
+	Yielded *Run
 	Earlier *Earlier  // under the overlap policy queue: attempts that go first
 
 	Head       *Head      // of the flow run that the fire of a flow begins, in place of a run; nil for other jobs

@@ -68,6 +68,9 @@ func (f *FlowNode) Inline(job string) bool { return strings.HasPrefix(job, StepJ
 // OfBackfill reports whether the node is a fire of a backfill, or is within one. It is false for nil.
 func (f *FlowNode) OfBackfill() bool { return f != nil && (f.Background || f.Kind == KindBackfill) }
 
+// OfDate reports whether the node is a fire of a backfill itself. It is false for nil.
+func (f *FlowNode) OfDate() bool { return f != nil && f.Kind == KindBackfill }
+
 // IntervalOfNode returns the interval that a node inherits from its flow run; of is false for nil, and for the fires of
 // a backfill, which have those of their dates.
 func (f *FlowNode) IntervalOfNode() (interval *Interval, of bool) {

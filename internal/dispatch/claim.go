@@ -199,13 +199,13 @@ func (d *Dispatcher) newClaim(f *scheduler.Fire, now time.Time) (claim common.Cl
 		claim.Skipped = unlessLate(f, skipped(&record, common.ReasonQueueFull, "another fire was already queued"))
 	case overlap == common.OverlapReplace:
 		claim.Queue = queued(&record, scheduler.Agreed(d.cfg.Cluster, now))
-	case d.cfg.Backfilled != nil && d.cfg.Backfilled(f.Job): // it waits for a run of the backfill, and goes first then
-		claim.Record.Policy.Overlap = common.OverlapQueue
-		claim.Queue = queued(&record, scheduler.Agreed(d.cfg.Cluster, now))
-		claim.Skipped = unlessLate(f, skipped(&record, common.ReasonBackfill,
-			"a run of a backfill had not ended, and another fire was already queued"))
 	default:
 		claim.Skipped = unlessLate(f, skipped(&record, common.ReasonOverlap, "the previous run had not ended"))
+		if d.cfg.Backfilled != nil && d.cfg.Backfilled(f.Job) { // it waits for a run of that, and goes first then
+			claim.Queue = queued(&record, scheduler.Agreed(d.cfg.Cluster, now))
+			claim.Yielded = new(unlessLate(f, skipped(&record, common.ReasonBackfill,
+				"a run of a backfill had not ended, and another fire was already queued")))
+		}
 	}
 	return claim, true, nil
 }

@@ -82,18 +82,19 @@ func TestClaimByOverlapPolicy(t *testing.T) {
 	}
 }
 
-// Beside a backfill of its job a fire waits where it would be skipped. If another one waits already, it is skipped
-// because of the backfill, and not because it overlaps.
-func TestClaimBesideABackfill_IsQueuedOrSkippedBecauseOfIt(t *testing.T) {
+// Beside a backfill of its job the claim carries what becomes of the fire if a run of the backfill forbids it: it waits,
+// or is skipped because of the backfill. The terms of its run are those of the job.
+func TestClaimBesideABackfill_MayYieldToIt(t *testing.T) {
 	bubble(t, func(c *Config) { c.Backfilled = func(job string) bool { return job == "a" } }, func(r *rig) {
 		r.hand(r.fire("a"), r.fire("b"))
 		for _, claim := range r.claimer.claims() {
-			want := common.ReasonOverlap
-			if claim.Job == "a" {
-				want = common.ReasonBackfill
+			beside := claim.Job == "a"
+			if got := claim.Skipped.Reason.Code; got != common.ReasonOverlap || (claim.Queue != nil) != beside ||
+				(claim.Yielded != nil) != beside || claim.Record.Policy.Overlap != common.OverlapSkip {
+				r.Errorf("%s: skipped for %q, queued as %+v, or %+v", claim.Job, got, claim.Queue, claim.Yielded)
 			}
-			if got := claim.Skipped.Reason.Code; got != want || (claim.Queue != nil) != (claim.Job == "a") {
-				r.Errorf("%s: skipped for %q, queued as %+v", claim.Job, got, claim.Queue)
+			if beside && claim.Yielded.Reason.Code != common.ReasonBackfill {
+				r.Errorf("skipped for %q", claim.Yielded.Reason.Code)
 			}
 		}
 		if len(r.claimer.claims()) != 2 {

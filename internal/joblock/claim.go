@@ -79,7 +79,7 @@ func (c *Claimer) unregistered(ctx context.Context) {
 	}
 }
 
-// replaceTries bounds how often a claim that replaces a run is repeated because the run to replace has changed.
+// replaceTries bounds how often a claim that was decided by the runs in its way is repeated because they have changed.
 const replaceTries = 5
 
 // Claim commits up to MaxBatch claims as one transaction: of different jobs, but for triggers of a job whose runs may
@@ -96,7 +96,7 @@ func (c *Claimer) Claim(ctx context.Context, claims []common.Claim) []common.Cla
 		var again []*attempt
 		for _, a := range open {
 			if a.blockers != nil && a.result.Verdict == common.Blocked && !a.claim.Patient && try < replaceTries {
-				again = append(again, a) // now with the runs to replace
+				again = append(again, a) // now with the runs that were found
 			}
 		}
 		open = again
@@ -109,7 +109,7 @@ func (c *Claimer) Claim(ctx context.Context, claims []common.Claim) []common.Cla
 type attempt struct {
 	claim    *common.Claim
 	result   *common.ClaimResult
-	blockers *blockers // under the overlap policy replace: what an earlier try has found
+	blockers *blockers // under the overlap policy replace, and beside a backfill: what an earlier try has found
 	job      definition
 	known    bool // job is the definition, which need not be read
 	// of the first lease that was tried: a try that was not answered may have gone through under it
@@ -228,10 +228,11 @@ func (c *Claimer) planned(a *attempt) part {
 	case claim.Patient:
 		return either(a.alone(), a.pooled(start.and(a.pass()...)), verdict(common.Blocked, nil))
 	case overlap == common.OverlapQueue:
-		queue := verdict(common.Queued, []request.Op{a.queue()}, claim.Gap)
-		return a.orElse(start, either([]request.Compare{request.Absent(a.queueKey())}, queue, a.skip()))
+		return a.orElse(start, a.wait(a.skip()))
 	case overlap == common.OverlapReplace:
 		return either(a.alone(), a.pooled(start.and(a.pass()...)), a.replace())
+	case claim.Yielded != nil:
+		return either(a.alone(), a.pooled(start.and(a.pass()...)), a.yield())
 	default:
 		return a.orElse(start, a.skip())
 	}
@@ -290,8 +291,16 @@ func (a *attempt) pass() []request.Op {
 }
 
 // skip writes the outcome of a fire that an unresolved run forbids.
-func (a *attempt) skip() part {
-	return verdict(common.Skipped, []request.Op{a.outcome(&a.claim.Skipped)}, a.claim.Gap, &a.claim.Skipped)
+func (a *attempt) skip() part { return a.skipAs(&a.claim.Skipped) }
+
+func (a *attempt) skipAs(run *common.Run) part {
+	return verdict(common.Skipped, []request.Op{a.outcome(run)}, a.claim.Gap, run)
+}
+
+// wait queues the fire, unless another one is queued.
+func (a *attempt) wait(otherwise part) part {
+	queue := verdict(common.Queued, []request.Op{a.queue()}, a.claim.Gap)
+	return either([]request.Compare{request.Absent(a.queueKey())}, queue, otherwise)
 }
 
 func (a *attempt) queueKey() string { return common.TriggerKey(a.claim.Job, common.QueuedTrigger) }

@@ -287,6 +287,110 @@ func TestReplaceRaces(t *testing.T) {
 	}
 }
 
+// beside gives a claim of the plan what becomes of it beside a backfill.
+func beside(c common.Claim) common.Claim {
+	c = under(common.OverlapQueue, c)
+	c.Record.Policy.Overlap = common.OverlapSkip
+	c.Yielded = new(c.Skipped)
+	c.Skipped.Reason = &common.Reason{Code: common.ReasonOverlap}
+	c.Yielded.Reason = &common.Reason{Code: common.ReasonBackfill}
+	return c
+}
+
+// date starts a run of a backfill.
+func (s *story) date(name string, version int64) (common.Claim, common.ClaimResult) {
+	s.Helper()
+	claim := s.trigger(name, "date", version)
+	claim.Record.Flow = &common.FlowNode{Kind: common.KindBackfill, Job: common.BackfillJob(name)}
+	return claim, s.verdict(common.Claimed, claim)
+}
+
+// While a backfill of the job goes on, a fire that would be skipped waits for a run of the backfill, and for that only:
+// the run that is in its way decides, whatever changes while it is looked at.
+func TestSkipBesideABackfill(t *testing.T) {
+	t.Parallel()
+	server := shared.Server(t)
+	manual := func(s *story, version int64) {
+		s.verdict(common.Claimed, s.trigger("a", "manual", version))
+	}
+	for _, c := range []struct {
+		name    string
+		before  func(s *story, version int64)
+		between func(s *story, version int64) // after the first look
+		want    common.Verdict
+		reason  string
+	}{
+		{"no run", func(*story, int64) {}, nil, common.Claimed, ""},
+		{"a date runs", func(s *story, version int64) { s.date("a", version) }, nil, common.Queued, ""},
+		{"a date runs, and a fire is queued", func(s *story, version int64) {
+			s.date("a", version)
+			s.verdict(common.Queued, beside(planned("a", version, t0, t1)))
+		}, nil, common.Skipped, common.ReasonBackfill},
+		{"a run by hand", manual, nil, common.Skipped, common.ReasonOverlap},
+		{"a step of a flow that is backfilled", func(s *story, version int64) {
+			claim := s.trigger("a", "step", version)
+			claim.Record.Flow = &common.FlowNode{Kind: common.KindFlow, Job: "flow", Background: true}
+			s.verdict(common.Claimed, claim)
+		}, nil, common.Skipped, common.ReasonOverlap},
+		{"the date ends meanwhile", func(*story, int64) {}, func(*story, int64) {}, common.Claimed, ""},
+		{"a run by hand follows the date meanwhile", func(*story, int64) {}, manual, common.Skipped,
+			common.ReasonOverlap},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			s := storyOn(t, server)
+			version := s.put("a", t0)
+			c.before(s, version)
+			client := s.client
+			if c.between != nil {
+				date, run := s.date("a", version)
+				looked := 0
+				client = s.intercepted(func(_ string, call func() error) error {
+					err := call()
+					if looked++; looked == 1 {
+						s.end(date, run)
+						c.between(s, version)
+					}
+					return err
+				})
+			}
+			claim := gapped(beside(planned("a", version, s.cursor("a"), t3)))
+			r := joblock.NewClaimer(client, s.session, me, quiet, nil).Claim(t.Context(), []common.Claim{claim})[0]
+			if r.Verdict != c.want || !s.cursor("a").Equal(t3) {
+				t.Fatalf("%+v, cursor %v", r, s.cursor("a"))
+			}
+			reason := ""
+			if out, skipped := s.outbox()[claim.Skipped.ID]; skipped {
+				reason = out.Reason.Code
+			}
+			if _, passed := s.outbox()[claim.Gap.ID]; reason != c.reason || !passed {
+				t.Errorf("skipped for %q, want %q; outcomes %v", reason, c.reason, s.outbox())
+			}
+			if waits, _ := s.queued("a"); (waits != nil && waits.RunID() == claim.Record.Run) != (c.want == common.Queued) {
+				t.Errorf("queued %+v", waits)
+			}
+		})
+	}
+}
+
+// The run in the way of a flow's fire is a flow run.
+func TestSkipBesideABackfill_OfAFlow(t *testing.T) {
+	t.Parallel()
+	s := newStory(t)
+	version := s.put("f", t0)
+	head := func(c common.Claim, parent *common.FlowNode) common.Claim {
+		c.Head = &common.Head{Kind: common.KindFlow, Run: c.Record.Run, Job: "f", Nonce: c.Record.Nonce, Parent: parent}
+		return c
+	}
+	date := &common.FlowNode{Kind: common.KindBackfill, Job: common.BackfillJob("f")}
+	s.verdict(common.Begun, head(s.trigger("f", "date", version), date))
+	s.verdict(common.Queued, head(beside(planned("f", version, t0, t1)), nil))
+	second := head(beside(planned("f", version, t1, t2)), nil)
+	s.verdict(common.Skipped, second)
+	if out := s.outbox()[second.Skipped.ID]; out.Reason.Code != common.ReasonBackfill {
+		t.Errorf("skipped for %+v", out.Reason)
+	}
+}
+
 // Where things change all the time the claim gives up for now, and has written nothing.
 func TestReplaceThatNeverSettles(t *testing.T) {
 	t.Parallel()

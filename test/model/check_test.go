@@ -24,6 +24,7 @@ type rawJob struct {
 type rawRun struct {
 	ID     string    `json:"id"`
 	UID    string    `json:"jobUid"`
+	Job    string    `json:"job"`
 	Fire   string    `json:"fire"`
 	Status string    `json:"status"`
 	Try    int       `json:"attempt"`
@@ -278,11 +279,7 @@ func (c *checker) readHistory() {
 // by the clock of a worker that is not ahead, which two workers may differ about.
 func (c *checker) order(claim event, r rawRecord, attempts map[string]rawTrigger) {
 	const differ = 15 * time.Second
-	queues := r.Policy.Overlap == "queue"
-	if c.world.flows != nil { // while a backfill goes on, fires are queued by which it does not queue its attempts
-		queues = queues && c.flows.overlap[r.Job] == "queue"
-	}
-	if !queues || r.ClaimedAt.Sub(claim.at) > differ {
+	if r.Policy.Overlap != "queue" || r.ClaimedAt.Sub(claim.at) > differ {
 		return
 	}
 	for key, t := range attempts {

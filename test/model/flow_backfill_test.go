@@ -148,6 +148,47 @@ func (c *checker) readBackfills(r *revision) {
 	}
 }
 
+// readYields checks that a fire which is queued, or skipped, because of a backfill has a run of that in its way.
+func (c *checker) readYields(r *revision) {
+	f := c.flows
+	check := func(e event, job, what string) {
+		if !slices.Contains(slices.Collect(maps.Values(f.inWay[job])), true) {
+			c.breaks("F14", "%s of %s was %s at %s by %s because of a backfill, and in its way were %v", e.key, job, what,
+				wallTime(e.at), e.by, slices.Sorted(maps.Keys(f.inWay[job])))
+		}
+		c.world.counts["fires "+what+" beside backfills"]++
+	}
+	for _, e := range r.under("/cron/triggers/") {
+		job, isQueued := strings.CutSuffix(strings.TrimPrefix(e.key, "/cron/triggers/"), "/queued")
+		if isQueued && e.created == e.rev && (f.overlap[job] == "skip" || f.overlap[job] == "") {
+			check(e, job, "queued")
+		}
+	}
+	for _, e := range r.under("/cron/outbox/") {
+		if e.created == 0 {
+			continue
+		}
+		if run := decode[rawRun](e.value); run.Reason != nil && run.Reason.Code == common.ReasonBackfill {
+			check(e, run.Job, "skipped")
+		}
+	}
+	for _, prefix := range []string{"/cron/runs/", "/cron/flowruns/"} {
+		for _, e := range r.under(prefix) {
+			job, _, _ := strings.Cut(e.key[len(prefix):], "/")
+			if e.created == 0 {
+				delete(f.inWay[job], e.key)
+				continue
+			}
+			of := decode[struct{ Flow, Parent *struct{ Kind string } }](e.value)
+			if f.inWay[job] == nil {
+				f.inWay[job] = map[string]bool{}
+			}
+			f.inWay[job][e.key] = of.Flow != nil && of.Flow.Kind == "backfill" ||
+				of.Parent != nil && of.Parent.Kind == "backfill"
+		}
+	}
+}
+
 // beginsBackfill checks that a backfill is the only one of its job, and that it may run its fires, each as the next
 // attempt.
 func (c *checker) beginsBackfill(e event) {

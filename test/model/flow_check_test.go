@@ -80,6 +80,7 @@ type flowsRead struct {
 	busy     map[string]map[string]bool   // by fire: the keys of triggers, runs and flow runs
 	held     map[string]string            // by key: the fire
 	queued   map[string]bool              // by job: whether a fire of the plan waits
+	inWay    map[string]map[string]bool   // by job: the keys of its runs and flow runs, and whether they are dates
 	filled   map[string]bool              // the fires whose first attempt is that of a backfill
 	workers  map[string]map[string]string // by flow run and worker: the fire of the node that it had
 	asks     map[string]*rawWait          // by flow run and step: the approvals that wait
@@ -91,7 +92,7 @@ func newFlowsRead() *flowsRead {
 		live:     map[string]map[string]bool{},
 		leftover: map[string]event{}, asked: map[string]*rawAsked{}, fills: map[string]*fillLife{},
 		last: map[string]rawRun{}, busy: map[string]map[string]bool{}, held: map[string]string{},
-		queued: map[string]bool{}, filled: map[string]bool{},
+		queued: map[string]bool{}, inWay: map[string]map[string]bool{}, filled: map[string]bool{},
 		workers: map[string]map[string]string{}, asks: map[string]*rawWait{}}
 }
 
@@ -131,6 +132,7 @@ func (c *checker) readFlows(r *revision) {
 			c.readAsked(r, e)
 		}
 	}
+	c.readYields(r)
 	c.readBackfills(r)
 	touched := map[*flowLife]bool{}
 	for _, e := range r.under("/cron/flowruns/") {

@@ -15,7 +15,7 @@ var (
 	flowPatience = flag.Int("flowpatience", 120, "in how many seeds a rule of flows must have broken a promise")
 )
 
-// TestFlows plays clusters with flows, and checks F1 to F13 beside the promises of all jobs.
+// TestFlows plays clusters with flows, and checks F1 to F14 beside the promises of all jobs.
 func TestFlows(t *testing.T) {
 	servers := newPool(t, runtime.GOMAXPROCS(0))
 	tally := tally{counts: map[string]int{}}

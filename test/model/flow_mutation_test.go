@@ -63,6 +63,7 @@ const (
 	fillsAll        mutation = "a backfill starts its fires whatever its concurrency"
 	cancelsBlindly  mutation = "a request for a backfill does not compare its head"
 	rerunsFilled    mutation = "a request for a further attempt does not look for backfills"
+	yieldsToAll     mutation = "beside a backfill a fire yields to whatever run is in its way"
 )
 
 // flowMutations are tried by chance among flows; the stories have the others.
@@ -72,7 +73,7 @@ var flowMutations = []mutation{startsTwice, startsBlindly, startsStopped, starts
 	retriesDirty, acceptsInRound, cleansEarly, forcesAll, endsWaitBlindly, notesBlindly, expiresBlindly,
 	asksForever, failsUnanswered, retriesNever, retriesGone, retriesEnding, retriesForever, retriesAll,
 	unfencedFlow, blindRerun, unpinned, forgetsKept, fillsTwice, fillsBlindly, fillsAhead, fillsAll,
-	cancelsBlindly, rerunsFilled}
+	cancelsBlindly, rerunsFilled, yieldsToAll}
 
 // spreadMutations are tried by chance among jobs that run on several workers.
 var spreadMutations = []mutation{replacesBlindly, endsClaimed}
@@ -105,6 +106,8 @@ func (m mutation) breaksOfFlows() []string {
 		return []string{"F12"}
 	case asksForever, failsUnanswered, notesBlindly:
 		return []string{"F13"}
+	case yieldsToAll:
+		return []string{"F14"}
 	case beginsBeside, replacesBlindly:
 		return []string{"G3"}
 	}
@@ -155,6 +158,25 @@ func itemsCompared(c *pb.Compare) bool {
 
 // startsFires recognizes the start of fires of a backfill, which alone looks for a queued fire.
 func startsFires(n *pb.TxnRequest) bool { return startsNodes(n) && compares(n, common.TriggersPrefix) }
+
+// yields recognizes the part of a claim for a fire that is queued or skipped by what is in its way beside a backfill.
+func yields(n *pb.TxnRequest) bool {
+	return len(n.Compare) > 0 && puts(n, common.CursorPrefix) && !slices.ContainsFunc(n.Compare, func(c *pb.Compare) bool {
+		return c.Target != pb.Compare_MOD || len(c.RangeEnd) > 0 ||
+			!under(c.Key, common.RunsPrefix) && !under(c.Key, common.FlowRunsPrefix)
+	})
+}
+
+// queueInstead makes the outcome of a skipped fire a trigger that waits.
+func queueInstead(put *pb.PutRequest) {
+	run := decode[common.Run](string(put.Value))
+	value, err := json.Marshal(common.Trigger{ID: common.QueuedTrigger, Job: run.Job, JobUID: run.JobUID,
+		Group: run.Group, Fire: run.Fire, PlannedAt: run.PlannedAt, Attempt: 1, Cause: run.Cause, NotBefore: run.PlannedAt})
+	if err != nil {
+		panic(err)
+	}
+	put.Key, put.Value = []byte(common.TriggerKey(run.Job, common.QueuedTrigger)), value
+}
 
 // replacesWorkers recognizes the transaction after a deadline: it compares triggers, and the head.
 func replacesWorkers(n *pb.TxnRequest) bool {
@@ -389,6 +411,12 @@ func (m mutation) ofFlows() func(n *pb.TxnRequest) {
 		return without(startsFires, common.FlowRunsPrefix)
 	case fillsAhead:
 		return without(startsFires, common.TriggersPrefix)
+	case yieldsToAll:
+		return func(n *pb.TxnRequest) {
+			if yields(n) && under(n.Success[0].GetRequestPut().GetKey(), common.OutboxPrefix) {
+				queueInstead(n.Success[0].GetRequestPut())
+			}
+		}
 	case cancelsBlindly:
 		return without(func(n *pb.TxnRequest) bool {
 			return requests(n) && strings.Contains(string(n.Success[0].GetRequestPut().GetKey()), ofBackfill)

@@ -8,6 +8,7 @@ import (
 )
 
 // blockers are what a fire replaces under the overlap policy replace: the unresolved runs to kill, and the queued fire.
+// Beside a backfill they are what a fire overlaps with.
 type blockers struct {
 	records  []seenRecord
 	queued   *common.Trigger
@@ -20,6 +21,7 @@ type seenRecord struct {
 	run      string
 	worker   string       // empty if the record cannot be decoded
 	head     *common.Head // of a flow run, in place of run and worker
+	ofDate   bool         // it is a fire of a backfill
 }
 
 // mostReplaced bounds the runs that one fire kills: a job that allowed overlap before may have any number.
@@ -58,6 +60,25 @@ func (a *attempt) replace() part {
 	return either(unchanged, verdict(common.Queued, ops, a.claim.Gap, replaced), a.readBlockers())
 }
 
+// yield returns the part for a fire that would be skipped: it is queued if a run in its way is of a backfill. If the
+// runs have not been read yet, or they have changed since, it reads them, as replace does.
+func (a *attempt) yield() part {
+	if a.blockers == nil {
+		return a.readBlockers()
+	}
+	var unchanged []request.Compare
+	ofDate := false
+	for _, r := range a.blockers.records {
+		unchanged = append(unchanged, request.Unchanged(r.key, r.revision))
+		ofDate = ofDate || r.ofDate
+	}
+	decided := a.skip()
+	if ofDate {
+		decided = a.wait(a.skipAs(a.claim.Yielded))
+	}
+	return either(unchanged, decided.and(a.pass()...), a.readBlockers())
+}
+
 // readBlockers returns the part that reads the unresolved runs and the queued fire.
 func (a *attempt) readBlockers() part {
 	return part{[]request.Op{
@@ -72,12 +93,13 @@ func (a *attempt) readBlockers() part {
 				if err == nil && head.Kill == nil {
 					seen.head = &head
 				}
+				seen.ofDate = err == nil && head.Parent.OfDate()
 				found.records = append(found.records, seen)
 				continue
 			}
 			record, err := decodeAt(kv, func(r *common.Record) string { return common.RecordKey(r.Job, r.Run) })
 			if err == nil {
-				seen.run, seen.worker = record.Run, record.Owner.Worker
+				seen.run, seen.worker, seen.ofDate = record.Run, record.Owner.Worker, record.Flow.OfDate()
 			}
 			found.records = append(found.records, seen)
 		}
