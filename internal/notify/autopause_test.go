@@ -29,6 +29,15 @@ func (w *world) pauseNote(name string) string {
 	return ""
 }
 
+func (w *world) resume(name string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	job := w.jobs[name]
+	w.revision++
+	job.Paused, job.PauseNote, job.Version = false, "", w.revision
+	w.jobs[name] = job
+}
+
 // Each line is a story: what the fires of a job with autoPause after three failures end as, and its note then.
 func TestAutoPause_ConsecutiveFailures_PauseTheJob(t *testing.T) {
 	for _, c := range []struct {
@@ -76,14 +85,7 @@ func TestAutoPause_ResumedJob(t *testing.T) {
 			w.ended("a", status, 1, time.Now())
 			after(time.Minute)
 		}
-		resume := func() {
-			w.mu.Lock()
-			defer w.mu.Unlock()
-			job := w.jobs["a"]
-			w.revision++
-			job.Paused, job.PauseNote, job.Version = false, "", w.revision
-			w.jobs["a"] = job
-		}
+		resume := func() { w.resume("a") }
 		ends("failed")
 		ends("failed")
 		if got, want := w.told(), "a:failed@hook a:failed@post a:paused@hook a:paused@post"; got != want {

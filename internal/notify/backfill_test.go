@@ -71,16 +71,71 @@ func TestBackfill_FailsInQuietHours_IsInTheDigest(t *testing.T) {
 	})
 }
 
+// A trouble that begins and ends in the quiet hours after a backfill has failed does not make that a recovery.
+func TestBackfill_FailsBeforeATroubleInQuietHours_IsInTheDigest(t *testing.T) {
+	virtualtime.Test(t, func(t *testing.T) {
+		w := newWorld()
+		w.quiet("a", false, everything...)
+		stop := w.elected(t)
+		at := time.Now() // midnight
+		w.ended("a@backfill", "failed", 1, at)
+		after(time.Hour)
+		w.ended("a", "failed", 1, at.Add(time.Hour))
+		after(time.Hour)
+		w.ended("a", "succeeded", 1, at.Add(2*time.Hour))
+		after(6 * time.Hour)
+		stop()
+		if got, want := w.told(), ":digest@hook :digest@post"; got != want {
+			t.Fatalf("told %s, want %s", got, want)
+		}
+		if d := w.sent[0].Data; !slices.Equal(d.Jobs, []string{"a"}) || d.Digest.Recovered > 0 {
+			t.Errorf("the digest: %+v, %+v", d, d.Digest)
+		}
+	})
+}
+
+// exhaust uses up the limit of the minute.
+func exhaust(n *Notifier) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	for n.budget.take(time.Now()) {
+	}
+}
+
+// A failure that is notified by itself repeats earlier ones of its trouble that are held for a summary. A failed backfill
+// is no part of a trouble: neither of them repeats the other.
+func TestBackfill_FailsBeyondTheLimit_StaysInTheSummary(t *testing.T) {
+	for _, order := range [][]string{{"a@backfill", "a"}, {"a", "a@backfill"}} {
+		t.Run(order[0]+" first", func(t *testing.T) {
+			virtualtime.Test(t, func(t *testing.T) {
+				w := newWorld()
+				w.job("a", everything...)
+				n, stop := w.electedNotifier(t)
+				at := time.Now()
+				exhaust(n)
+				w.ended(order[0], "failed", 1, at)
+				virtualtime.Wait()
+				n.mu.Lock()
+				n.budget = budget{} // there is room again, before the next summary
+				n.mu.Unlock()
+				w.ended(order[1], "failed", 1, at.Add(time.Second))
+				after(5 * time.Minute)
+				stop()
+				if got, want := w.told(), ":summary@hook :summary@post a:failed@hook a:failed@post"; got != want {
+					t.Errorf("told %s, want %s", got, want)
+				}
+			})
+		})
+	}
+}
+
 // Beyond the limits a failed backfill is in the summary of jobs in trouble.
 func TestBackfill_FailsBeyondTheLimit_IsInTheSummary(t *testing.T) {
 	virtualtime.Test(t, func(t *testing.T) {
 		w := newWorld()
 		w.job("a", everything...)
 		n, stop := w.electedNotifier(t)
-		n.mu.Lock()
-		for n.budget.take(time.Now()) {
-		}
-		n.mu.Unlock()
+		exhaust(n)
 		w.ended("a@backfill", "failed", 1, time.Now())
 		after(5 * time.Minute)
 		stop()
@@ -114,6 +169,30 @@ func TestBackfill_Failed_DoesNotCountForAutoPause(t *testing.T) {
 		stop()
 		if note := w.pauseNote("a"); note != pauseNote(2) {
 			t.Errorf("the note is %q after two failures in a row", note)
+		}
+	})
+}
+
+// Nor does it pause a job again that a user has resumed after a series of failures.
+func TestBackfill_FailsAfterTheJobWasResumed_DoesNotPauseIt(t *testing.T) {
+	virtualtime.Test(t, func(t *testing.T) {
+		w := newWorld()
+		w.autoPaused("a", 2, everything...)
+		stop := w.elected(t)
+		at := time.Now()
+		for i := range 2 {
+			w.ended("a", "failed", 1, at.Add(time.Duration(i)*time.Minute))
+			after(time.Minute)
+		}
+		if note := w.pauseNote("a"); note != pauseNote(2) {
+			t.Fatalf("the note is %q after two failures in a row", note)
+		}
+		w.resume("a")
+		w.ended("a@backfill", "failed", 1, at.Add(2*time.Minute))
+		after(time.Minute)
+		stop()
+		if note := w.pauseNote("a"); note != "" {
+			t.Errorf("a backfill has paused its job: %s", note)
 		}
 	})
 }

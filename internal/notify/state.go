@@ -254,6 +254,7 @@ func (s *State) take(o *Outcome, notify *common.Notify, now time.Time) (tell com
 			Trouble:  true,
 			FirstAt:  o.at(),
 			Failures: s.Failures,
+			Held:     s.Held,
 			Printed:  s.Printed,
 			Quiet:    s.Quiet,
 			Muted:    s.Muted,
