@@ -18,7 +18,7 @@ type Claim struct {
 	// Under the overlap policy skip, while a backfill of the job goes on: if the run that forbids this one is of the
 	// backfill, the fire is queued, and if another one is queued already, this is its outcome.
 	Yielded *Run
-	Earlier *Earlier  // under the overlap policy queue: attempts that go first
+	Earlier *Earlier // under the overlap policy queue: attempts that go first
 
 	Head       *Head      // of the flow run that the fire of a flow begins, in place of a run; nil for other jobs
 	Definition *StoredJob // of an inline step of a flow, which has no key; nil for jobs

@@ -44,6 +44,26 @@ func (d Duration) Or(def time.Duration) time.Duration {
 	return v
 }
 
+// Brief returns a duration without parts that are zero: 1h30m, 30m.
+func Brief(d time.Duration) string {
+	text := d.String()
+	if strings.HasSuffix(text, "m0s") {
+		text = strings.TrimSuffix(text, "0s")
+	}
+	if strings.HasSuffix(text, "h0m") {
+		text = strings.TrimSuffix(text, "0m")
+	}
+	return text
+}
+
+// DurationOf returns a duration as an author would write it: 7d, 36h, 1h30m.
+func DurationOf(d time.Duration) Duration {
+	if day := 24 * time.Hour; d >= day && d%day == 0 {
+		return Duration(strconv.Itoa(int(d/day)) + "d")
+	}
+	return Duration(Brief(d))
+}
+
 // Size is a number of bytes as its author wrote it: digits and B, KiB, MiB or GiB.
 type Size string
 

@@ -72,3 +72,16 @@ func FuzzUnits(f *testing.F) {
 		}
 	})
 }
+
+func TestBrief(t *testing.T) {
+	for d, want := range map[time.Duration][2]string{
+		time.Second: {"1s", "1s"}, time.Minute: {"1m", "1m"}, 10 * time.Minute: {"10m", "10m"},
+		90 * time.Second: {"1m30s", "1m30s"}, 90 * time.Minute: {"1h30m", "1h30m"}, 20 * time.Hour: {"20h", "20h"},
+		48 * time.Hour: {"48h", "2d"}, 36 * time.Hour: {"36h", "36h"}, 0: {"0s", "0s"},
+	} {
+		if brief, duration := Brief(d), DurationOf(d); brief != want[0] || string(duration) != want[1] ||
+			duration.Or(-1) != d {
+			t.Errorf("%v: %s, %s, want %q", d, brief, duration, want)
+		}
+	}
+}

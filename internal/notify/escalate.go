@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"carillon/internal/common"
@@ -128,7 +127,7 @@ func (n *Notifier) raise(job *common.JobState, s *State, now time.Time) (notices
 			Run:     s.Run,
 			Count:   s.Count,
 			FirstAt: new(s.FirstAt),
-			Lasts:   brief(step.After),
+			Lasts:   common.Brief(step.After),
 		}
 		data.URL = n.link(&data)
 		for _, to := range step.To {
@@ -152,16 +151,4 @@ func (n *Notifier) raise(job *common.JobState, s *State, now time.Time) (notices
 		}
 	}
 	return notices
-}
-
-// brief returns a duration without parts that are zero: 1h30m, 30m.
-func brief(d time.Duration) string {
-	text := d.String()
-	if strings.HasSuffix(text, "m0s") {
-		text = strings.TrimSuffix(text, "0s")
-	}
-	if strings.HasSuffix(text, "h0m") {
-		text = strings.TrimSuffix(text, "0m")
-	}
-	return text
 }

@@ -109,12 +109,3 @@ func TestNotifier_AcknowledgementsUnknown_Escalated(t *testing.T) {
 		}
 	})
 }
-
-func TestBrief(t *testing.T) {
-	for d, want := range map[time.Duration]string{30 * time.Minute: "30m", 90 * time.Minute: "1h30m",
-		2 * time.Hour: "2h", 90 * time.Second: "1m30s", 48 * time.Hour: "48h"} {
-		if got := brief(d); got != want {
-			t.Errorf("%v: %s, want %s", d, got, want)
-		}
-	}
-}

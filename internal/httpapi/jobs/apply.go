@@ -296,8 +296,12 @@ func (s *manyResource) applyOne(ctx context.Context, item *Applied, job *view.De
 	if err == nil {
 		item.Result, item.Version = string(saved.Effect), saved.State.Version
 		err = item.compare(saved.Before, &saved.State.Job, a.dry)
-		if found := doubts((*common.Job)(job)); saved.Effect != common.EffectUnchanged && len(found) > 0 {
-			item.Warnings = placed(found)
+		if saved.Effect != common.EffectUnchanged {
+			whole := common.Job(*job) // the saved one may be without its steps
+			whole.Timezone, whole.Schedules = saved.State.Timezone, saved.State.Schedules
+			if found := s.doubtsOf(ctx, &whole); len(found) > 0 {
+				item.Warnings = placed(found)
+			}
 		}
 	}
 	if err != nil {

@@ -392,12 +392,15 @@ func (s *Resource) output(ctx context.Context, status int, state *common.JobStat
 // saved is output for a definition that was saved, with remarks on it.
 func (s *Resource) saved(ctx context.Context, status int, state *common.JobState, err error) (*jobOutput, error) {
 	out, err := s.output(ctx, status, state, err)
-	return out.remark(&state.Job), err
+	return s.remark(ctx, out, &state.Job), err
 }
 
 // remark adds remarks on a definition that was saved, unless that has failed.
-func (o *jobOutput) remark(job *common.Job) *jobOutput {
-	if found := doubts(job); o != nil && len(found) > 0 {
+func (s *Resource) remark(ctx context.Context, o *jobOutput, job *common.Job) *jobOutput {
+	if o == nil {
+		return nil
+	}
+	if found := s.doubtsOf(ctx, job); len(found) > 0 {
 		o.Body.Meta.Warnings = placed(found)
 	}
 	return o

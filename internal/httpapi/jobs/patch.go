@@ -81,7 +81,7 @@ func (s *Resource) edit(ctx context.Context, who common.Actor, verb, name, ifMat
 			return job, s.permitted(ctx, &job, nil, nil)
 		})
 	})
-	return out.remark(&saved), err
+	return s.remark(ctx, out, &saved), err
 }
 
 // patched applies a merge patch, whose fields and types the guard has checked.

@@ -106,6 +106,15 @@ func doubts(job *common.Job) (all common.Faults) {
 	return all
 }
 
+// doubtsOf returns remarks on values that are accepted but probably not intended, of the definition and of the jobs that
+// it names.
+func (s *Resource) doubtsOf(ctx context.Context, job *common.Job) common.Faults {
+	all := doubts(job)
+	s.oneByOne(ctx, job, &all)
+	s.awaitedKept(ctx, job, &all)
+	return all
+}
+
 // oneByOne points out maps over a job whose runs may not overlap: their items run one after another. Jobs that the
 // caller cannot see, or that do not exist yet, are left out.
 func (s *Resource) oneByOne(ctx context.Context, job *common.Job, all *common.Faults) {
@@ -130,13 +139,12 @@ func (s *Resource) oneByOne(ctx context.Context, job *common.Job, all *common.Fa
 
 // warnings returns remarks on values that are accepted but probably not intended.
 func (s *Resource) warnings(ctx context.Context, job *common.Job) (all common.Faults, err error) {
-	all = doubts(job)
+	all = s.doubtsOf(ctx, job)
 	remarks, err := s.Types.Warnings(ctx, job)
 	if err != nil {
 		return nil, err
 	}
 	all = append(all, remarks...)
-	s.oneByOne(ctx, job, &all)
 	if job.Notify == nil || len(job.Notify.To) == 0 {
 		return all, nil
 	}

@@ -398,20 +398,6 @@ func TestNameFrom(t *testing.T) {
 	}
 }
 
-func TestShortDurations(t *testing.T) {
-	for d, want := range map[time.Duration]string{
-		time.Minute:      "1m",
-		time.Hour:        "1h",
-		90 * time.Second: "1m30s",
-		10 * time.Minute: "10m",
-		time.Second:      "1s",
-	} {
-		if got := short(d); got != want {
-			t.Errorf("%v became %q, want %q", d, got, want)
-		}
-	}
-}
-
 func checkError(t *testing.T, what string, err error, want string) {
 	t.Helper()
 	switch {

@@ -84,23 +84,11 @@ func (s *settings) number(to *int, key string, def, least, most int, help string
 }
 
 func (s *settings) duration(to *time.Duration, key string, def, least, most time.Duration, help string) {
-	s.add(key, "duration", short(def), help, durationValue(to, least, most))
+	s.add(key, "duration", common.Brief(def), help, durationValue(to, least, most))
 }
 
 func (s *settings) size(to *int64, key string, def, least, most int64, help string) {
 	s.add(key, "size", sizeText(def), help, sizeValue(to, least, most))
-}
-
-// short formats 1m0s as 1m.
-func short(d time.Duration) string {
-	text := d.String()
-	if strings.HasSuffix(text, "m0s") {
-		text = strings.TrimSuffix(text, "0s")
-	}
-	if strings.HasSuffix(text, "h0m") {
-		text = strings.TrimSuffix(text, "0m")
-	}
-	return text
 }
 
 func (s *settings) toggle(to *bool, key, help string) {
