@@ -72,6 +72,25 @@ type AwaitedNow struct {
 type AwaitedFire struct {
 	At     time.Time `json:"at"`
 	Status Status    `json:"status,omitempty"` // of its last attempt; empty: the ledger has no entry of its own
+	// Expired: it has no entry, and would not have one any more if it had run, by the age in the job's retention.
+	Expired bool `json:"expired,omitempty"`
+}
+
+// Words of reasons for fires without an entry.
+const (
+	wordsNotRun  = "not run"
+	wordsExpired = "older than the retention"
+)
+
+// words returns what has become of the fire.
+func (f *AwaitedFire) words() string {
+	switch {
+	case f.Expired:
+		return wordsExpired
+	case f.Status == "":
+		return wordsNotRun
+	}
+	return strings.ReplaceAll(string(f.Status), "_", " ")
 }
 
 // PendingWait is a step that waits for fires, as etcd holds it.
@@ -135,7 +154,7 @@ func (n *AwaitedNow) describe(r *Reason) {
 		f := &n.Missing[i]
 		at := f.At.UTC().Format(time.RFC3339)
 		r.Data["at"+strconv.Itoa(i+1)] = at // a client shows times in the zone of its user
-		fires = append(fires, at+" ("+string(or(f.Status, "not_run"))+")")
+		fires = append(fires, at+" ("+f.words()+")")
 	}
 	if n.Open > len(fires) {
 		fires = append(fires, "…")

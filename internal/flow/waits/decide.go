@@ -120,7 +120,7 @@ func tooMany(job string) verdict {
 // decide returns what follows for a step that waits for the fires of a job in a range. ends holds the last attempts of
 // the fires of its schedule in this range, by planned time in Unix nanoseconds; it may hold others.
 func decide(wait *common.FlowWait, job *common.JobState, plan schedule.Schedule, in span,
-	ends map[int64]*common.Run) (verdict, error) {
+	ends map[int64]*common.Run, now time.Time) (verdict, error) {
 	fires, err := firesOf(job, plan, in, ends)
 	a := wait.Awaited
 	switch {
@@ -131,7 +131,7 @@ func decide(wait *common.FlowWait, job *common.JobState, plan schedule.Schedule,
 	case len(fires) == 0 && !in.recorded && (a.Fires != common.WaitInterval || plan.IsZero()):
 		return noFire(wait), nil
 	}
-	now := common.AwaitedNow{Total: len(fires)}
+	found := common.AwaitedNow{Total: len(fires)}
 	for _, at := range fires {
 		run := ends[at.UnixNano()]
 		if run != nil && succeeded(run) {
@@ -143,6 +143,8 @@ func decide(wait *common.FlowWait, job *common.JobState, plan schedule.Schedule,
 			fire.Status = run.Status
 		case at.After(job.Cursor):
 			fire.Status = common.StatusPlanned
+		default:
+			fire.Expired = expired(job, at, now)
 		}
 		if run != nil && run.Status.Terminal() && a.OnFailure == common.FailureFails {
 			planned := at.Format(time.RFC3339)
@@ -150,16 +152,25 @@ func decide(wait *common.FlowWait, job *common.JobState, plan schedule.Schedule,
 				fmt.Sprintf("the fire of job %q at %s has ended: %s", a.Job, planned, run.Status),
 				map[string]string{"job": a.Job, "at": planned, "status": string(run.Status), "run": run.ID}).of(at), nil
 		}
-		if now.Open++; len(now.Missing) < common.MostAwaitedNamed {
-			now.Missing = append(now.Missing, fire)
+		if found.Open++; len(found.Missing) < common.MostAwaitedNamed {
+			found.Missing = append(found.Missing, fire)
 		}
 	}
-	if now.Open > 0 {
-		return verdict{now: now}, nil
+	if found.Open > 0 {
+		return verdict{now: found}, nil
 	}
 	return ended(common.StatusSucceeded, common.ReasonFiresSucceeded,
-		fmt.Sprintf("%s of job %q succeeded", common.Count(now.Total, "fire", "fires"), a.Job),
-		map[string]string{"job": a.Job, "total": fmt.Sprint(now.Total)}), nil
+		fmt.Sprintf("%s of job %q succeeded", common.Count(found.Total, "fire", "fires"), a.Job),
+		map[string]string{"job": a.Job, "total": fmt.Sprint(found.Total)}), nil
+}
+
+// expired reports whether the job's retention has deleted the entry of a fire by its age, if it had one.
+func expired(job *common.JobState, at, now time.Time) bool {
+	age := common.DefaultRetention
+	if job.Retention != nil {
+		age = job.Retention.Age.Or(age)
+	}
+	return !at.Before(job.CreatedAt) && at.Before(now.Add(-age))
 }
 
 // succeeded reports whether a fire is done: its last attempt has succeeded, or had nothing to do.

@@ -61,6 +61,8 @@ func TestDecide(t *testing.T) {
 		{"one was skipped for another run", hourly, common.Wait{},
 			strings.Replace(full, "08:00 succeeded", "08:00 skipped overlap", 1), "1 of 6: 08:00 skipped"},
 		{"one has no entry", hourly, common.Wait{}, strings.Replace(full, "08:00 succeeded, ", "", 1), "1 of 6: 08:00"},
+		{"it keeps its runs for three hours", hourly + "; 3h", common.Wait{}, "12:00 missed",
+			"6 of 6: 07:00 expired, 08:00 expired, 09:00, 10:00, 11:00"},
 		{"an earlier schedule had one more", hourly, common.Wait{}, full + ", 07:15 failed", "1 of 7: 07:15 failed"},
 		{"no fire in the interval", "0 3 * * *", common.Wait{}, "", "succeeded fires_succeeded"},
 		{"more than are named", "*/5 * * * *", common.Wait{}, "",
@@ -115,13 +117,15 @@ func TestDecide(t *testing.T) {
 			run := common.FlowRun{Head: common.Head{UID: "f", Run: "f.1.1", Job: "flow", PlannedAt: noon,
 				Interval: &common.Interval{Start: at(t, "06:00"), End: noon}}}
 			wait := common.NewFiresWait(&run, run.Node("orders", 1, "f"), &test.wait, noon)
-			line, begins, bounded := strings.Cut(test.schedule, "@1")
+			line, keeps, _ := strings.Cut(test.schedule, "; ")
+			line, begins, bounded := strings.Cut(line, "@1")
 			var startAt *time.Time
 			if bounded {
 				startAt = new(at(t, "1"+begins))
 			}
 			job := &common.JobState{StoredJob: common.StoredJob{UID: "i", CreatedAt: at(t, "01:00"),
-				Job: common.Job{Name: "import", CronExpr: line, Timezone: "UTC", StartAt: startAt}}, Cursor: noon}
+				Job: common.Job{Name: "import", CronExpr: line, Timezone: "UTC", StartAt: startAt,
+					Retention: &common.Retention{Age: common.Duration(keeps)}}}, Cursor: noon}
 			got := judged(t, &wait, job, entries(t, test.ledger))
 			if got != test.want {
 				t.Errorf("got %q, want %q", got, test.want)
@@ -154,7 +158,7 @@ func judged(t *testing.T, wait *common.FlowWait, job *common.JobState, ends map[
 	}
 	v := noFire(wait)
 	if in, err := spanOf(wait, plan); err == nil {
-		if v, err = decide(wait, job, plan, in, ends); err != nil {
+		if v, err = decide(wait, job, plan, in, ends, wait.Since); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -163,13 +167,24 @@ func judged(t *testing.T, wait *common.FlowWait, job *common.JobState, ends map[
 	}
 	var missing []string
 	for _, f := range v.now.Missing {
-		missing = append(missing, strings.TrimSpace(f.At.Format("15:04")+" "+string(f.Status)))
+		status := string(f.Status)
+		if f.Expired {
+			status = "expired"
+		}
+		missing = append(missing, strings.TrimSpace(f.At.Format("15:04")+" "+status))
 	}
 	wait.Awaited.Found = &v.now
 	text := wait.Awaited.Reason().Text
 	for _, f := range v.now.Missing {
-		if !strings.Contains(text, f.At.Format(time.RFC3339)) {
-			t.Errorf("the reason %q does not name the fire of %v", text, f.At)
+		words := string(f.Status)
+		switch {
+		case f.Expired:
+			words = "older than the retention"
+		case words == "":
+			words = "not run"
+		}
+		if !strings.Contains(text, f.At.Format(time.RFC3339)+" ("+words+")") {
+			t.Errorf("the reason %q does not name the fire of %v, which is %s", text, f.At, words)
 		}
 	}
 	return fmt.Sprintf("%d of %d: %s", v.now.Open, v.now.Total, strings.Join(missing, ", "))

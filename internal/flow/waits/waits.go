@@ -392,7 +392,9 @@ func (k *Keeper) look(ctx context.Context, w *kept, read *reads) (done bool, err
 
 func same(a, b *common.AwaitedNow) bool {
 	return a.Total == b.Total && a.Open == b.Open && slices.EqualFunc(a.Missing, b.Missing,
-		func(a, b common.AwaitedFire) bool { return a.At.Equal(b.At) && a.Status == b.Status })
+		func(a, b common.AwaitedFire) bool {
+			return a.At.Equal(b.At) && a.Status == b.Status && a.Expired == b.Expired
+		})
 }
 
 // judge reads the fires that a step waits for.
@@ -419,7 +421,7 @@ func (k *Keeper) judge(ctx context.Context, wait *common.FlowWait, read *reads) 
 	if err != nil {
 		return verdict{}, err
 	}
-	v, err := decide(wait, &job, plan, in, ends)
+	v, err := decide(wait, &job, plan, in, ends, k.cfg.Now())
 	if err != nil || v.fire.IsZero() {
 		return v, err
 	}

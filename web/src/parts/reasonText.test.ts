@@ -35,13 +35,15 @@ it('names the signal of a kill request, and an immediate kill', () => {
 
 it('shows the fires that a step waits for in the viewer’s zone and language', () => {
   const at = '2026-03-02T08:00:00Z';
-  const data = { job: 'import', open: '2', total: '6', at1: at, fires: `${at} (timed_out), …` };
+  const data = { job: 'import', open: '2', total: '6', at1: at, fires: `${at} (timed out), ${at} (not run), ${at} (older than the retention), …` };
   const text = `it waits for 2 of 6 fires of job "import": ${data.fires}`;
-  const words = createInstance({ lng: 'zh', initAsync: false, resources: { zh: { translation: { status: { timed_out: '超时', failed: '失败' } }, server: zhServer } }, interpolation: { escapeValue: false } });
+  const words = createInstance({ lng: 'zh', initAsync: false, resources: { zh: { translation: { status: { timed_out: '超时', failed: '失败' }, flow: { notRun: '未运行', notKept: '早于保留期' } }, server: zhServer } }, interpolation: { escapeValue: false } });
   void words.init();
   const inChinese = words.getFixedT('zh');
-  expect(reasonText(inChinese, 'zh', { code: 'waits_for_fires', data, text })).toBe(`等待任务 import 的触发（共 6 次，2 次尚未成功）：${formatTime(at, 'zh')} (超时), …`);
-  expect(reasonText(inChinese, 'en', { code: 'waits_for_fires', data, text })).toBe(`It waits for 2 of 6 fires of job "import": ${formatTime(at, 'en')} (超时), …`);
+  expect(reasonText(inChinese, 'zh', { code: 'waits_for_fires', data, text })).toBe(`等待任务 import 的触发（共 6 次，2 次尚未成功）：${formatTime(at, 'zh')} (超时), ${formatTime(at, 'zh')} (未运行), ${formatTime(at, 'zh')} (早于保留期), …`);
+  expect(reasonText(inChinese, 'en', { code: 'waits_for_fires', data, text })).toBe(`It waits for 2 of 6 fires of job "import": ${formatTime(at, 'en')} (超时), ${formatTime(at, 'en')} (未运行), ${formatTime(at, 'en')} (早于保留期), …`);
+  const earlier = { ...data, fires: `${at} (not_run), ${at} (timed_out)` };
+  expect(reasonText(inChinese, 'zh', { code: 'waits_for_fires', data: earlier, text: '' })).toContain(`${formatTime(at, 'zh')} (未运行), ${formatTime(at, 'zh')} (超时)`);
   expect(reasonText(inChinese, 'zh', { code: 'fire_failed', data: { job: 'import', at, status: 'failed' }, text: '' })).toBe(`任务 import 在 ${formatTime(at, 'zh')} 的触发未成功：失败`);
 });
 

@@ -36,9 +36,12 @@ export function warningText(t: TFunction, language: string, warning: Reason): st
   return language.startsWith('en') ? visible(warning.text) : reasonText(t, language, warning);
 }
 
-/** Translates the statuses in a list of fires: "2026-03-02T08:00:00Z (failed), …". */
+/** Translates the statuses in a list of fires: "2026-03-02T08:00:00Z (timed out), …". Entries of earlier versions have "timed_out", "not_run". */
 function firesText(t: TFunction, fires: string): string {
-  return fires.replaceAll(/\(([a-z_]+)\)/g, (_, status) => `(${status === 'not_run' ? t('flow.notRun') : t(`status.${status as FireStatus}`)})`);
+  return fires.replaceAll(/\(([a-z_ ]+)\)/g, (_, words: string) => {
+    const status = words.replaceAll(' ', '_');
+    return `(${status === 'not_run' ? t('flow.notRun') : status === 'older_than_the_retention' ? t('flow.notKept') : t(`status.${status as FireStatus}`)})`;
+  });
 }
 
 /** Formats a duration of the server in the reader's language. */

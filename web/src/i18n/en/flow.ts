@@ -21,7 +21,7 @@ export const flow = {
     map: 'map', items_one: '{{count}} item', items_other: '{{count}} items', itemsFailed_one: '{{count}} item, {{failed}} failed', itemsFailed_other: '{{count}} items, {{failed}} failed', showItems: 'Items of {{step}}',
     steps_one: '{{count}} step', steps_other: '{{count}} steps', stepsFailed_one: '{{count}} step, {{failed}} failed', stepsFailed_other: '{{count}} steps, {{failed}} failed',
     counted: '{{count}} {{status}}', layer: 'Layer {{layer}}', layers: 'Layers {{from}} to {{to}}',
-    jobNamed: 'job {{job}}', openFire: 'The fire of job {{job}} at {{at}}', openJob: 'Open the job {{job}}', approval: 'approval', waitsForJob: 'waits for job {{job}}', notRun: 'not run', join: 'runs nothing', joinHelp: 'This step runs nothing. It succeeds as soon as its dependencies are met.', kept: 'Kept', faulty: 'has a problem', unnamed: 'Unnamed', noSuchStep: 'There is no such step',
+    jobNamed: 'job {{job}}', openFire: 'The fire of job {{job}} at {{at}}', openJob: 'Open the job {{job}}', approval: 'approval', waitsForJob: 'waits for job {{job}}', notRun: 'not run', notKept: 'older than the retention', join: 'runs nothing', joinHelp: 'This step runs nothing. It succeeds as soon as its dependencies are met.', kept: 'Kept', faulty: 'has a problem', unnamed: 'Unnamed', noSuchStep: 'There is no such step',
     keys: 'Arrow keys move between steps, Enter opens one.', view: 'View of the graph', zoomIn: 'Zoom in', zoomOut: 'Zoom out', showAll: 'Show the whole graph', foldAll: 'Fold all', unfoldAll: 'Unfold all', find: 'Find a step', busy: 'Drawing the graph…',
   },
 };

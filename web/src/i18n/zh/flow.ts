@@ -24,7 +24,7 @@ export const flow: Texts<typeof english> = {
     map: '展开', items_one: '{{count}} 项', items_other: '{{count}} 项', itemsFailed_one: '{{count}} 项，{{failed}} 项失败', itemsFailed_other: '{{count}} 项，{{failed}} 项失败', showItems: '{{step}} 的各项',
     steps_one: '{{count}} 个步骤', steps_other: '{{count}} 个步骤', stepsFailed_one: '{{count}} 个步骤，{{failed}} 个失败', stepsFailed_other: '{{count}} 个步骤，{{failed}} 个失败',
     counted: '{{count}} 个{{status}}', layer: '第 {{layer}} 层', layers: '第 {{from}} 至 {{to}} 层',
-    jobNamed: '任务 {{job}}', openFire: '任务 {{job}} 在 {{at}} 的触发', openJob: '打开任务 {{job}}', approval: '审批', waitsForJob: '等待任务 {{job}}', notRun: '未运行', join: '不执行任何内容', joinHelp: '此步骤不执行任何内容，依赖满足后立即成功。', kept: '保留', faulty: '有问题', unnamed: '未命名', noSuchStep: '没有此步骤',
+    jobNamed: '任务 {{job}}', openFire: '任务 {{job}} 在 {{at}} 的触发', openJob: '打开任务 {{job}}', approval: '审批', waitsForJob: '等待任务 {{job}}', notRun: '未运行', notKept: '早于保留期', join: '不执行任何内容', joinHelp: '此步骤不执行任何内容，依赖满足后立即成功。', kept: '保留', faulty: '有问题', unnamed: '未命名', noSuchStep: '没有此步骤',
     keys: '方向键在步骤之间移动，Enter 打开步骤。', view: '图的视图', zoomIn: '放大', zoomOut: '缩小', showAll: '显示整个图', foldAll: '全部折叠', unfoldAll: '全部展开', find: '查找步骤', busy: '正在绘制…',
   },
 };
