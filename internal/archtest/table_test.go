@@ -126,6 +126,7 @@ var table = map[string]kind{
 
 	"internal/access/oidc/oidctest":     support,
 	"internal/archtest":                 support,
+	"internal/events/eventstest":        support,
 	"internal/flow/trial/trialtest":     support,
 	"internal/health/looptest":          support,
 	"internal/httpapi/apitest":          support,

@@ -82,8 +82,8 @@ func TestClaimByOverlapPolicy(t *testing.T) {
 	}
 }
 
-// Beside a backfill of its job the claim carries what becomes of the fire if a run of the backfill forbids it: it waits,
-// or is skipped because of the backfill. The terms of its run are those of the job.
+// Beside a backfill of its job the claim carries what becomes of the fire if a run of the backfill forbids it: it
+// waits, or is skipped because of the backfill. The terms of its run are those of the job.
 func TestClaimBesideABackfill_MayYieldToIt(t *testing.T) {
 	bubble(t, func(c *Config) { c.Backfilled = func(job string) bool { return job == "a" } }, func(r *rig) {
 		r.hand(r.fire("a"), r.fire("b"))

@@ -365,7 +365,8 @@ func TestSkipBesideABackfill(t *testing.T) {
 			if _, passed := s.outbox()[claim.Gap.ID]; reason != c.reason || !passed {
 				t.Errorf("skipped for %q, want %q; outcomes %v", reason, c.reason, s.outbox())
 			}
-			if waits, _ := s.queued("a"); (waits != nil && waits.RunID() == claim.Record.Run) != (c.want == common.Queued) {
+			waits, _ := s.queued("a")
+			if queued := waits != nil && waits.RunID() == claim.Record.Run; queued != (c.want == common.Queued) {
 				t.Errorf("queued %+v", waits)
 			}
 		})

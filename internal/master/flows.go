@@ -19,7 +19,8 @@ type flowRuns struct {
 
 // endsOf returns the function that reads the last attempts of the fires of a job.
 func endsOf(view *runlog.View) waits.Past {
-	return func(ctx context.Context, job *common.JobState, from, to time.Time, most int) (map[int64]*common.Run, error) {
+	return func(ctx context.Context, job *common.JobState, from, to time.Time, most int) (map[int64]*common.Run,
+		error) {
 		return runlog.Ends(ctx, view, job, from, to, most)
 	}
 }

@@ -102,8 +102,8 @@ func exhaust(n *Notifier) {
 	}
 }
 
-// A failure that is notified by itself repeats earlier ones of its trouble that are held for a summary. A failed backfill
-// is no part of a trouble: neither of them repeats the other.
+// A failure that is notified by itself repeats earlier ones of its trouble that are held for a summary. A failed
+// backfill is no part of a trouble: neither of them repeats the other.
 func TestBackfill_FailsBeyondTheLimit_StaysInTheSummary(t *testing.T) {
 	for _, order := range [][]string{{"a@backfill", "a"}, {"a", "a@backfill"}} {
 		t.Run(order[0]+" first", func(t *testing.T) {

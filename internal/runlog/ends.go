@@ -52,8 +52,8 @@ func Each(ctx context.Context, from Pages, q Query, visit func(*common.Run) bool
 }
 
 // Ends returns the last attempts of the fires of a job's schedule that were planned in a range, to exclusive, by
-// planned time in Unix nanoseconds. Fires that have no entry of their own are left out. It reads the newest fires first,
-// and stops after more than most; of the oldest one that it returns then, it may not have read the last attempt.
+// planned time in Unix nanoseconds. Fires that have no entry of their own are left out. It reads the newest fires
+// first, and stops after more than most; of the oldest one that it returns then, it may not have read the last attempt.
 func Ends(ctx context.Context, in Pages, job *common.JobState, from, to time.Time,
 	most int) (map[int64]*common.Run, error) {
 	ends := map[int64]*common.Run{}

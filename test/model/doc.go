@@ -27,8 +27,8 @@
 // definition, and all others are kept, as they ended, and are not executed), F10 (a backfill runs each of its fires
 // once, as the next attempt, within its limits), F11 (clean-up steps run after all others, and are not left out), F12
 // (a flow run that has failed is followed by the attempts that its definition wants, which keep what has succeeded),
-// F13 (an approval waits as it is defined, and ends once: by an answer, with its flow run, or after its time), and F14 (a
-// fire that yields to a backfill has a run of that in its way).
+// F13 (an approval waits as it is defined, and ends once: by an answer, with its flow run, or after its time), and F14
+// (a fire that yields to a backfill has a run of that in its way).
 //
 // Clusters with daemon jobs have the product's own keepers of replicas. Their jobs are saved, scaled, restarted,
 // paused, deleted and created again, workers are drained and stopped, and the views of jobs, triggers and workers lag.

@@ -153,8 +153,8 @@ func (c *checker) readYields(r *revision) {
 	f := c.flows
 	check := func(e event, job, what string) {
 		if !slices.Contains(slices.Collect(maps.Values(f.inWay[job])), true) {
-			c.breaks("F14", "%s of %s was %s at %s by %s because of a backfill, and in its way were %v", e.key, job, what,
-				wallTime(e.at), e.by, slices.Sorted(maps.Keys(f.inWay[job])))
+			c.breaks("F14", "%s of %s was %s at %s by %s because of a backfill, and in its way were %v", e.key, job,
+				what, wallTime(e.at), e.by, slices.Sorted(maps.Keys(f.inWay[job])))
 		}
 		c.world.counts["fires "+what+" beside backfills"]++
 	}

@@ -161,17 +161,19 @@ func startsFires(n *pb.TxnRequest) bool { return startsNodes(n) && compares(n, c
 
 // yields recognizes the part of a claim for a fire that is queued or skipped by what is in its way beside a backfill.
 func yields(n *pb.TxnRequest) bool {
-	return len(n.Compare) > 0 && puts(n, common.CursorPrefix) && !slices.ContainsFunc(n.Compare, func(c *pb.Compare) bool {
+	other := func(c *pb.Compare) bool {
 		return c.Target != pb.Compare_MOD || len(c.RangeEnd) > 0 ||
 			!under(c.Key, common.RunsPrefix) && !under(c.Key, common.FlowRunsPrefix)
-	})
+	}
+	return len(n.Compare) > 0 && puts(n, common.CursorPrefix) && !slices.ContainsFunc(n.Compare, other)
 }
 
 // queueInstead makes the outcome of a skipped fire a trigger that waits.
 func queueInstead(put *pb.PutRequest) {
 	run := decode[common.Run](string(put.Value))
 	value, err := json.Marshal(common.Trigger{ID: common.QueuedTrigger, Job: run.Job, JobUID: run.JobUID,
-		Group: run.Group, Fire: run.Fire, PlannedAt: run.PlannedAt, Attempt: 1, Cause: run.Cause, NotBefore: run.PlannedAt})
+		Group: run.Group, Fire: run.Fire, PlannedAt: run.PlannedAt, Attempt: 1, Cause: run.Cause,
+		NotBefore: run.PlannedAt})
 	if err != nil {
 		panic(err)
 	}

@@ -2,7 +2,6 @@ package etcd
 
 import (
 	"context"
-	"encoding/json"
 	"strings"
 	"sync"
 	"testing"
@@ -36,13 +35,7 @@ func newWaitsRig(t *testing.T) *waitsRig {
 
 func (r *waitsRig) put(key string, value any) {
 	r.t.Helper()
-	data, err := json.Marshal(value)
-	if err == nil {
-		_, err = r.client.Put(r.t.Context(), key, string(data))
-	}
-	if err != nil {
-		r.t.Fatal(err)
-	}
+	putJSON(r.t, r.client, key, value)
 }
 
 type waitsValue struct {

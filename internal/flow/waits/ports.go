@@ -27,8 +27,8 @@ type Jobs interface {
 }
 
 // Past reads the last attempts of the fires of a job that were planned in a range, to exclusive, by planned time in
-// Unix nanoseconds. If there are more than most, it may leave out all but the newest ones; it fails rather than to leave
-// out others.
+// Unix nanoseconds. If there are more than most, it may leave out all but the newest ones; it fails rather than to
+// leave out others.
 type Past = func(ctx context.Context, job *common.JobState, from, to time.Time, most int) (map[int64]*common.Run, error)
 
 // Feed is the stream of changes.

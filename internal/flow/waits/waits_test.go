@@ -14,13 +14,14 @@ import (
 	"carillon/internal/common"
 	"carillon/internal/common/schedule"
 	"carillon/internal/events"
+	"carillon/internal/events/eventstest"
 	"carillon/internal/platform/virtualtime"
 )
 
 // cluster is what the keeper sees of a cluster: the ports, and their state.
 type cluster struct {
 	t       *testing.T
-	batches chan events.Batch
+	batches eventstest.Source
 
 	mu      sync.Mutex
 	jobs    map[string]*common.JobState
@@ -112,29 +113,16 @@ func (c *cluster) Note(_ context.Context, p *common.PendingWait, now common.Awai
 	return c.last, nil
 }
 
-func (c *cluster) Revision(context.Context) (int64, error) { return 1, nil }
-
-func (c *cluster) Watch(ctx context.Context, _ int64, each func(events.Batch)) error {
-	for {
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case b := <-c.batches:
-			each(b)
-		}
-	}
-}
-
 // started runs a keeper in the bubble of a test, which begins at noon and ends with it.
 func started(t *testing.T) *cluster {
-	c := &cluster{t: t, batches: make(chan events.Batch), jobs: map[string]*common.JobState{},
+	c := &cluster{t: t, batches: make(eventstest.Source), jobs: map[string]*common.JobState{},
 		ledger: map[int64]*common.Run{}, pending: map[string]*common.PendingWait{},
 		changes: make(chan func(take) error),
 		ended:   map[string]common.Run{}, notes: map[string]int{}}
 	c.jobs["import"] = &common.JobState{StoredJob: common.StoredJob{UID: "i", CreatedAt: day,
 		Job: common.Job{Name: "import", CronExpr: "0 * * * *", Timezone: "UTC"}}, Cursor: at(t, "12:00")}
 	log := slog.New(slog.DiscardHandler)
-	hub := events.NewHub(events.Config{Source: c, Log: log})
+	hub := events.NewHub(events.Config{Source: c.batches, Log: log})
 	keeper := New(Config{Store: c, Jobs: c, Past: c.past, Feed: hub, Schedules: schedule.NewInterner(),
 		Outcomes: func() { c.mu.Lock(); c.written++; c.mu.Unlock() }, Now: time.Now, Log: log, Report: func(error) {}})
 	ctx, cancel := context.WithCancel(t.Context())

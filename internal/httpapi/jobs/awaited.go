@@ -24,14 +24,15 @@ const (
 )
 
 // awaitedKept points out steps that wait for fires whose entries the awaited job may not keep for as long: those of the
-// interval of the flow run, or the last fire of the flow itself. The last fire of another job is kept by retention. Jobs
-// that the caller cannot see, or that do not exist yet, are left out.
+// interval of the flow run, or the last fire of the flow itself. The last fire of another job is kept by retention.
+// Jobs that the caller cannot see, or that do not exist yet, are left out.
 func (s *Resource) awaitedKept(ctx context.Context, job *common.Job, all *common.Faults) {
 	var gap interval
 	known := map[string]*common.Job{}
 	for i := range job.Steps {
 		w := job.Steps[i].Wait
-		if w == nil || !(w.Selection() == common.WaitInterval || w.Selection() == common.WaitLatest && w.Job == job.Name) {
+		if w == nil || w.Selection() != common.WaitInterval &&
+			(w.Selection() != common.WaitLatest || w.Job != job.Name) {
 			continue
 		}
 		if gap.to.IsZero() {
@@ -88,8 +89,8 @@ func (s *Resource) keptFor(job *common.Job, gap interval, at string, all *common
 	}
 	fires, _, err := plan.Passed(gap.from, gap.to, common.MaxAwaited)
 	if err == nil && fires > int64(kept.Runs) {
-		f := all.Add(at, warnKeptFew, job.Name, "keeps %s, and up to %d fires are waited for: entries of the first ones "+
-			"may be deleted before", common.Count(kept.Runs, "run", "runs"), fires)
+		f := all.Add(at, warnKeptFew, job.Name, "keeps %s, and up to %d fires are waited for: the entries of the "+
+			"first ones may be deleted before", common.Count(kept.Runs, "run", "runs"), fires)
 		f.Hint = "set a larger retention.runs in that job"
 		f.With("runs", kept.Runs, "fires", fires)
 	}

@@ -106,8 +106,8 @@ func doubts(job *common.Job) (all common.Faults) {
 	return all
 }
 
-// doubtsOf returns remarks on values that are accepted but probably not intended, of the definition and of the jobs that
-// it names.
+// doubtsOf returns remarks on values that are accepted but probably not intended, of the definition and of the jobs
+// that it names.
 func (s *Resource) doubtsOf(ctx context.Context, job *common.Job) common.Faults {
 	all := doubts(job)
 	s.oneByOne(ctx, job, &all)

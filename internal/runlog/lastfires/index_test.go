@@ -10,6 +10,7 @@ import (
 
 	"carillon/internal/common"
 	"carillon/internal/events"
+	"carillon/internal/events/eventstest"
 	"carillon/internal/runlog"
 	"carillon/internal/runlog/lastfires"
 )
@@ -24,7 +25,7 @@ type cluster struct {
 	away   error
 	reads  int
 
-	batches chan events.Batch
+	batches eventstest.Source
 }
 
 func (c *cluster) Last(_ context.Context, jobs []string, n int) (map[string][]common.Run, error) {
@@ -55,19 +56,6 @@ func (c *cluster) LiveRuns(context.Context, *runlog.LiveQuery) (runlog.Lives, er
 	return runlog.Lives{Runs: c.live}, nil
 }
 
-func (c *cluster) Revision(context.Context) (int64, error) { return 1, nil }
-
-func (c *cluster) Watch(ctx context.Context, _ int64, each func(events.Batch)) error {
-	for {
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case b := <-c.batches:
-			each(b)
-		}
-	}
-}
-
 func run(job, fire string, minute int, s common.Status) common.Run {
 	return common.Run{Job: job, JobUID: "u-" + job, Fire: fire, ID: fire + ".1", Attempt: 1, Status: s,
 		PlannedAt: noon.Add(time.Duration(minute) * time.Minute)}
@@ -76,7 +64,7 @@ func run(job, fire string, minute int, s common.Status) common.Run {
 func (c *cluster) start(t *testing.T) *lastfires.Index {
 	t.Helper()
 	log := slog.New(slog.DiscardHandler)
-	hub := events.NewHub(events.Config{Source: c, Log: log})
+	hub := events.NewHub(events.Config{Source: c.batches, Log: log})
 	x := lastfires.New(lastfires.Config{
 		Jobs:    func() map[string]string { return map[string]string{"a": "u-a", "b": "u-b", "c": "u-c"} },
 		History: c, Live: c, Feed: hub, Log: log,
@@ -100,7 +88,7 @@ func TestIndex_IsBuiltOnceAndFollowsEvents(t *testing.T) {
 	for minute := 9; minute > 4; minute-- {
 		skipped = append(skipped, run("b", "b.skipped", minute, common.StatusSkipped))
 	}
-	c := &cluster{batches: make(chan events.Batch), stored: map[string][]common.Run{
+	c := &cluster{batches: make(eventstest.Source), stored: map[string][]common.Run{
 		"a": {run("a", "a.1", 1, common.StatusSucceeded)},
 		"b": append(skipped, run("b", "b.1", 1, common.StatusLost)),
 	}, live: []common.Run{run("a", "a.2", 2, common.StatusFailed)}}
@@ -139,7 +127,7 @@ func TestIndex_IsBuiltOnceAndFollowsEvents(t *testing.T) {
 }
 
 func TestIndex_LogStoreAway_ReturnsUnavailable(t *testing.T) {
-	c := &cluster{batches: make(chan events.Batch), away: common.Errorf(common.CodeUnavailable, "away")}
+	c := &cluster{batches: make(eventstest.Source), away: common.Errorf(common.CodeUnavailable, "away")}
 	x := c.start(t)
 	if _, err := x.Snapshot(t.Context()); common.CodeOf(err) != common.CodeUnavailable {
 		t.Fatalf("error %v", err)
@@ -154,7 +142,7 @@ func TestIndex_LogStoreAway_ReturnsUnavailable(t *testing.T) {
 
 // No record is kept of steps and backfills, which are not asked for, nor of jobs that were deleted.
 func TestIndex_KeepsRecordsOfJobsThatExist(t *testing.T) {
-	c := &cluster{batches: make(chan events.Batch), stored: map[string][]common.Run{
+	c := &cluster{batches: make(eventstest.Source), stored: map[string][]common.Run{
 		"a": {run("a", "a.1", 1, common.StatusSucceeded)}}}
 	x := c.start(t)
 	find, err := x.Snapshot(t.Context())
