@@ -127,4 +127,8 @@ func TestSecretsAreNotShown(t *testing.T) {
 	call("get", "secret", "db").want(t, exitOK, "all")
 	call("delete", "secret", "db").want(t, exitOK)
 	call("get", "secret", "db").want(t, exitNotFound)
+	s.stdin = "hunter444444\n"
+	call("create", "secret", "ops", "--value-file", "-").want(t, exitOK) // two jobs refer to it
+	call("delete", "secret", "ops").want(t, exitConflict, "2 jobs refer to secret", "force")
+	call("delete", "secret", "ops", "--force").want(t, exitOK, "deleted ops")
 }

@@ -23,6 +23,7 @@ type resource struct {
 	get, describe, delete verb
 	columns               columns
 	list, one, remove     call
+	force                 string // help of the flag --force of delete; empty: it has none
 
 	filters   filters                           // flags of get
 	limit     *limit                            // of get; nil: lists are complete
@@ -228,16 +229,25 @@ func (c *cli) remove() *cobra.Command {
 }
 
 func (c *cli) deleteResource(r *resource) *cobra.Command {
-	return r.delete.command(r.name, valid(r.name, cobra.MinimumNArgs(1)), c.complete(r),
+	var force bool
+	cmd := r.delete.command(r.name, valid(r.name, cobra.MinimumNArgs(1)), c.complete(r),
 		c.online(func(ctx context.Context, api *apiclient.API, ids []string) error {
+			query := url.Values{}
+			if force {
+				query.Set("force", "true")
+			}
 			for _, id := range ids {
-				if _, err := apiclient.Read(r.remove(ctx, api, id, nil)); err != nil {
+				if _, err := apiclient.Read(r.remove(ctx, api, id, query)); err != nil {
 					return within(id, err)
 				}
 				fmt.Fprintf(c.stdout, "deleted %s\n", id)
 			}
 			return nil
 		}))
+	if r.force != "" {
+		cmd.Flags().BoolVar(&force, "force", false, r.force)
+	}
+	return cmd
 }
 
 // valid accepts as many arguments as count does, if each may become part of a URL as the name or id of a kind.

@@ -20,7 +20,8 @@ func secretResource() *resource {
 		name: "secret", plural: "secrets",
 		get:      verb{use: "secrets [NAME]", short: "List secrets, or show one, without their values"},
 		describe: verb{use: "secret NAME", short: "Show a secret and the jobs that refer to it"},
-		delete:   verb{use: "secrets NAME...", short: "Delete secrets; jobs that refer to them are then refused"},
+		delete:   verb{use: "secrets NAME...", short: "Delete secrets"},
+		force:    "also secrets that jobs refer to, whose runs are then refused",
 		columns: columnsOf("NAME,GROUPS,JOBS,SET,DESCRIPTION,+VERSION,+UPDATED,+BY",
 			func(s *apiclient.Secret, _ bool) []any {
 				groups := cmp.Or(strings.Join(s.Groups, ","), "all")

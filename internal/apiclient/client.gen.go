@@ -9520,6 +9520,9 @@ type PreviewScheduleParams struct {
 
 // DeleteSecretParams defines parameters for DeleteSecret.
 type DeleteSecretParams struct {
+	// Force Also if jobs or steps of flows refer to it, whose runs are then refused. Without it: 409, reason secret_in_use.
+	Force *bool `form:"force,omitempty" json:"force,omitempty"`
+
 	// IfMatch Only if the secret has this ETag.
 	IfMatch *string `json:"If-Match,omitempty"`
 }
@@ -11178,7 +11181,7 @@ type ClientInterface interface {
 
 	// DeleteSecret Delete a secret
 	//
-	// Later runs of jobs that refer to it are refused with the reason secret_missing.
+	// If jobs refer to it, it is deleted with force only: their later runs are then refused, secret_missing.
 	//
 	// Corresponds with DELETE /api/v1/secrets/{name} (the `DeleteSecret` operationId).
 	DeleteSecret(ctx context.Context, name string, params *DeleteSecretParams, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -13625,7 +13628,7 @@ func (c *Client) ListSecrets(ctx context.Context, reqEditors ...RequestEditorFn)
 
 // DeleteSecret Delete a secret
 //
-// Later runs of jobs that refer to it are refused with the reason secret_missing.
+// If jobs refer to it, it is deleted with force only: their later runs are then refused, secret_missing.
 //
 // Corresponds with DELETE /api/v1/secrets/{name} (the `DeleteSecret` operationId).
 func (c *Client) DeleteSecret(ctx context.Context, name string, params *DeleteSecretParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -20080,6 +20083,33 @@ func NewDeleteSecretRequest(server string, name string, params *DeleteSecretPara
 	queryURL, err := serverURL.Parse(operationPath)
 	if err != nil {
 		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Force != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "force", *params.Force, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "boolean", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
 	}
 
 	req, err := http.NewRequest(http.MethodDelete, queryURL.String(), nil)

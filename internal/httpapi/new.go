@@ -216,7 +216,7 @@ func Build(cfg Config) (http.Handler, *core.Router, error) {
 		&types.Resource{Types: cfg.Types},
 		&channels.Resource{Channels: cfg.Channels, References: cfg.References},
 		&audit.Resource{Audit: cfg.Audit},
-		&secrets.Resource{Secrets: cfg.Secrets, References: cfg.References},
+		&secrets.Resource{Secrets: cfg.Secrets, References: cfg.References, Jobs: cfg.Jobs},
 		&views.Resource{Views: cfg.Views},
 		&locks.Resource{Locks: cfg.Locks},
 		&maintenance.Resource{Windows: cfg.Windows, Now: cfg.Now},

@@ -3,6 +3,7 @@ package secrets
 import (
 	"context"
 	"slices"
+	"strings"
 	"time"
 
 	"carillon/internal/access"
@@ -15,6 +16,7 @@ import (
 type Resource struct {
 	Secrets    Secrets
 	References view.References
+	Jobs       view.Groups
 }
 
 // Secrets manages the named secrets that jobs refer to. Their values cannot be read.
@@ -58,6 +60,7 @@ type secretPutInput struct {
 type secretDeleteInput struct {
 	SecretPath
 	IfMatch string `header:"If-Match" doc:"Only if the secret has this ETag."`
+	Force   bool   `query:"force" doc:"Also if jobs or steps of flows refer to it, whose runs are then refused. Without it: 409, reason secret_in_use."`
 }
 
 // Register registers the routes.
@@ -152,7 +155,39 @@ func (s *Resource) delete(ctx context.Context, in *secretDeleteInput) (*struct{}
 	if err != nil {
 		return nil, err
 	}
-	return nil, s.Secrets.DeleteSecret(ctx, core.Actor(ctx), in.Name, pre, keeps(ctx))
+	allowed := keeps(ctx)
+	return nil, s.Secrets.DeleteSecret(ctx, core.Actor(ctx), in.Name, pre, func(before *common.Secret) error {
+		if err := allowed(before); err != nil || before == nil || in.Force {
+			return err
+		}
+		return s.inUse(ctx, in.Name)
+	})
+}
+
+// mostNamed is the number of jobs that a refusal names.
+const mostNamed = 20
+
+// inUse returns an error if jobs refer to a secret, in env or with, or in that of their steps, as this master knows
+// them: a job that is saved at the same time may do so nevertheless. It names those that the caller may see.
+func (s *Resource) inUse(ctx context.Context, name string) error {
+	count := s.References.References(ctx, common.ReferentSecret)[name]
+	if count == 0 {
+		return nil
+	}
+	jobs := s.References.Referring(ctx, common.ReferentSecret, name, view.MaxUsedBy)
+	jobs = slices.DeleteFunc(jobs, func(job string) bool {
+		_, group, known := s.Jobs.UIDAndGroup(job)
+		return !known || !core.May(ctx, access.Viewer, group)
+	})
+	jobs = jobs[:min(len(jobs), mostNamed)]
+	if len(jobs) < count {
+		jobs = append(jobs, "…")
+	}
+	text := strings.Join(jobs, ", ")
+	return common.Errorf(common.CodeConflict, "%s secret %q: %s", common.Count(count, "job refers to", "jobs refer to"),
+		name, text).WithReason("secret_in_use").With("jobs", text, "count", count).
+		WithHint("change these jobs, or delete it with force: their runs are then refused, until there is a secret " +
+			"of this name again")
 }
 
 // one returns a secret with the jobs that refer to it.

@@ -65,7 +65,7 @@ func TestSecrets(t *testing.T) {
 	}
 	h.Problem(http.StatusUnprocessableEntity, "invalid", "body.groups[0]",
 		apitest.As("admin", http.MethodPut, path, `{"groups":["Nope"]}`))
-	h.Want(http.StatusNoContent, apitest.As("admin", http.MethodDelete, path, ""))
+	h.Want(http.StatusNoContent, apitest.As("admin", http.MethodDelete, path+"?force=true", ""))
 	h.Problem(http.StatusNotFound, "not_found", "", apitest.As("admin", http.MethodDelete, path, ""))
 	h.Problem(http.StatusNotFound, "not_found", "", apitest.As("editor", http.MethodGet, path, ""))
 }
@@ -117,4 +117,41 @@ func TestSecrets_PermittedCallers(t *testing.T) {
 	if body := h.Want(http.StatusOK, r).Body.String(); strings.Contains(body, `"s"`) {
 		t.Errorf("a secret of another group is listed: %s", body)
 	}
+}
+
+// A secret that jobs refer to is deleted by force only; the refusal names the jobs that the caller may see.
+func TestSecrets_InUse_IsDeletedByForceOnly(t *testing.T) {
+	stored := &apitest.FakeSecrets{}
+	h := apitest.NewHarness(t, func(c *httpapi.Config) { c.Secrets = stored })
+	h.Sessions["reporter"] = access.Identity{Name: "reporter", Grants: map[string]access.Role{"reports": access.Admin}}
+	as := func(who, path string) *http.Request {
+		r := apitest.As("", http.MethodDelete, path, "")
+		r.AddCookie(&http.Cookie{Name: apitest.PlainCookie, Value: who})
+		return r
+	}
+	const path = "/api/v1/secrets/db"
+	h.Want(http.StatusCreated, apitest.As("admin", http.MethodPut, path,
+		`{"value":"`+canary+`","groups":["other","reports"]}`))
+	for _, group := range []string{"other", "reports"} {
+		h.Want(http.StatusCreated, apitest.As("admin", http.MethodPut, "/api/v1/jobs/of-"+group,
+			`{"name":"of-`+group+`","command":"true","group":"`+group+`","env":{"P":"secret:db"}}`))
+	}
+	h.Want(http.StatusOK, apitest.As("admin", http.MethodPut, path, `{"groups":["reports"]}`))
+	for who, jobs := range map[string]string{"reporter": "of-reports, …", "admin": "of-other, of-reports"} {
+		r := as(who, path)
+		if who == "admin" {
+			r = apitest.As("admin", http.MethodDelete, path, "")
+		}
+		p := h.Problem(http.StatusConflict, "conflict", "", r)
+		if p.Reason != "secret_in_use" || p.Data["jobs"] != jobs || p.Data["count"] != "2" ||
+			!strings.Contains(p.Detail, jobs) {
+			t.Errorf("%s: %+v", who, p)
+		}
+	}
+	if stored.Values["db"] != canary {
+		t.Fatal("it was deleted")
+	}
+	h.Want(http.StatusForbidden, apitest.As("editor", http.MethodDelete, path+"?force=true", ""))
+	h.Want(http.StatusNoContent, as("reporter", path+"?force=true"))
+	h.Want(http.StatusNotFound, apitest.As("editor", http.MethodGet, path, ""))
 }

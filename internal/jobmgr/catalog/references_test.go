@@ -20,7 +20,7 @@ func TestReferences_CountJobsByChannelAndSecret(t *testing.T) {
 		"a": {Notify: tells("ops", "dev", "ops"), Env: map[string]string{"X": "secret:db", "Y": "secret:db"}},
 		"b": {Notify: tells("dev", "ops")},
 		"c": {Notify: raises, Env: map[string]string{"X": "secret:db", "Y": "secret:api", "Z": "plain"}},
-		"d": {},
+		"d": {Type: "sql", With: common.With{"dsn": "secret:dsn"}},
 	} {
 		job.Name, job.Command = name, "true"
 		jobs = append(jobs, common.JobState{
@@ -35,7 +35,7 @@ func TestReferences_CountJobsByChannelAndSecret(t *testing.T) {
 		want map[string]int
 	}{
 		{common.ReferentChannel, map[string]int{"ops": 2, "dev": 2, "ops-2": 1, "boss": 1}},
-		{common.ReferentSecret, map[string]int{"db": 2, "api": 1}},
+		{common.ReferentSecret, map[string]int{"db": 2, "api": 1, "dsn": 1}},
 		{"none", map[string]int{}},
 	} {
 		if got := all.References(t.Context(), c.kind); !maps.Equal(got, c.want) {

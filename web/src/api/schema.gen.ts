@@ -1552,7 +1552,7 @@ export interface paths {
         post?: never;
         /**
          * Delete a secret
-         * @description Later runs of jobs that refer to it are refused with the reason secret_missing.
+         * @description If jobs refer to it, it is deleted with force only: their later runs are then refused, secret_missing.
          */
         delete: operations["delete-secret"];
         options?: never;
@@ -13200,7 +13200,10 @@ export interface operations {
     };
     "delete-secret": {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Also if jobs or steps of flows refer to it, whose runs are then refused. Without it: 409, reason secret_in_use. */
+                force?: boolean;
+            };
             header?: {
                 /** @description Only if the secret has this ETag. */
                 "If-Match"?: string;

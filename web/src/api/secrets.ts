@@ -34,7 +34,8 @@ export function useSaveSecret() {
 export function useDeleteSecret() {
   const queryClient = useQueryClient();
   return useMutation({
-    mutationFn: (name: string) => dataOf(client.DELETE('/api/v1/secrets/{name}', { params: { path: { name } } })),
+    mutationFn: ({ name, force }: { name: string; /** Also if jobs refer to it. */ force: boolean }) =>
+      dataOf(client.DELETE('/api/v1/secrets/{name}', { params: { path: { name }, query: { force: force || undefined } } })),
     onSettled: () => queryClient.invalidateQueries({ queryKey: keys.secrets }),
   });
 }
