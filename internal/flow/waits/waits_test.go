@@ -244,6 +244,7 @@ func TestKeeper_NotesAreBounded(t *testing.T) {
 			c.fire("12:00 waiting", true)
 			time.Sleep(100 * time.Millisecond)
 		}
+		virtualtime.Wait()
 		if most := 2 + int(time.Since(began)/noteEvery); c.notes[key] > most {
 			t.Errorf("%d notes in %s, at most %d are wanted", c.notes[key], time.Since(began), most)
 		}
@@ -292,7 +293,9 @@ func TestKeeper_JobIsMissing_RefusesTheStep(t *testing.T) {
 		c := started(t)
 		c.want(c.wait("report", &common.Wait{Job: "none"}), "refused job_missing")
 		key := c.wait("other", &common.Wait{Job: "import"})
+		c.mu.Lock()
 		delete(c.jobs, "import")
+		c.mu.Unlock()
 		time.Sleep(again + 2*tick)
 		virtualtime.Wait()
 		c.want(key, "refused job_missing")
