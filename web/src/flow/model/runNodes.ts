@@ -35,6 +35,9 @@ export interface RunNode {
   worker?: string | undefined;
 }
 
+/** What the list of fires says of one without an entry; earlier versions wrote the first as "not_run". */
+const withoutEntry = ['not run', 'not_run', 'older than the retention'];
+
 const aboutFires: readonly string[] = ['waits_for_fires', 'fires_missing', 'fire_failed'];
 
 /** Returns the fires that a reason names: the first ones that are missing, or the one that has failed. */
@@ -43,7 +46,7 @@ export function firesOf({ code, data = {} }: Reason): NamedFire[] | undefined {
   if (!aboutFires.includes(code) || job === undefined) return undefined;
   return Object.keys(data).filter((key) => /^at\d*$/.test(key)).sort().map((key) => {
     const plannedAt = data[key] ?? '';
-    return { job, plannedAt, unrecorded: data['fires']?.includes(`${plannedAt} (not_run)`) === true, run: key === 'at' ? run : undefined };
+    return { job, plannedAt, unrecorded: withoutEntry.some((words) => data['fires']?.includes(`${plannedAt} (${words})`)), run: key === 'at' ? run : undefined };
   });
 }
 

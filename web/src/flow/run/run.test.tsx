@@ -320,7 +320,7 @@ it('the timeline shows a step that waits, and the critical path alone', async ()
 it('the fires that a step waits for are links, in the drawer and in the table, which say which ones they are', async () => {
   const flow = graphOf(writtenOf({ steps: [{ name: 'w', kind: 'wait', layer: 0, job: 'import', fires: 'latest' }], edges: [] }));
   const [first, second] = ['2026-01-01T00:00:00Z', '2026-01-01T01:00:00Z'];
-  const reason = { code: 'waits_for_fires', text: `it waits for 2 fires of job "import": ${first} (failed), ${second} (not_run)`, data: { job: 'import', open: '2', total: '2', at1: first, at2: second, fires: `${first} (failed), ${second} (not_run)` } };
+  const reason = { code: 'waits_for_fires', text: `it waits for 2 fires of job "import": ${first} (failed), ${second} (not run)`, data: { job: 'import', open: '2', total: '2', at1: first, at2: second, fires: `${first} (failed), ${second} (not run)` } };
   const translator = await createTranslator();
   await loadRest(translator);
   const now = statesOf([{ node: 'w', step: 'w', status: 'waiting', reason }], (one) => reasonText(translator.t, 'en', one));
