@@ -152,8 +152,8 @@ func TestPages_ConcurrentChanges_ListEachJobOnce(t *testing.T) {
 	<-changing
 }
 
-// A master's list shows its own writes at once. Only a list that waited its whole second may be behind: on a machine that
-// is busy, such a list is read again.
+// A master's list shows its own writes at once. Only a list that waited its whole second may be behind: on a machine
+// that is busy, such a list is read again.
 func TestListReadsItsOwnWrites(t *testing.T) {
 	t.Parallel()
 	s := newStory(t)

@@ -1,7 +1,7 @@
 package strict
 
-// alsoCalled has the fields for which other schedulers have a name that does not resemble ours: users who move from them
-// write it first.
+// alsoCalled has the fields for which other schedulers have a name that does not resemble ours: users who move from
+// them write it first.
 var alsoCalled = map[string]string{
 	"cron": "cronExpr", "crontab": "cronExpr", "expression": "cronExpr", "schedule": "cronExpr", "spec": "cronExpr",
 	"tz":  "timezone",

@@ -97,8 +97,8 @@ func HideRun(r *common.Run) {
 	}
 }
 
-// WithoutRecords removes what a run keeps for the program alone, up to 90 KiB: what a re-run keeps and accepts, which its
-// nodes show, and the fires of a backfill, which that shows.
+// WithoutRecords removes what a run keeps for the program alone, up to 90 KiB: what a re-run keeps and accepts, which
+// its nodes show, and the fires of a backfill, which that shows.
 func WithoutRecords(r *common.Run) {
 	r.Base, r.Accepted, r.Backfill = nil, nil, nil
 }
