@@ -125,7 +125,7 @@ func flowBackfillLong(ctx context.Context, b *bench) error {
 	if err := s.save(ctx, past); err != nil {
 		return err
 	}
-	rounds, length := 5, b.length(10*time.Second)
+	rounds, length := 5, b.length(4*time.Second) // the dates must last
 	if b.quick {
 		rounds = 1
 	}

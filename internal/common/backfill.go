@@ -102,16 +102,22 @@ type EndedBackfill struct {
 	Range       *BackfillRange `json:"range,omitempty"`
 	Concurrency int            `json:"concurrency,omitempty"`
 	MaxFailures int            `json:"maxFailures,omitempty"`
-	// Fires are packed with their outcomes. Without them they take too much space.
-	Fires []byte `json:"fires,omitempty"`
+	Fires       []byte         `json:"fires,omitempty"` // see PackEnds
 }
 
-// EndedFires returns the fires of a backfill that has ended, in their order; nil if they are not known.
+// EndedFires returns the fires of a backfill that has ended, in their order, each with an outcome; nil if they are not
+// known.
 func (r *Run) EndedFires() ([]BackfillFire, error) {
 	if r.Backfill == nil || len(r.Backfill.Fires) == 0 {
 		return nil, nil
 	}
-	return UnpackFires(r.Backfill.Fires)
+	fires, err := UnpackEnds(r.Backfill.Fires)
+	for i := range fires {
+		if !fires[i].Status.Terminal() { // it was not started
+			fires[i].Status = StatusSkipped
+		}
+	}
+	return fires, err
 }
 
 // BackfillAction is a request for a backfill that has not ended.

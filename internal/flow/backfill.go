@@ -47,7 +47,7 @@ func EndedBackfill(head *common.Head, state *State) *common.EndedBackfill {
 			f.Last = max(f.Attempt, v.Attempt)
 		}
 	}
-	if packed, err := common.PackFires(fires); err == nil {
+	if packed, err := common.PackEnds(fires); err == nil {
 		ended.Fires = packed
 	}
 	return ended

@@ -34,7 +34,6 @@ type Jobs interface {
 type Runs interface {
 	Run(ctx context.Context, id string) (common.Run, error)
 	Runs(ctx context.Context, q runlog.Query) (runlog.RunPage, error)
-	Fires(ctx context.Context, q runlog.FireQuery) (runlog.FirePage, error)
 }
 
 // Resource serves backfills.
@@ -172,8 +171,8 @@ func (s *Resource) list(ctx context.Context, in *listInput) (*core.Body[core.His
 func (s *Resource) ended(ctx context.Context, job string, known map[string]bool, after *runlog.Position,
 	limit int) (items []Backfill, next *runlog.Position, partial bool, err error) {
 	q := runlog.Query{Cause: common.CauseBackfill, Before: after, Limit: endedRead}
-	if job != "" {
-		q.Job = common.BackfillJob(job)
+	if job != "" { // all of its runs are backfills
+		q.Job, q.Limit = common.BackfillJob(job), min(endedRead, limit+1)
 	}
 	for range endedReads {
 		page, err := s.Runs.Runs(ctx, q)
@@ -270,6 +269,9 @@ func (s *Resource) get(ctx context.Context, in *getInput) (*core.Body[Backfill],
 	return core.Reply(out)
 }
 
+// mostExpected is how far ahead an end is estimated.
+const mostExpected = 10 * 365 * 24 * time.Hour
+
 // expect estimates when running backfills end: they run as many fires at the same time as they may, each for the usual
 // duration.
 func (s *Resource) expect(ctx context.Context, all []Backfill) error {
@@ -293,8 +295,10 @@ func (s *Resource) expect(ctx context.Context, all []Backfill) error {
 			continue
 		}
 		left := 2*b.Counts.Waiting + b.Counts.Running // those that run are half done
-		took := time.Duration(float64(u.P50) * float64(left) / float64(2*max(1, b.Concurrency)))
-		b.ExpectedEndAt = new(s.Now().Add(took).UTC())
+		took := float64(u.P50) * float64(left) / float64(2*max(1, b.Concurrency))
+		if took < float64(mostExpected) {
+			b.ExpectedEndAt = new(s.Now().Add(time.Duration(took)).UTC())
+		}
 	}
 	return nil
 }

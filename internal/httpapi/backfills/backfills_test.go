@@ -104,7 +104,7 @@ func TestGet_Ended_HasItsRangeAndFires(t *testing.T) {
 	r := newRig(t)
 	all := fires(9)
 	all[7].Status, all[8].Status = common.StatusSucceeded, common.StatusSkipped
-	packed, err := common.PackFires(all)
+	packed, err := common.PackEnds(all)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -74,36 +74,81 @@ func (s *Resource) warnings(ctx context.Context, job string, plan *common.Backfi
 const (
 	// maxYielded is the number of times in YieldedFires.
 	maxYielded = 100
-	// yieldedRead is the number of skipped fires that are read at once for them, yieldedReads how often.
+	// yieldedRead is the number of runs that are read at once for them, yieldedReads how often.
 	yieldedRead  = 1000
 	yieldedReads = 10
 )
 
-// yielded returns the planned fires of a job that were skipped because of a backfill; nil if there are none.
+// yielded returns the planned fires of a job that were skipped because of a backfill and have not been run since; nil if
+// there are none.
 func (s *Resource) yielded(ctx context.Context, job, uid string, begun, end time.Time) (*YieldedFires, error) {
-	q := runlog.FireQuery{Job: job, Statuses: []common.Status{common.StatusSkipped}, From: begun, To: end.Add(1),
-		Now: s.Now(), Limit: yieldedRead}
 	out := YieldedFires{Times: []time.Time{}}
-	for range yieldedReads {
-		page, err := s.Runs.Fires(ctx, q)
+	var skipped []common.Run
+	q := runlog.Query{Job: job, JobUID: uid, Statuses: []common.Status{common.StatusSkipped}, From: begun,
+		To: end.Add(1)}
+	partial, more, err := s.some(ctx, q, func(run *common.Run) {
+		if run.Gap == nil && run.Reason != nil && run.Reason.Code == common.ReasonBackfill {
+			skipped = append(skipped, *run)
+		}
+	})
+	if err != nil {
+		return nil, err
+	}
+	out.Partial, out.More = partial, more && len(skipped) > 0
+	if len(skipped) > 0 {
+		again, err := s.runAgain(ctx, job, uid, skipped[len(skipped)-1].PlannedAt, end.Add(1))
 		if err != nil {
 			return nil, err
 		}
-		for i := range page.Fires {
-			if f := &page.Fires[i]; f.JobUID == uid && f.Reason != nil && f.Reason.Code == common.ReasonBackfill {
+		for i := range skipped {
+			if f := &skipped[i]; again[f.Fire] <= f.Attempt {
 				out.add(f.PlannedAt)
 			}
 		}
-		out.Partial = out.Partial || page.Partial
-		if out.More = page.Next != nil; !out.More {
-			break
-		}
-		q.Before, q.Settled = &page.Next.Position, page.Next.Settled
 	}
-	if out.More = out.More && out.Count > 0; out.Count == 0 && !out.Partial {
+	if out.Count == 0 && !out.Partial {
 		return nil, nil
 	}
 	return &out, nil
+}
+
+// runAgain returns the last attempts of fires that were run again, by a re-run or a backfill.
+func (s *Resource) runAgain(ctx context.Context, job, uid string, from, to time.Time) (map[string]int, error) {
+	last := map[string]int{}
+	for _, cause := range []common.Cause{common.CauseRerun, common.CauseBackfill} {
+		q := runlog.Query{Job: job, JobUID: uid, Cause: cause, From: from, To: to}
+		if _, _, err := s.some(ctx, q, func(run *common.Run) {
+			last[run.Fire] = max(last[run.Fire], run.Attempt)
+		}); err != nil {
+			return nil, err
+		}
+	}
+	return last, nil
+}
+
+// some visits the newest runs of a query, so many that a request may read. partial: the log store is away; more: there
+// are others.
+func (s *Resource) some(ctx context.Context, q runlog.Query, visit func(*common.Run)) (partial, more bool, err error) {
+	q.Limit = yieldedRead
+	for range yieldedReads {
+		page, err := s.Runs.Runs(ctx, q)
+		if err != nil {
+			return false, false, err
+		}
+		for i := range page.Runs {
+			visit(&page.Runs[i])
+		}
+		partial = partial || page.Partial
+		switch {
+		case page.Until != nil:
+			q.Before = page.Until
+		case len(page.Runs) < q.Limit:
+			return partial, false, nil
+		default:
+			q.Before = new(runlog.PositionOf(&page.Runs[len(page.Runs)-1]))
+		}
+	}
+	return partial, true, nil
 }
 
 // add adds a fire, which is older than those before.

@@ -13,16 +13,21 @@ import (
 // history is a list of runs, of which so many are read at once.
 type history struct {
 	runs  []common.Run
-	fires []common.Fire
 	piece int
 	away  bool
+	reads int
 }
 
 func (h *history) Runs(_ context.Context, q runlog.Query) (page runlog.RunPage, err error) {
+	h.reads++
+	page.Partial = h.away
 	all := slices.SortedFunc(slices.Values(h.runs), q.CompareRuns)
 	for i := range all {
 		if !q.Matches(&all[i]) {
 			continue
+		}
+		if len(page.Runs) == q.Limit && q.Limit > 0 {
+			break
 		}
 		if len(page.Runs) == h.piece {
 			page.Until = new(runlog.PositionOf(&page.Runs[h.piece-1]))
@@ -34,21 +39,6 @@ func (h *history) Runs(_ context.Context, q runlog.Query) (page runlog.RunPage, 
 }
 
 func (h *history) Run(context.Context, string) (run common.Run, err error) { return run, nil }
-
-func (h *history) Fires(_ context.Context, q runlog.FireQuery) (page runlog.FirePage, err error) {
-	page.Partial = h.away
-	for i := range h.fires {
-		if !q.Matches(&h.fires[i]) {
-			continue
-		}
-		if len(page.Fires) == q.Limit {
-			page.Next = &runlog.FireCursor{Position: runlog.PositionOfFire(&page.Fires[q.Limit-1]), Settled: true}
-			break
-		}
-		page.Fires = append(page.Fires, h.fires[i])
-	}
-	return page, nil
-}
 
 var noon = time.Date(2026, 3, 10, 12, 0, 0, 0, time.UTC)
 
@@ -95,23 +85,41 @@ func TestSince(t *testing.T) {
 	}
 }
 
-// A backfill lists the planned fires that were skipped because of it, as a range that another one can run.
+// skip returns a fire that was skipped.
+func skip(at time.Time, uid, reason string) common.Run {
+	run := ofPlan(at, common.CauseCron, 0)
+	run.Fire = common.PlannedFire(uid, at)
+	run.ID, run.JobUID = common.RunID(run.Fire, 1), uid
+	run.Status, run.Reason = common.StatusSkipped, &common.Reason{Code: reason}
+	return run
+}
+
+// A backfill lists the planned fires that were skipped because of it, as a range that another one can run; without those
+// that were run since.
 func TestYielded(t *testing.T) {
 	t.Parallel()
-	fire := func(minutes int, uid, reason string) common.Fire {
-		at := noon.Add(time.Duration(minutes) * time.Minute)
-		return common.Fire{ID: common.PlannedFire(uid, at), Job: "a", JobUID: uid, PlannedAt: at,
-			Status: common.StatusSkipped, Reason: &common.Reason{Code: reason}}
+	at := func(minutes int) time.Time { return noon.Add(time.Duration(minutes) * time.Minute) }
+	again := func(minutes int, cause common.Cause) common.Run {
+		run := ofPlan(at(minutes), cause, 0)
+		run.Attempt, run.ID = 2, common.RunID(run.Fire, 2)
+		return run
 	}
-	h := &history{fires: []common.Fire{fire(9, "u", common.ReasonBackfill), fire(4, "u", common.ReasonBackfill),
-		fire(3, "u", common.ReasonOverlap), fire(2, "u", common.ReasonBackfill), fire(1, "v", common.ReasonBackfill)}}
+	h := &history{piece: 10_000, runs: []common.Run{
+		skip(at(9), "u", common.ReasonBackfill), skip(at(4), "u", common.ReasonBackfill),
+		skip(at(3), "u", common.ReasonOverlap), skip(at(2), "u", common.ReasonBackfill),
+		skip(at(1), "v", common.ReasonBackfill),
+		skip(at(3).Add(1), "u", common.ReasonBackfill), skip(at(2).Add(1), "u", common.ReasonBackfill)}}
+	rerun, backfilled := again(3, common.CauseRerun), again(2, common.CauseBackfill)
+	rerun.PlannedAt, backfilled.PlannedAt = at(3).Add(1), at(2).Add(1)
+	rerun.Fire, backfilled.Fire = common.PlannedFire("u", rerun.PlannedAt), common.PlannedFire("u", backfilled.PlannedAt)
+	h.runs = append(h.runs, rerun, backfilled)
 	s := &Resource{Runs: h, Now: func() time.Time { return noon.Add(time.Hour) }}
-	got, err := s.yielded(t.Context(), "a", "u", noon, noon.Add(5*time.Minute))
-	if err != nil || got == nil || got.Count != 2 || len(got.Times) != 2 || !got.From.Equal(noon.Add(2*time.Minute)) ||
-		!got.To.After(noon.Add(4*time.Minute)) || !got.To.Before(noon.Add(5*time.Minute)) {
+	got, err := s.yielded(t.Context(), "a", "u", noon, at(5))
+	if err != nil || got == nil || got.Count != 2 || len(got.Times) != 2 || !got.From.Equal(at(2)) ||
+		!got.To.After(at(4)) || !got.To.Before(at(5)) {
 		t.Errorf("%+v, %v", got, err)
 	}
-	if got, err := s.yielded(t.Context(), "a", "u", noon.Add(10*time.Minute), noon.Add(time.Hour)); got != nil {
+	if got, err := s.yielded(t.Context(), "a", "u", at(10), noon.Add(time.Hour)); got != nil || err != nil {
 		t.Errorf("of another one: %+v, %v", got, err)
 	}
 }
@@ -119,11 +127,9 @@ func TestYielded(t *testing.T) {
 // All pages of the skipped fires are read, up to a bound, and the list shows that the log store is away.
 func TestYielded_Many_ReadsAllPages(t *testing.T) {
 	t.Parallel()
-	h := &history{}
+	h := &history{piece: 100_000}
 	for i := range 12_000 {
-		at := noon.Add(-time.Duration(i) * time.Second)
-		h.fires = append(h.fires, common.Fire{ID: common.PlannedFire("u", at), Job: "a", JobUID: "u", PlannedAt: at,
-			Status: common.StatusSkipped, Reason: &common.Reason{Code: common.ReasonBackfill}})
+		h.runs = append(h.runs, skip(noon.Add(-time.Duration(i)*time.Second), "u", common.ReasonBackfill))
 	}
 	s := &Resource{Runs: h, Now: func() time.Time { return noon }}
 	begun := noon.Add(-1499 * time.Second)
@@ -131,11 +137,12 @@ func TestYielded_Many_ReadsAllPages(t *testing.T) {
 	if err != nil || got.Count != 1500 || got.More || got.Partial || len(got.Times) != 100 || !got.From.Equal(begun) {
 		t.Errorf("%+v, %v", got, err)
 	}
+	h.reads = 0
 	if got, err = s.yielded(t.Context(), "a", "u", noon.Add(-time.Hour*9), noon); err != nil || got.Count != 10_000 ||
-		!got.More {
-		t.Errorf("more than are read: %+v, %v", got, err)
+		!got.More || h.reads > 20 {
+		t.Errorf("more than are read, in %d reads: %+v, %v", h.reads, got, err)
 	}
-	h.away, h.fires = true, nil
+	h.away, h.runs = true, nil
 	if got, err = s.yielded(t.Context(), "a", "u", begun, noon); err != nil || got == nil || !got.Partial ||
 		got.Count != 0 || got.Times == nil {
 		t.Errorf("without the log store: %+v, %v", got, err)

@@ -109,11 +109,7 @@ func (b *Backfill) page(fires []common.BackfillFire, uid string, in *FiresInput)
 	for i := max(0, at); i < len(fires); i++ {
 		f := &fires[i]
 		shown := BackfillFire{At: f.At, Attempt: f.Attempt, Run: f.RunID(uid), Status: f.Status}
-		switch {
-		case f.Status != "":
-		case b.State == "ended": // its definition could not be read
-			shown.Status = common.StatusSkipped
-		default:
+		if f.Status == "" {
 			shown.Status = common.StatusWaiting
 		}
 		if len(in.Statuses) > 0 && !slices.Contains(in.Statuses, shown.Status) {

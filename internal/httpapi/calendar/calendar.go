@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"carillon/internal/access"
 	"carillon/internal/common"
 	"carillon/internal/common/schedule"
 	"carillon/internal/httpapi/core"
@@ -179,12 +180,15 @@ func noon(date time.Time, zone *time.Location) time.Time {
 func (s *Resource) chosen(ctx context.Context, job, id string, live []common.Backfill) ([]common.BackfillFire, error) {
 	for i := range live {
 		if live[i].Run == id {
-			return live[i].Items, nil
+			return live[i].Items, core.Allow(ctx, access.Viewer, live[i].Group)
 		}
 	}
 	run, err := s.Runs.Run(ctx, id)
 	if err == nil && run.Job != common.BackfillJob(job) {
 		err = common.Errorf(common.CodeNotFound, "job %q has no backfill %q", job, common.Shorten(id))
+	}
+	if err == nil {
+		err = core.Allow(ctx, access.Viewer, run.Group)
 	}
 	if err != nil {
 		return nil, err

@@ -137,11 +137,12 @@ func (s *manyResource) apply(ctx context.Context, in *applyInput) (*core.Body[Ap
 		}
 		named[name] = true
 	}
-	together, coming := map[string]bool{}, map[string]bool{}
+	together, coming, read := map[string]bool{}, map[string]bool{}, s.newNamed()
 	for _, round := range inOrder(jobs) {
 		inParallel(ctx, len(round), func(n int) {
 			i := round[n]
-			s.applyOne(ctx, &answer.Items[i], jobs[i], applying{together, coming, named, in.DryRun, in.Program})
+			s.applyOne(ctx, &answer.Items[i], jobs[i], applying{together, coming, named, in.DryRun, in.Program,
+				read})
 			at := fmt.Sprintf("body.jobs[%d]", i)
 			answer.Items[i].Refusal.place(at)
 			putAt(at, answer.Items[i].Warnings)
@@ -275,6 +276,7 @@ type applying struct {
 	named    map[string]bool // all that the request names
 	dry      bool
 	program  bool
+	read     *named // what warnings were read for
 }
 
 // applyOne applies a job.
@@ -299,7 +301,7 @@ func (s *manyResource) applyOne(ctx context.Context, item *Applied, job *view.De
 		if saved.Effect != common.EffectUnchanged {
 			whole := common.Job(*job) // the saved one may be without its steps
 			whole.Timezone, whole.Schedules = saved.State.Timezone, saved.State.Schedules
-			if found := s.doubtsOf(ctx, &whole); len(found) > 0 {
+			if found := s.doubtsOf(ctx, &whole, a.read); len(found) > 0 {
 				item.Warnings = placed(found)
 			}
 		}

@@ -3,6 +3,7 @@ package jobs
 import (
 	"context"
 	"fmt"
+	"sync"
 	"time"
 
 	"carillon/internal/access"
@@ -14,8 +15,8 @@ const (
 	// Codes of warnings of steps that wait.
 	warnKeptShort = "kept_too_short"
 	warnKeptFew   = "kept_too_few"
-	// mostAwaited bounds the jobs that are read for the warnings of one flow.
-	mostAwaited = 100
+	// mostNamed bounds the jobs that are read for the warnings of one request.
+	mostNamed = 500
 	// gapsWalked is the number of fires of a flow between which the longest time is searched; dense schedules with
 	// pauses, as at night, are looked at every probeEvery for probed in addition.
 	gapsWalked = 100
@@ -23,12 +24,42 @@ const (
 	probed     = 62 * 24 * time.Hour
 )
 
+// named reads jobs that flows name, for the warnings of one request: each of them once. It is safe for concurrent use.
+type named struct {
+	jobs Store
+
+	mu    sync.Mutex
+	known map[string]*common.Job // guarded by mu
+}
+
+func (s *Resource) newNamed() *named { return &named{jobs: s.Jobs, known: map[string]*common.Job{}} }
+
+// of returns a job that a flow names. It is nil if there is none yet, if the caller must not see it, or if the request
+// names too many.
+func (n *named) of(ctx context.Context, flow *common.Job, name string) *common.Job {
+	if name == flow.Name {
+		return flow
+	}
+	n.mu.Lock()
+	job, read := n.known[name]
+	full := len(n.known) >= mostNamed
+	n.mu.Unlock()
+	if read || full {
+		return job
+	}
+	if target, err := n.jobs.Get(ctx, name); err == nil && core.May(ctx, access.Viewer, target.Group) {
+		job = &target.Job
+	}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.known[name] = job
+	return job
+}
+
 // awaitedKept points out steps that wait for fires whose entries the awaited job may not keep for as long: those of the
 // interval of the flow run, or the last fire of the flow itself. The last fire of another job is kept by retention.
-// Jobs that the caller cannot see, or that do not exist yet, are left out.
-func (s *Resource) awaitedKept(ctx context.Context, job *common.Job, all *common.Faults) {
+func (s *Resource) awaitedKept(ctx context.Context, job *common.Job, named *named, all *common.Faults) {
 	var gap interval
-	known := map[string]*common.Job{}
 	for i := range job.Steps {
 		w := job.Steps[i].Wait
 		if w == nil || w.Selection() != common.WaitInterval &&
@@ -40,30 +71,10 @@ func (s *Resource) awaitedKept(ctx context.Context, job *common.Job, all *common
 				return // without fires there are no intervals
 			}
 		}
-		target, read := known[w.Job]
-		if !read {
-			if len(known) == mostAwaited {
-				return
-			}
-			target = s.awaited(ctx, job, w.Job)
-			known[w.Job] = target
-		}
-		if target != nil {
+		if target := named.of(ctx, job, w.Job); target != nil {
 			s.keptFor(target, gap, fmt.Sprintf("steps[%d].wait.job", i), all)
 		}
 	}
-}
-
-// awaited returns a job that a step waits for; nil if the caller must not see it.
-func (s *Resource) awaited(ctx context.Context, flow *common.Job, name string) *common.Job {
-	if name == flow.Name {
-		return flow
-	}
-	target, err := s.Jobs.Get(ctx, name)
-	if err != nil || !core.May(ctx, access.Viewer, target.Group) {
-		return nil
-	}
-	return &target.Job
 }
 
 // keptFor adds a warning if a job does not keep its fires of an interval until it ends.

@@ -400,7 +400,7 @@ func (s *Resource) remark(ctx context.Context, o *jobOutput, job *common.Job) *j
 	if o == nil {
 		return nil
 	}
-	if found := s.doubtsOf(ctx, job); len(found) > 0 {
+	if found := s.doubtsOf(ctx, job, s.newNamed()); len(found) > 0 {
 		o.Body.Meta.Warnings = placed(found)
 	}
 	return o

@@ -108,29 +108,21 @@ func doubts(job *common.Job) (all common.Faults) {
 
 // doubtsOf returns remarks on values that are accepted but probably not intended, of the definition and of the jobs
 // that it names.
-func (s *Resource) doubtsOf(ctx context.Context, job *common.Job) common.Faults {
+func (s *Resource) doubtsOf(ctx context.Context, job *common.Job, named *named) common.Faults {
 	all := doubts(job)
-	s.oneByOne(ctx, job, &all)
-	s.awaitedKept(ctx, job, &all)
+	oneByOne(ctx, job, named, &all)
+	s.awaitedKept(ctx, job, named, &all)
 	return all
 }
 
-// oneByOne points out maps over a job whose runs may not overlap: their items run one after another. Jobs that the
-// caller cannot see, or that do not exist yet, are left out.
-func (s *Resource) oneByOne(ctx context.Context, job *common.Job, all *common.Faults) {
-	known := map[string]bool{}
+// oneByOne points out maps over a job whose runs may not overlap: their items run one after another.
+func oneByOne(ctx context.Context, job *common.Job, named *named, all *common.Faults) {
 	for i := range job.Steps {
 		name, f := job.Steps[i].Job, job.Steps[i].ForEach
 		if name == "" || f == nil || f.Concurrency == 1 || f.List == "" && len(f.Items) < 2 {
 			continue
 		}
-		forbids, read := known[name]
-		if !read {
-			target, err := s.Jobs.Get(ctx, name)
-			forbids = err == nil && target.Overlap.Forbids() && core.May(ctx, access.Viewer, target.Group)
-			known[name] = forbids
-		}
-		if forbids {
+		if target := named.of(ctx, job, name); target != nil && target.Overlap.Forbids() {
 			all.Add(fmt.Sprintf("steps[%d].job", i), "one_by_one", name, "does not allow overlapping runs, so that "+
 				"the items run one after another").Hint = "set overlap: allow in that job, or concurrency: 1 in forEach"
 		}
@@ -139,7 +131,7 @@ func (s *Resource) oneByOne(ctx context.Context, job *common.Job, all *common.Fa
 
 // warnings returns remarks on values that are accepted but probably not intended.
 func (s *Resource) warnings(ctx context.Context, job *common.Job) (all common.Faults, err error) {
-	all = s.doubtsOf(ctx, job)
+	all = s.doubtsOf(ctx, job, s.newNamed())
 	remarks, err := s.Types.Warnings(ctx, job)
 	if err != nil {
 		return nil, err

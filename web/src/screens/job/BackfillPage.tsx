@@ -161,7 +161,7 @@ function Marked({ job, backfill, to }: { job: Job; backfill: Backfill; to: strin
 }
 
 /** The dates with their outcomes and runs, page by page, all or those with one status. */
-function Dates({ backfill: { id = '', fires, from, nextCursor, job }, pages, status, busy, zone }: Props & { zone: string | undefined }) {
+function Dates({ backfill: { id = '', fires, nextCursor, job }, pages, status, busy, zone }: Props & { zone: string | undefined }) {
   const { t, i18n } = useTranslation();
   const navigate = useNavigate();
   const columns = useMemo(() => dateColumns(t, i18n.language, job, zone), [t, i18n.language, job, zone]);
@@ -177,7 +177,7 @@ function Dates({ backfill: { id = '', fires, from, nextCursor, job }, pages, sta
     >
       <div className={classes.dates}>
         {fires && fires.length > 0 && <DataTable caption={t('backfill.itsDates')} columns={columns} rows={fires} rowId={({ at }) => at} busy={busy} />}
-        {(!fires || fires.length === 0) && <p className="dim">{from ? t('backfill.noDates') : <>{t('backfill.datesNotKept')}{' '}<Link to="/runs" search={{ flowRun: id }}>{t('backfill.itsRuns')}</Link></>}</p>}
+        {(!fires || fires.length === 0) && <p className="dim">{status ? t('backfill.noDates') : <>{t('backfill.datesNotKept')}{' '}<Link to="/runs" search={{ flowRun: id }}>{t('backfill.itsRuns')}</Link></>}</p>}
         <Pager pages={pages} nextCursor={nextCursor} />
       </div>
     </Panel>

@@ -56,8 +56,8 @@ export function RunPage() {
   }
   if (run.error && !run.data) return <ProblemNotice error={run.error} onRetry={() => void run.refetch()} />;
   if (!run.data) return <Waiting rows={8} />;
-  // The outcome of a backfill has a page of its own.
-  if (isBackfill(run.data)) return <Navigate to="/backfills/$id" params={{ id }} replace />;
+  // The outcome of a backfill has a page of its own, for those who may see its dates.
+  if (isBackfill(run.data) && !run.data.hidden) return <Navigate to="/backfills/$id" params={{ id }} replace />;
   // Open dialogs, typed text and scroll positions belong to one run.
   return <RunView key={run.data.id} run={run.data} />;
 }
