@@ -1,5 +1,6 @@
 import { useEffect, useMemo, useState, type ReactNode } from 'react';
 import { FlowGraph } from '../../src/flow/FlowGraph.tsx';
+import { groupsOf } from '../../src/flow/model/fold.ts';
 import { rowsOf, type GridRun } from '../../src/flow/model/grid.ts';
 import { graphOf } from '../../src/flow/model/graph.ts';
 import { stepsOf } from '../../src/flow/model/steps.ts';
@@ -41,7 +42,8 @@ function Grid({ wanted }: { wanted: URLSearchParams }) {
   const { graph, states = new Map() } = useFlow(wanted);
   const [opened, setOpened] = useState('');
   const runs = useMemo(() => Array.from({ length: 20 }, (_, i): GridRun => ({ id: `r${i}`, plannedAt: new Date(now - (20 - i) * 86_400_000).toISOString(), status: i % 6 === 0 ? 'failed' : 'succeeded', states: i === 19 ? states : new Map(states) })), [states]);
-  return <div style={{ margin: '1rem' }}><FlowGrid label="Grid" rows={rowsOf(graph, runs)} runs={runs} onOpen={(run, step) => setOpened(`${run} ${step}`)} /><p data-opened="">{opened}</p></div>;
+  const [unfolded, setUnfolded] = useState<ReadonlySet<string>>(() => new Set(wanted.has('folded') ? [] : groupsOf(graph).map(({ id }) => id)));
+  return <div style={{ margin: '1rem' }}><FlowGrid label="Grid" graph={graph} rows={rowsOf(graph, runs)} runs={runs} unfolded={unfolded} items={new Map()} onUnfold={setUnfolded} opened={undefined} onOpen={(run, step) => setOpened(`${run} ${step}`)} onClose={none} /><p data-opened="">{opened}</p></div>;
 }
 
 function Drawer({ wanted }: { wanted: URLSearchParams }) {
@@ -50,7 +52,7 @@ function Drawer({ wanted }: { wanted: URLSearchParams }) {
   return (
     <div style={{ maxWidth: '26rem', margin: '1rem' }}>
       <NodeDrawer
-        graph={graph} step={step} states={states} onClose={none} onItem={none} onRerun={none} onApprove={step === 'publish' ? none : undefined} onReject={step === 'publish' ? none : undefined} outputs={{ day: '2026-11-23' }}
+        graph={graph} step={step} states={states} onClose={none} onRerun={none} onApprove={step === 'publish' ? none : undefined} onReject={step === 'publish' ? none : undefined} outputs={{ day: '2026-11-23' }}
         attempts={[{ attempt: 1, run: 'a', status: 'failed', startedAt: '2026-11-24T02:30:00Z', endedAt: '2026-11-24T02:31:00Z' }, { attempt: 2, run: 'b', status: 'running', startedAt: '2026-11-24T02:32:00Z' }]}
       />
     </div>
@@ -73,7 +75,7 @@ const scenes: Record<string, (wanted: URLSearchParams) => ReactNode> = {
   drawer: (wanted) => <Drawer wanted={wanted} />,
   table: (wanted) => <Table wanted={wanted} />,
   timeline: (wanted) => <Timeline wanted={wanted} />,
-  rerun: () => <RerunDialog flow="nightly-etl" steps={['extract', 'load', 'report']} busy={false} error={null} preview={async ({ scope }) => ({ run: scope === 'all' ? ['extract', 'load', 'report'] : ['load@00003', 'load@00007', 'report'], kept: ['extract'] })} onSubmit={none} onClose={none} />,
+  rerun: () => <RerunDialog flow="nightly-etl" steps={['extract', 'load', 'report']} busy={false} error={null} preview={async ({ scope }) => ({ run: scope === 'all' ? ['extract', 'load', 'report'] : ['load@00003', 'load@00007', 'report'], runTotal: 3, kept: ['extract'], keptTotal: 1 })} onSubmit={none} onClose={none} />,
   backfill: () => (
     <BackfillDialog
       job="nightly-etl" params={{ DAY: { default: 'yesterday', pattern: 'yesterday|today' } }} busy={false} error={null} onSubmit={none} onClose={none}
