@@ -47,8 +47,8 @@ func TestPackFires_ReturnsWhatIsToRun(t *testing.T) {
 	}
 }
 
-// The outcomes of as many fires as a backfill may have take at most 64 KiB, however they differ: also if each was to run
-// again after another outcome, and took another number of attempts.
+// The outcomes of as many fires as a backfill may have take at most 64 KiB, however they differ: also if each was to
+// run again after another outcome, and took another number of attempts.
 func TestPackEnds_MostOutcomes_TakeLittle(t *testing.T) {
 	t.Parallel()
 	random := rand.New(rand.NewPCG(1, 2)) //nolint:gosec // the same numbers each time

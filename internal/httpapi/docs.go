@@ -21,9 +21,10 @@ import (
 // registerDocs adds the document and a page for reading it. It must come last. Each is written when
 // a client first asks for it.
 func registerDocs(r *core.Router) {
-	// Every refusal is a Problem: huma's own error type never leaves the server. Nor does what a flow run keeps, which
-	// its nodes show.
-	for _, internal := range []string{"ErrorModel", "ErrorDetail", "Base", "KeptStep", "Nested", "Acceptance"} {
+	// Every refusal is a Problem: huma's own error type never leaves the server. Nor does what a flow run or a
+	// backfill keeps, which its nodes or its fires show.
+	for _, internal := range []string{"ErrorModel", "ErrorDetail", "Base", "KeptStep", "Nested", "Acceptance",
+		"EndedBackfill", "BackfillRange"} {
 		delete(r.API.OpenAPI().Components.Schemas.Map(), internal)
 	}
 	asJSON := func() ([]byte, error) { return json.Marshal(r.API.OpenAPI()) }

@@ -79,8 +79,8 @@ const (
 	yieldedReads = 10
 )
 
-// yielded returns the planned fires of a job that were skipped because of a backfill and have not been run since; nil if
-// there are none.
+// yielded returns the planned fires of a job that were skipped because of a backfill and have not been run since; nil
+// if there are none.
 func (s *Resource) yielded(ctx context.Context, job, uid string, begun, end time.Time) (*YieldedFires, error) {
 	out := YieldedFires{Times: []time.Time{}}
 	var skipped []common.Run

@@ -94,8 +94,8 @@ func skip(at time.Time, uid, reason string) common.Run {
 	return run
 }
 
-// A backfill lists the planned fires that were skipped because of it, as a range that another one can run; without those
-// that were run since.
+// A backfill lists the planned fires that were skipped because of it, as a range that another one can run; without
+// those that were run since.
 func TestYielded(t *testing.T) {
 	t.Parallel()
 	at := func(minutes int) time.Time { return noon.Add(time.Duration(minutes) * time.Minute) }
@@ -111,7 +111,9 @@ func TestYielded(t *testing.T) {
 		skip(at(3).Add(1), "u", common.ReasonBackfill), skip(at(2).Add(1), "u", common.ReasonBackfill)}}
 	rerun, backfilled := again(3, common.CauseRerun), again(2, common.CauseBackfill)
 	rerun.PlannedAt, backfilled.PlannedAt = at(3).Add(1), at(2).Add(1)
-	rerun.Fire, backfilled.Fire = common.PlannedFire("u", rerun.PlannedAt), common.PlannedFire("u", backfilled.PlannedAt)
+	for _, run := range []*common.Run{&rerun, &backfilled} {
+		run.Fire = common.PlannedFire("u", run.PlannedAt)
+	}
 	h.runs = append(h.runs, rerun, backfilled)
 	s := &Resource{Runs: h, Now: func() time.Time { return noon.Add(time.Hour) }}
 	got, err := s.yielded(t.Context(), "a", "u", noon, at(5))

@@ -2515,15 +2515,6 @@ export interface components {
             /** @enum {string} */
             status: "waiting" | "running" | "succeeded" | "failed" | "timed_out" | "killed" | "lost" | "skipped" | "refused" | "missed";
         };
-        BackfillRange: {
-            /** Format: date-time */
-            from: string;
-            includeUnknown?: boolean;
-            order: string;
-            reprocess: string;
-            /** Format: date-time */
-            to: string;
-        };
         Bucket: {
             /**
              * Format: date-time
@@ -3257,14 +3248,6 @@ export interface components {
             on?: "success" | "failure" | "skipped" | "not_failed" | "done";
             /** @description Name of the step. */
             step: string;
-        };
-        EndedBackfill: {
-            /** Format: int64 */
-            concurrency?: number;
-            fires?: string;
-            /** Format: int64 */
-            maxFailures?: number;
-            range?: components["schemas"]["BackfillRange"];
         };
         Ending: {
             /** Format: date-time */
