@@ -14,6 +14,8 @@ import (
 const (
 	// mostPending bounds the triggers that are remembered; others are looked at once there are fewer.
 	mostPending = 100_000
+	// perMarksRead is the number of marks that are listed at once: many flow runs have one or two, others thousands.
+	perMarksRead = 100
 	// perSweepRead is the number of triggers whose values are held at a time.
 	perSweepRead = 100
 )
@@ -130,23 +132,27 @@ func (s *Store) orphaned(ctx context.Context, kv *mvccpb.KeyValue, trigger *comm
 func (s *Store) sweepMarks(ctx context.Context, lives func(run string) bool) error {
 	var unknown []string
 	key, end := common.FlowNodesPrefix, clientv3.GetPrefixRangeEnd(common.FlowNodesPrefix)
-	for {
-		page, err := etcdkit.Range(ctx, s.etcd.Client, key, clientv3.WithRange(end), clientv3.WithLimit(1),
+	for last := ""; ; {
+		page, err := etcdkit.Range(ctx, s.etcd.Client, key, clientv3.WithRange(end), clientv3.WithLimit(perMarksRead),
 			clientv3.WithKeysOnly())
 		if err != nil {
 			return err
 		}
-		if len(page.Kvs) == 0 {
+		for _, kv := range page.Kvs {
+			at := string(kv.Key)
+			run, _, err := common.SplitKey(common.FlowNodesPrefix, at)
+			if err != nil {
+				key = etcdkit.OneKey(at)
+				continue
+			}
+			key = clientv3.GetPrefixRangeEnd(common.FlowNodesOf(run)) // its other marks are left out
+			if run != last && !lives(run) {
+				unknown = append(unknown, run)
+			}
+			last = run
+		}
+		if !page.More {
 			break
-		}
-		run, _, err := common.SplitKey(common.FlowNodesPrefix, string(page.Kvs[0].Key))
-		if err != nil {
-			key = etcdkit.OneKey(string(page.Kvs[0].Key))
-			continue
-		}
-		key = clientv3.GetPrefixRangeEnd(common.FlowNodesOf(run))
-		if !lives(run) {
-			unknown = append(unknown, run)
 		}
 	}
 	if len(unknown) == 0 {
