@@ -192,7 +192,7 @@ func (k *Keeper) drain() {
 // tick ranks the flow runs again if the members have changed, and looks at those that wait for a time.
 func (k *Keeper) tick(ctx context.Context) {
 	candidates, generation := k.cfg.Candidates()
-	changed := generation != k.generation
+	changed := generation != k.generation && !slices.EqualFunc(candidates, k.candidates, ranksAlike)
 	k.candidates, k.generation = candidates, generation
 	followed, now := 0, k.cfg.Now()
 	for _, r := range k.runs {
@@ -208,6 +208,11 @@ func (k *Keeper) tick(ctx context.Context) {
 	}
 	k.cfg.Metrics.FlowRuns(len(k.runs), followed)
 	k.sweep(ctx)
+}
+
+// ranksAlike reports whether a candidate ranks as before. Members register again and again, with what they run by now.
+func ranksAlike(a, b placement.Candidate) bool {
+	return a.ID == b.ID && (a.Trouble == "") == (b.Trouble == "") && slices.Equal(a.Features, b.Features)
 }
 
 func (k *Keeper) put(run *common.FlowRun) {
