@@ -136,7 +136,8 @@ func TestSecretsStaySecret(t *testing.T) {
 	}
 
 	// A secret that goes is missed; one that comes back is another.
-	s.api.do(http.StatusNoContent, http.MethodDelete, "/api/v1/secrets/db", nil, nil)
+	s.api.do(http.StatusConflict, http.MethodDelete, "/api/v1/secrets/db", nil, nil) // jobs refer to it
+	s.api.do(http.StatusNoContent, http.MethodDelete, "/api/v1/secrets/db?force=true", nil, nil)
 	if ended, _ := s.ran("report"); ended.Status != "refused" || ended.Reason.Code != "secret_missing" {
 		t.Errorf("without the secret: %+v", ended)
 	}
