@@ -91,7 +91,7 @@ func (m *marked) take(b *common.Backfill, kv *mvccpb.KeyValue) error {
 	return nil
 }
 
-// get returns the progress of a backfill, and forgets what is not requested any more.
+// get returns the progress of a backfill. It forgets that of others for which no request has come for some time.
 func (p *progress) get(id string, now time.Time) *marked {
 	p.mu.Lock()
 	defer p.mu.Unlock()
