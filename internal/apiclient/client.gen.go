@@ -4126,7 +4126,7 @@ type BackfillFire struct {
 	// At Its planned time.
 	At time.Time `json:"at"`
 
-	// Attempt Number of the attempt that the backfill requests.
+	// Attempt Number of its last attempt; until it is started, of the one that the backfill requests.
 	Attempt int64 `json:"attempt"`
 
 	// Run Id of the run, once it was started.

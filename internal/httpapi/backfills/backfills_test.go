@@ -114,7 +114,7 @@ func TestGet_Ended_HasItsRangeAndFires(t *testing.T) {
 	r.get("/"+id+"?limit=5", &got)
 	if got.State != "ended" || got.From == nil || !got.From.Equal(all[0].At) || !got.IncludeUnknown ||
 		got.Order != common.NewestFirst || got.Concurrency != 3 || got.MaxFailures != 4 || len(got.Fires) != 5 ||
-		got.Fires[2].Run != common.RunID(common.PlannedFire("u", all[2].At), 2) {
+		got.Fires[2].Run != common.RunID(common.PlannedFire("u", all[2].At), 2) || got.Fires[2].Attempt != 2 {
 		t.Errorf("%+v", got)
 	}
 	r.get("/"+id+"?limit=5&cursor="+got.NextCursor, &rest)

@@ -42,7 +42,7 @@ type Backfill struct {
 // BackfillFire is a fire of a backfill.
 type BackfillFire struct {
 	At      time.Time     `json:"at" doc:"Its planned time."`
-	Attempt int           `json:"attempt" doc:"Number of the attempt that the backfill requests."`
+	Attempt int           `json:"attempt" doc:"Number of its last attempt; until it is started, of the one that the backfill requests."`
 	Run     string        `json:"run,omitempty" doc:"Id of the run, once it was started."`
 	Status  common.Status `json:"status" enum:"waiting,running,succeeded,failed,timed_out,killed,lost,skipped,refused,missed"`
 }
@@ -108,7 +108,7 @@ func (b *Backfill) page(fires []common.BackfillFire, uid string, in *FiresInput)
 	}
 	for i := max(0, at); i < len(fires); i++ {
 		f := &fires[i]
-		shown := BackfillFire{At: f.At, Attempt: f.Attempt, Run: f.RunID(uid), Status: f.Status}
+		shown := BackfillFire{At: f.At, Attempt: max(f.Attempt, f.Last), Run: f.RunID(uid), Status: f.Status}
 		if f.Status == "" {
 			shown.Status = common.StatusWaiting
 		}

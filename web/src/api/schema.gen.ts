@@ -2507,7 +2507,7 @@ export interface components {
             at: string;
             /**
              * Format: int64
-             * @description Number of the attempt that the backfill requests.
+             * @description Number of its last attempt; until it is started, of the one that the backfill requests.
              */
             attempt: number;
             /** @description Id of the run, once it was started. */
