@@ -114,8 +114,8 @@ func (c *Config) check() error {
 	if !common.ValidName(c.App) {
 		add("App %q %s", c.App, common.NameRule)
 	}
-	if c.Group != "" && !common.ValidName(c.Group) {
-		add("Group %q %s", c.Group, common.NameRule)
+	if c.Group != "" && !common.ValidGroup(c.Group) {
+		add("Group %q %s", c.Group, common.GroupRule)
 	}
 	if _, ok := c.Local.(*worker.Local); c.Local != nil && !ok {
 		add("Local: must be what package carillon/local has opened")

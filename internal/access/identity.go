@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"slices"
 	"time"
+
+	"carillon/internal/common"
 )
 
 // Identity is an authenticated user or token with its rights.
@@ -23,19 +25,32 @@ type Identity struct {
 	granted map[string]Role
 }
 
-// Member returns the highest role that was granted for a group by its name, which makes the identity a member of the
-// group; "" for none. A role everywhere does not.
+// Member returns the highest role that was granted for a group by its name, or for one that it is nested in, which makes
+// the identity a member of the group; "" for none. A role everywhere does not.
 func (i *Identity) Member(group string) Role {
 	if i.granted != nil {
-		return i.granted[group]
+		return among(i.granted, group)
 	}
-	return i.Grants[group]
+	return among(i.Grants, group)
+}
+
+// among returns the highest of the roles for a group and for those that it is nested in.
+func among(grants map[string]Role, group string) (role Role) {
+	if len(grants) == 0 {
+		return ""
+	}
+	for _, g := range common.GroupLine(group) {
+		if granted := grants[g]; granted != "" && (role == "" || granted.Includes(role)) {
+			role = granted
+		}
+	}
+	return role
 }
 
 // In returns the highest role for the jobs of a group. Jobs without a group ("") have no grants of
 // their own.
 func (i *Identity) In(group string) Role {
-	granted := i.Grants[group]
+	granted := among(i.Grants, group)
 	if group == "" || !granted.Includes(i.Role) && i.Role != "" {
 		return i.Role
 	}

@@ -64,7 +64,7 @@ func (w *TokenRequest) Faults() (faults common.Faults) {
 		faults.Add("groups", "too_many", nil, "must be at most %d", maxGroups).With("most", maxGroups)
 	}
 	for _, group := range w.Groups {
-		if !common.ValidName(group) {
+		if !common.ValidGroup(group) {
 			faults = append(faults, groupFault("groups", group))
 		}
 	}

@@ -77,7 +77,7 @@ func (w *UserChange) Faults(name string) (faults common.Faults) {
 			faults.Add("groups", "too_many", nil, "must be at most %d", maxGroups).With("most", maxGroups)
 		}
 		for _, group := range slices.Sorted(maps.Keys(*w.Groups)) {
-			if !common.ValidName(group) {
+			if !common.ValidGroup(group) {
 				faults = append(faults, groupFault("groups", group))
 			} else if role := (*w.Groups)[group]; !role.Valid() {
 				faults = append(faults, roleFault("groups."+group, role))

@@ -78,12 +78,15 @@ const FeatureCollect = "collect"
 // FeatureWaits: the worker starts steps that wait for fires of a job; see Wait.
 const FeatureWaits = "waits"
 
+// FeatureGroups: maintenance windows of a group apply to jobs of the groups that are nested in it.
+const FeatureGroups = "groups"
+
 // Features returns the features of the workers of this version. A worker that lacks one that a job needs would not run
 // it as defined.
 var Features = [...]string{FeatureDetach, FeatureSecrets, FeatureMemoryMax, FeatureTasksMax, FeatureOutputs,
 	FeatureFlows, FeatureAfter, FeatureSuccesses, FeatureTypes, FeatureSpread, FeatureDaemon, FeatureSchedules,
 	FeaturePools, FeatureValues, FeatureFinally, FeatureJoins, FeatureFlowRetry, FeatureNested, FeatureAccept,
-	FeatureNoAfter, FeatureApprovals, FeatureCollect, FeatureWaits}
+	FeatureNoAfter, FeatureApprovals, FeatureCollect, FeatureWaits, FeatureGroups}
 
 // Adding returns features with a further one.
 func Adding(features []string, further string) []string {
@@ -136,6 +139,9 @@ func (j *Job) NeededFeatures() (needs []string) {
 	if j.Pool != "" {
 		needs = append(needs, FeaturePools)
 	}
+	if IsNested(j.Group) {
+		needs = append(needs, FeatureGroups)
+	}
 	return needs
 }
 
@@ -147,6 +153,9 @@ func (j *Job) flowFeatures(types bool) []string {
 	}
 	if len(j.Schedules) > 0 {
 		needs = append(needs, FeatureSchedules)
+	}
+	if IsNested(j.Group) {
+		needs = append(needs, FeatureGroups)
 	}
 	return needs
 }

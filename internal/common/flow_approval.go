@@ -30,7 +30,7 @@ var OnTimeouts = [...]OnTimeout{TimeoutFails, TimeoutSkips}
 // Approvers are those who may answer an approval: who has the role in the group.
 type Approvers struct {
 	Role  string `json:"role,omitempty" enum:"operator,editor,admin" doc:"The least role. Default: operator."`
-	Group string `json:"group,omitempty" pattern:"^([a-z0-9]([a-z0-9._-]{0,126}[a-z0-9])?)?$" doc:"Members of this group only: users who were granted the role in it. A role everywhere is none. Default: who has the role in the group of the flow, or everywhere." example:"finance"`
+	Group string `json:"group,omitempty" pattern:"^([a-z0-9]([a-z0-9._/-]{0,126}[a-z0-9])?)?$" doc:"Members of this group only: users who were granted the role in it. A role everywhere is none. Default: who has the role in the group of the flow, or everywhere." example:"finance"`
 }
 
 // ApproverRoles lists the roles that Approvers can name.

@@ -87,9 +87,7 @@ func (a *Approval) ApprovalFaults() Faults {
 			c.add("approval.approvers.role", "enum", by.Role, "must be one of operator, editor, admin").
 				With("allowed", "operator, editor, admin")
 		}
-		if by.Group != "" && !ValidName(by.Group) {
-			c.add("approval.approvers.group", "name", by.Group, "%s", NameRule)
-		}
+		c.group("approval.approvers.group", by.Group)
 		if *by == (Approvers{}) {
 			c.add("approval.approvers", "required", nil, "must have a role or a group")
 		}

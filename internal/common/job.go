@@ -59,7 +59,7 @@ const (
 type Job struct {
 	Name             string            `json:"name" pattern:"^[a-z0-9]([a-z0-9._-]{0,126}[a-z0-9])?$" doc:"Name of the job, without '..'." example:"nightly-report"`
 	Title            string            `json:"title,omitempty" maxLength:"200" doc:"Display name, in any language." example:"每晚报表"`
-	Group            string            `json:"group,omitempty" pattern:"^([a-z0-9]([a-z0-9._-]{0,126}[a-z0-9])?)?$" doc:"The group that the job belongs to." example:"reports"`
+	Group            string            `json:"group,omitempty" pattern:"^([a-z0-9]([a-z0-9._/-]{0,126}[a-z0-9])?)?$" doc:"The group that the job belongs to. Groups are nested by name with /, as in shop/eu." example:"reports"`
 	Labels           map[string]string `json:"labels,omitempty" doc:"Labels for selectors, at most 32."`
 	Description      string            `json:"description,omitempty"`
 	CronExpr         string            `json:"cronExpr,omitempty" maxLength:"256" doc:"The schedule: 5 fields, 7 with seconds and years, or an alias such as @daily. Without it the job runs only when triggered." example:"30 2 * * MON-FRI"`
@@ -75,7 +75,7 @@ type Job struct {
 	Env              map[string]string `json:"env,omitempty" doc:"Environment variables, at most 128. The worker replaces a value such as secret:db-password by the secret of that name when a run starts."`
 	WorkDir          string            `json:"workDir,omitempty" doc:"Absolute path of the working directory."`
 	User             string            `json:"user,omitempty" doc:"The user to run as. The worker refuses the run if it does not allow this user."`
-	Timeout          Duration          `json:"timeout,omitempty" doc:"The run is ended after this time. Default: none." example:"1h"`
+	Timeout          Duration          `json:"timeout,omitempty" doc:"The run is ended after this time. Default: none; with 0s, the job inherits none." example:"1h"`
 	KillGrace        Duration          `json:"killGrace,omitempty" doc:"Time between TERM and KILL. Default: 10s; at most a third of lostAfter." example:"10s"`
 	MemoryMax        Size              `json:"memoryMax,omitempty" doc:"Memory limit of a run; a run that exceeds it is killed as a whole. Requires a worker with cgroups. Default: no limit." example:"512MiB"`
 	TasksMax         int               `json:"tasksMax,omitempty" minimum:"1" maximum:"65536" doc:"Maximum number of processes and threads of a run. Requires a worker with cgroups. Default: 512 on workers with cgroups, no limit on others."`
@@ -230,6 +230,8 @@ type StoredJob struct {
 	Needs []string `json:"needs,omitempty"`
 	// Flow identifies the stored steps of a flow, which the value in etcd lacks; nil for other jobs.
 	Flow *FlowRef `json:"flow,omitempty"`
+	// Inherited is what the job has from defaults, nearest first; see Own.
+	Inherited []Inheritance `json:"inherited,omitempty"`
 }
 
 // IsFlow reports whether the job has steps, wherever they are stored. An older master that replaces the steps by a

@@ -42,6 +42,7 @@ const (
 	SucceededPrefix = Root + "succeeded/"
 	MovesPrefix     = Root + "moves/"
 	WindowsPrefix   = Root + "windows/"
+	DefaultsPrefix  = Root + "defaults/"
 	LocksPrefix     = Root + "locks/" // named locks; the locks of runs are below LockPrefix
 
 	// PoolSlotsPrefix and PoolsPrefix are neighbours, so that one watch delivers both in the order of their revisions.
@@ -70,6 +71,9 @@ const MasterOutbox = "masters"
 
 // WindowKey holds a maintenance window.
 func WindowKey(name string) string { return WindowsPrefix + name }
+
+// DefaultsKey holds the defaults of a group, or of all jobs for AllGroups.
+func DefaultsKey(group string) string { return DefaultsPrefix + group }
 
 // JobKey holds a job.
 func JobKey(job string) string { return JobsPrefix + job }

@@ -35,7 +35,7 @@ type Pool struct {
 // PoolDefinition is a pool as an operator defines it.
 type PoolDefinition struct {
 	Slots int    `json:"slots" minimum:"1" maximum:"1000" doc:"Number of slots: each run of a job that uses the pool takes one, or as many as the job's poolSlots."`
-	Group string `json:"group,omitempty" pattern:"^([a-z0-9]([a-z0-9._-]{0,126}[a-z0-9])?)?$" doc:"The group that the pool belongs to: its operators may change it. Jobs of all groups may use the pool."`
+	Group string `json:"group,omitempty" pattern:"^([a-z0-9]([a-z0-9._/-]{0,126}[a-z0-9])?)?$" doc:"The group that the pool belongs to: its operators may change it. Jobs of all groups may use the pool."`
 }
 
 // Faults returns what is wrong with the definition.
@@ -45,9 +45,7 @@ func (d *PoolDefinition) Faults() Faults {
 		c.add("slots", "range", d.Slots, "must be from %d to %d", 1, MaxPoolSlots).
 			With("least", 1, "most", MaxPoolSlots)
 	}
-	if d.Group != "" {
-		c.name("group", d.Group)
-	}
+	c.group("group", d.Group)
 	return c.faults
 }
 

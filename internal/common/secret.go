@@ -67,7 +67,7 @@ func (w *SecretDefinition) Faults(known bool) []Fault {
 	for i, group := range w.Groups {
 		location := fmt.Sprintf("groups[%d]", i)
 		switch {
-		case !ValidName(group):
+		case !ValidGroup(group):
 			c.add(location, "name", group, "is not a name of a group")
 		case slices.Contains(w.Groups[:i], group):
 			c.add(location, "twice", group, "is named twice")

@@ -57,9 +57,7 @@ func (j *Job) Faults() Faults {
 
 func (j *Job) nameFaults(c *checker) {
 	c.name("name", j.Name)
-	if j.Group != "" {
-		c.name("group", j.Group)
-	}
+	c.group("group", j.Group)
 	c.line("title", j.Title, MaxTitle)
 	c.text("description", j.Description)
 	c.labels(j.Labels)
@@ -132,6 +130,13 @@ func (c *checker) add(location, code string, value any, format string, args ...a
 func (c *checker) name(location, s string) {
 	if !ValidName(s) {
 		c.add(location, "name", s, "%s", NameRule)
+	}
+}
+
+// group checks the name of a group, which may be empty.
+func (c *checker) group(location, s string) {
+	if s != "" && !ValidGroup(s) {
+		c.add(location, "group", s, "%s", GroupRule)
 	}
 }
 

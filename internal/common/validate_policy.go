@@ -23,7 +23,9 @@ const (
 )
 
 func (j *Job) policyFaults(c *checker) {
-	c.duration("timeout", j.Timeout, time.Millisecond, MaxTimeout)
+	if d, err := j.Timeout.Value(); err != nil || d != 0 { // 0s: none, whatever the defaults say
+		c.duration("timeout", j.Timeout, time.Millisecond, MaxTimeout)
+	}
 	j.lostFaults(c)
 	c.exitCodes("successExitCodes", j.SuccessExitCodes)
 	j.enums(c.enum)

@@ -17,6 +17,7 @@ import (
 	"carillon/internal/httpapi/calendar"
 	"carillon/internal/httpapi/channels"
 	"carillon/internal/httpapi/core"
+	"carillon/internal/httpapi/defaults"
 	"carillon/internal/httpapi/flows"
 	"carillon/internal/httpapi/jobs"
 	"carillon/internal/httpapi/locks"
@@ -90,6 +91,7 @@ type Config struct {
 	Locks     locks.Locks
 	Windows   maintenance.Windows
 	Pools     pools.Pools
+	Defaults  defaults.Defaults
 	Auth      Logins
 	Access    accounts.Access
 	SSO       accounts.SSO // nil: no single sign-on
@@ -221,6 +223,7 @@ func Build(cfg Config) (http.Handler, *core.Router, error) {
 		&locks.Resource{Locks: cfg.Locks},
 		&maintenance.Resource{Windows: cfg.Windows, Now: cfg.Now},
 		&pools.Resource{Pools: cfg.Pools, References: cfg.References},
+		&defaults.Resource{Defaults: cfg.Defaults, Changes: cfg.Changes},
 		&backfills.Resource{Jobs: cfg.Jobs, Runs: cfg.Runs, Estimator: expected, Now: cfg.Now},
 		&calendar.Resource{
 			Jobs:     cfg.Jobs,

@@ -13,14 +13,14 @@ import (
 // writes nothing; the state that it returns has no version.
 func (s *Store) Apply(ctx context.Context, actor common.Actor, job common.Job, pre common.Precondition,
 	dry bool) (common.Saved, error) {
-	job, faults, err := s.prepare(ctx, job)
+	p, faults, err := s.prepare(ctx, job)
 	if err != nil {
 		return common.Saved{}, err
 	}
 	if refusedFor(faults) {
 		return common.Saved{}, refused(faults)
 	}
-	d, err := define(job)
+	d, err := define(p)
 	if err != nil {
 		return common.Saved{}, err
 	}
@@ -39,7 +39,7 @@ func (s *Store) Apply(ctx context.Context, actor common.Actor, job common.Job, p
 		if err != nil {
 			return state, err
 		}
-		if len(faults) > 0 && !was.hasTimetable(&job) {
+		if len(faults) > 0 && !was.hasTimetable(&p.job) {
 			return state, refused(faults)
 		}
 		if err := was.check(job.Name, pre); err != nil {
@@ -58,7 +58,7 @@ func (s *Store) Apply(ctx context.Context, actor common.Actor, job common.Job, p
 // save adds the creation of a job, or its replacement as it was read.
 func (s *Store) save(ctx context.Context, t *etcdkit.Txn, actor common.Actor, d *definition, was values,
 	dry bool) (saved common.Saved, err error) {
-	wanted := common.JobState{StoredJob: common.StoredJob{Job: d.whole()}}
+	wanted := common.JobState{StoredJob: common.StoredJob{Job: d.whole(), Inherited: d.inherited}}
 	if was.job == nil {
 		saved = common.Saved{Effect: common.EffectCreated, State: wanted}
 		if !dry {
@@ -109,8 +109,8 @@ func (s *Store) intact(ctx context.Context, old *common.StoredJob) (bool, error)
 	return s.cfg.Bodies.Has(ctx, old.UID, old.Flow.Digest, old.Flow.Parts)
 }
 
-// Change replaces an existing job by the result of change, which is validated as a whole. change is called
-// again after a conflict with another writer; if it returns an error, the job stays as it is.
+// Change replaces an existing job by the result of change, which gets the job without what it inherits. The result is
+// validated as a whole. change is called again after a conflict with another writer; if it returns an error, the job stays as it is.
 func (s *Store) Change(ctx context.Context, actor common.Actor, verb, name string, pre common.Precondition,
 	change func(common.Job) (common.Job, error)) (common.JobState, error) {
 	return s.edit(ctx, actor, verb, name, pre, func(old *common.StoredJob) (definition, error) {
@@ -118,24 +118,25 @@ func (s *Store) Change(ctx context.Context, actor common.Actor, verb, name strin
 		if err := s.Complete(ctx, old); err != nil && verb != "rollback" {
 			return definition{}, err
 		}
-		job, err := change(old.Job)
+		own, _ := old.Own()
+		job, err := change(own)
 		if err != nil {
 			return definition{}, err
 		}
-		job, faults, err := s.prepare(ctx, job)
+		p, faults, err := s.prepare(ctx, job)
 		if err != nil {
 			return definition{}, err
 		}
 		if job.Name != name {
 			faults.Add("name", "mismatch", job.Name, "must not change: a job cannot be renamed")
 		}
-		if refusedFor(faults) || len(faults) > 0 && timetableChanged(&old.Job, &job) {
+		if refusedFor(faults) || len(faults) > 0 && timetableChanged(&old.Job, &p.job) {
 			return definition{}, refused(faults)
 		}
 		if err := s.room(); err != nil {
 			return definition{}, err
 		}
-		d, err := define(job)
+		d, err := define(p)
 		if err != nil {
 			return d, err
 		}

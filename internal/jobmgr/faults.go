@@ -1,8 +1,6 @@
 package jobmgr
 
 import (
-	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"reflect"
@@ -109,14 +107,4 @@ func sameTime(a, b *time.Time) bool {
 		return a == b
 	}
 	return a.Equal(*b)
-}
-
-// same reports whether two definitions are equal, except for the difference between empty and absent.
-func same(a, b *common.Job) bool {
-	one, err := json.Marshal(a)
-	if err != nil {
-		return false
-	}
-	other, err := json.Marshal(b)
-	return err == nil && bytes.Equal(one, other)
 }

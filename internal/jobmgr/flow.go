@@ -37,6 +37,7 @@ const (
 // definition is a job to be stored. The steps of a flow are stored apart from it.
 type definition struct {
 	job       common.Job // without steps
+	inherited []common.Inheritance
 	steps     []common.Step
 	flow      *common.FlowRef // nil if the job is no flow
 	parts     [][]byte        // of its body; nil if it is stored already
@@ -45,8 +46,9 @@ type definition struct {
 }
 
 // define returns the definition of a job.
-func define(job common.Job) (d definition, err error) {
-	d = definition{job: job, steps: job.Steps, uid: common.NewID()}
+func define(p prepared) (d definition, err error) {
+	job := p.job
+	d = definition{job: job, inherited: p.inherited, steps: job.Steps, uid: common.NewID()}
 	switch d.job.Steps = nil; {
 	case job.IsFlow():
 		d.parts, d.flow, err = flow.Refer(&job)
@@ -61,11 +63,11 @@ func define(job common.Job) (d definition, err error) {
 // itself has them.
 func storedDefinition(old *common.StoredJob) definition {
 	if old.Flow == nil && old.Job.IsFlow() {
-		if d, err := define(old.Job); err == nil {
+		if d, err := define(prepared{old.Job, old.Inherited}); err == nil {
 			return d
 		}
 	}
-	d := definition{job: old.Job}
+	d := definition{job: old.Job, inherited: old.Inherited}
 	if d.job.Steps = nil; old.HasBody() { // unless an older master has replaced the flow
 		d.flow = old.Flow
 	}
@@ -89,7 +91,7 @@ func (d *definition) isSame(was *definition) bool {
 	if (d.flow == nil) != (was.flow == nil) || d.flow != nil && d.flow.Digest != was.flow.Digest {
 		return false
 	}
-	return d.restarted == nil && same(&d.job, &was.job)
+	return d.restarted == nil && common.Same(&d.job, &was.job) && common.Same(&d.inherited, &was.inherited)
 }
 
 // over returns the definition as the replacement of a stored one: a body that is stored as a whole is not put again.

@@ -74,6 +74,8 @@ type Config struct {
 	Secrets func(context.Context, *common.Job) ([]common.Fault, error)
 	// Types lists the faults of the settings of a job's type, and of those of its steps. May be nil.
 	Types func(context.Context, *common.Job) (common.Faults, error)
+	// Defaults returns the defaults for jobs of a group, nearest first. May be nil.
+	Defaults func(ctx context.Context, group string) ([]common.GroupDefaults, error)
 }
 
 // Store is the masters' access to jobs, triggers and kill requests in etcd.
@@ -140,14 +142,14 @@ func (s *Store) CreateOnce(ctx context.Context, actor common.Actor, job common.J
 		return s.Create(ctx, actor, job)
 	}
 	defer func() { mark.release(s, err) }()
-	job, faults, err := s.prepare(ctx, job)
+	p, faults, err := s.prepare(ctx, job)
 	if err != nil {
 		return common.JobState{}, err
 	}
 	if len(faults) > 0 {
 		return common.JobState{}, refused(faults)
 	}
-	d, err := define(job)
+	d, err := define(p)
 	if err != nil {
 		return common.JobState{}, err
 	}
@@ -198,25 +200,54 @@ func refused(faults common.Faults) error {
 }
 
 // Validate returns the job as it would be stored, and all its faults.
-func (s *Store) Validate(ctx context.Context, job common.Job) (common.Job, []common.Fault, error) {
-	return s.prepare(ctx, job)
+func (s *Store) Validate(ctx context.Context, job common.Job) (common.StoredJob, []common.Fault, error) {
+	p, faults, err := s.prepare(ctx, job)
+	return common.StoredJob{Job: p.job, Inherited: p.inherited}, faults, err
 }
 
-// prepare fills in the time zone and lists all faults, including those of the schedule, of the type's settings and
-// of the secrets.
-func (s *Store) prepare(ctx context.Context, job common.Job) (common.Job, common.Faults, error) {
-	job.DefaultTimezone(s.cfg.Timezone)
+// prepared is a job as it is to be stored, and what it inherits.
+type prepared struct {
+	job       common.Job
+	inherited []common.Inheritance
+}
+
+// effective adds what a job inherits, and the time zone.
+func (s *Store) effective(ctx context.Context, job *common.Job) (p prepared, err error) {
+	p.job = *job
+	if s.cfg.Defaults != nil {
+		line, err := s.cfg.Defaults(ctx, job.Group)
+		if err != nil {
+			return p, err
+		}
+		p.job, p.inherited = job.Inherit(line)
+	}
+	p.job.DefaultTimezone(s.cfg.Timezone)
+	return p, nil
+}
+
+// prepare adds what a job inherits and the time zone, and lists all faults, including those of the schedule, of the
+// type's settings and of the secrets.
+func (s *Store) prepare(ctx context.Context, own common.Job) (prepared, common.Faults, error) {
+	p, err := s.effective(ctx, &own)
+	if err != nil {
+		return p, nil, err
+	}
+	faults, err := s.faults(ctx, p.job)
+	return p, faults, err
+}
+
+func (s *Store) faults(ctx context.Context, job common.Job) (common.Faults, error) {
 	faults := slices.Concat(flow.Faults(&job), s.timetableFaults(&job), selectorFaults(&job))
 	if len(job.After) > 0 {
 		found, err := s.ancestors(ctx, &job)
 		if err != nil {
-			return job, faults, err
+			return faults, err
 		}
 		faults = append(faults, parentFaults(&job, found)...)
 	}
 	pool, err := s.poolFaults(ctx, &job)
 	if faults = append(faults, pool...); err != nil {
-		return job, faults, err
+		return faults, err
 	}
 	loops, err := s.loopFaults(ctx, &job)
 	if faults = append(faults, loops...); err == nil && s.cfg.Types != nil {
@@ -225,10 +256,10 @@ func (s *Store) prepare(ctx context.Context, job common.Job) (common.Job, common
 		faults = append(faults, settings...)
 	}
 	if err != nil || s.cfg.Secrets == nil {
-		return job, faults, err
+		return faults, err
 	}
 	more, err := s.cfg.Secrets(ctx, &job)
-	return job, append(faults, more...), err
+	return append(faults, more...), err
 }
 
 // room refuses writes that are not urgent: each save of a job stores it twice in etcd until the change is
@@ -261,6 +292,7 @@ func (s *Store) create(ctx context.Context, t *etcdkit.Txn, actor common.Actor, 
 		UpdatedAt: now,
 		UpdatedBy: actor.Name,
 		Number:    1,
+		Inherited: d.inherited,
 	}
 	stored.NoteNeeds(nil)
 	if s.cfg.Catalog.IsParent(d.job.Name) { // of jobs that were left without it
@@ -295,6 +327,7 @@ func (s *Store) replace(ctx context.Context, t *etcdkit.Txn, actor common.Actor,
 		UpdatedAt: now,
 		UpdatedBy: actor.Name,
 		Number:    old.Number + 1,
+		Inherited: d.inherited,
 
 		Restarted: old.Restarted,
 		WasDaemon: d.job.Daemon == nil && (old.Daemon != nil || old.WasDaemon),

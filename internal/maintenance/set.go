@@ -103,8 +103,15 @@ func (c *compiled) opening(at time.Time) (Opening, bool) {
 
 // affects reports whether a job is in the scope of the window.
 func (c *compiled) affects(j Job) bool {
-	return c.Everything || slices.Contains(c.Groups, j.Group) ||
+	return c.Everything || c.groups(j.Group) ||
 		c.Selector != "" && c.selector.Matches(ParseLabels(j.Labels))
+}
+
+// groups reports whether the window names a group, or one that it is nested in.
+func (c *compiled) groups(group string) bool {
+	return slices.ContainsFunc(c.Groups, func(named string) bool {
+		return named == group || common.InGroup(group, named)
+	})
 }
 
 // Open returns the window that affects a job at a time: of several, one that skips, and of these the one that ends

@@ -141,7 +141,7 @@ func (d *WindowDefinition) faultsOfScope(faults *common.Faults) {
 			faults.Add(at, "too_many", nil, "may have at most %d entries", MaxScope)
 		}
 		for i, name := range names {
-			valid := common.ValidName(name) || name == "" // the group of jobs without one
+			valid := common.ValidGroup(name) || name == "" // the group of jobs without one
 			if at == "workers" {
 				valid = name != "" && len(name) <= common.MaxName && utf8.ValidString(name)
 			}

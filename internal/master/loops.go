@@ -11,6 +11,7 @@ func masterLoops() []health.Spec {
 	return append(worker.MembershipLoops(), []health.Spec{
 		{Name: "watch_jobs", Effect: "changes of jobs are not noticed"},
 		{Name: "watch_windows", Effect: "changes of maintenance windows are not noticed"},
+		{Name: "watch_defaults", Effect: "changes of defaults of jobs are not noticed"},
 		{Name: "watch_election", Effect: "this master does not notice elections and cannot be elected"},
 		{Name: "watch_findings", Effect: "the findings of the elected master are not received"},
 		{Name: "watch_events", Effect: "live events of this master have stopped"},
@@ -28,6 +29,7 @@ func masterLoops() []health.Spec {
 		{Name: "duty_definitions", Effect: "definitions of flows are not copied to the log store"},
 		{Name: "duty_waits", Effect: "steps of flows that wait for fires of other jobs do not end"},
 		{Name: "duty_audit", Effect: "overdue fires are not noticed"},
+		{Name: "duty_defaults", Effect: "jobs that were saved during a change of defaults keep the previous ones"},
 		{Name: "duty_findings", Effect: "findings of the elected master are not published"},
 		{Name: "duty_audit_chain", OnDemand: true, Effect: "changes are not added to the audit"},
 		{Name: "duty_notifications", Effect: "no notifications of late runs, no summaries"},

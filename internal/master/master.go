@@ -34,6 +34,7 @@ import (
 	"carillon/internal/joblock"
 	"carillon/internal/jobmgr"
 	"carillon/internal/jobmgr/catalog"
+	defaultsetcd "carillon/internal/jobmgr/defaults/etcd"
 	"carillon/internal/jobmgr/forecast"
 	"carillon/internal/jobmgr/live"
 	"carillon/internal/jobmgr/locks"
@@ -127,6 +128,7 @@ type Master struct {
 	members  *members.Members
 	catalog  *catalog.Catalog
 	windows  *maintenanceetcd.Table
+	defaults *defaultsetcd.Table
 	outboxes *live.Outboxes
 	sink     *runlog.Sink
 	sealer   *audit.Sealer
@@ -266,12 +268,16 @@ func New(cfg Config) (*Master, error) {
 		Inline:   inlineOf(bodies),
 		Now:      wallclock.Now,
 	})
+	m.defaults = defaultsetcd.NewTable(cfg.Etcd)
 	store := jobmgr.NewStore(jobmgr.Config{Client: cfg.Etcd, Interner: interner, Timezone: cfg.Timezone,
 		Now:   wallclock.Now,
 		Clock: m.guard.Now, Proven: m.guard.Proven, Lives: m.members.Lives,
 		Held: cfg.Origin.WentBack(m.members.Workers), Restored: m.state.Restored,
 		Catalog: m.catalog, Runs: runs, Changed: m.changed, Room: m.probe.Room, Limits: jobmgr.Limits(cfg.Limits),
-		Secrets: secrets.Faults, Types: types.Faults, Bodies: bodies})
+		Secrets: secrets.Faults, Types: types.Faults, Bodies: bodies, Defaults: m.defaults.For})
+	inherited := defaultsetcd.New(defaultsetcd.Config{Client: cfg.Etcd, Table: m.defaults, Catalog: m.catalog, Jobs: store,
+		Interner: interner, Timezone: cfg.Timezone, Now: wallclock.Now, Changed: m.changed,
+		Report: m.loops.Loop("duty_defaults").Done})
 	jobs := jobSet{store, m.catalog, runs}
 	acks := runlog.NewAcks(unsealed, there)
 	view := runlog.NewView(runs, plan.New(m.catalog, why, m.windows.Windows), there)
@@ -367,6 +373,7 @@ func New(cfg Config) (*Master, error) {
 		m.duty("definitions", archivist.Run),
 		m.duty("waits", awaited.Run),
 		m.duty("audit", fires.Run),
+		m.duty("defaults", inherited.Run),
 		m.duty("job_metrics", figures.Run),
 		m.duty("pools", limits.Measure(counted.Pools, m.loops.Loop("duty_pools").Done)),
 		m.duty("findings", m.findings.Publish(m.host, m.loops.Loop("duty_findings").Alive, fires.Found,
@@ -387,9 +394,10 @@ func New(cfg Config) (*Master, error) {
 			wallclock.Now),
 		Workers: workers, Types: types,
 		Masters: m.state, Channels: notices{channels, notifier}, Secrets: secrets, Views: views, Locks: named,
-		Windows: maintenanceetcd.New(cfg.Etcd, wallclock.Now, m.changed),
-		Pools:   limits,
-		Auth:    auth, SSO: sso,
+		Windows:  maintenanceetcd.New(cfg.Etcd, wallclock.Now, m.changed),
+		Pools:    limits,
+		Defaults: inherited,
+		Auth:     auth, SSO: sso,
 		External: auth, Access: auth,
 		Counted: there, Changes: changes, Feed: m.feed,
 		Audit: record{changes, audit.NewVerifier(chain, there)}, Findings: m.findings,

@@ -31,6 +31,9 @@ func (m *Master) Parts() []lifecycle.Part {
 		{Name: "windows", Serve: m.loops.Serving(func(ctx context.Context) error {
 			return m.windows.Follow(ctx, m.loops.ReportOf("windows"))
 		}, "watch_windows")},
+		{Name: "defaults", Serve: m.loops.Serving(func(ctx context.Context) error {
+			return m.defaults.Follow(ctx, m.loops.ReportOf("defaults"))
+		}, "watch_defaults")},
 		{Name: "outboxes", Serve: m.loops.Serving(m.outboxes.Run, "watch_outboxes")},
 		{
 			Name: "outcomes",

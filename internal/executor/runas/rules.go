@@ -59,7 +59,7 @@ func Parse(data []byte) (*Rules, error) {
 		return nil, fmt.Errorf("groups: must be at most %d", maxGroups)
 	}
 	for _, group := range slices.Sorted(maps.Keys(rules.Groups)) {
-		if group != OtherGroups && !common.ValidName(group) {
+		if group != OtherGroups && !common.ValidGroup(group) {
 			return nil, fmt.Errorf("groups: %q is not a group; use %q for all other groups",
 				common.Shorten(group), OtherGroups)
 		}

@@ -91,6 +91,7 @@ func NewConfig(t *testing.T, f *Fakes) httpapi.Config {
 		Locks:      &FakeLocks{},
 		Windows:    &FakeWindows{},
 		Pools:      &f.Pools,
+		Defaults:   &FakeDefaults{},
 		Auth:       f,
 		Access:     &FakeAccess{},
 		Health:     f,

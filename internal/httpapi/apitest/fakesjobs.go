@@ -224,8 +224,8 @@ func (f *Fakes) Parents(_ context.Context, job *common.JobState) (states []commo
 	return states, nil
 }
 
-func (f *Fakes) Validate(_ context.Context, job common.Job) (common.Job, []common.Fault, error) {
-	return job, flow.Faults(&job), nil
+func (f *Fakes) Validate(_ context.Context, job common.Job) (common.StoredJob, []common.Fault, error) {
+	return common.StoredJob{Job: job}, flow.Faults(&job), nil
 }
 
 func (f *Fakes) Pause(ctx context.Context, actor common.Actor, name string, r common.PauseRequest,

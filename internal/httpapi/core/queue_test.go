@@ -141,10 +141,10 @@ func (s *slow) Forecast(context.Context, common.JobQuery, time.Time, time.Time) 
 	return &forecast.Forecast{Minutes: []int{}}, 0, nil
 }
 
-func (s *slow) Validate(_ context.Context, job common.Job) (common.Job, []common.Fault, error) {
+func (s *slow) Validate(_ context.Context, job common.Job) (common.StoredJob, []common.Fault, error) {
 	s.going.Add(1)
 	<-s.free
-	return job, nil, nil
+	return common.StoredJob{Job: job}, nil, nil
 }
 
 // One who asks for many of what takes a processor for long leaves turns for others.

@@ -31,7 +31,7 @@ type PendingApproval struct {
 }
 
 type approvalsInput struct {
-	Group string `query:"group" pattern:"^[a-z0-9]([a-z0-9._-]{0,126}[a-z0-9])?$" doc:"Only approvals of flows of this group."`
+	Group string `query:"group" pattern:"^[a-z0-9]([a-z0-9._/-]{0,126}[a-z0-9])?$" doc:"Only approvals of flows of this group."`
 	Job   string `query:"job" pattern:"^[a-z0-9]([a-z0-9._-]{0,126}[a-z0-9])?$" doc:"Only approvals of this flow."`
 	core.Paging
 }

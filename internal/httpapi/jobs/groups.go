@@ -34,7 +34,7 @@ type LabelList struct {
 }
 
 type labelListInput struct {
-	Group string `query:"group" pattern:"^[a-z0-9]([a-z0-9._-]{0,126}[a-z0-9])?$" doc:"Only labels of jobs of this group."`
+	Group string `query:"group" pattern:"^[a-z0-9]([a-z0-9._/-]{0,126}[a-z0-9])?$" doc:"Only labels of jobs of this group."`
 }
 
 func (s *Resource) groups(ctx context.Context, _ *struct{}) (*core.Body[GroupList], error) {

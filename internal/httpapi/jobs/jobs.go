@@ -41,9 +41,11 @@ type JobMeta struct {
 	NextFire  time.Time    `json:"nextFire,omitzero" doc:"Next fire, in the job's time zone; absent if there is none."`
 	State     common.Phase `json:"state,omitempty" enum:"active,paused,done,manual" doc:"done: the schedule has no more fires; manual: without a schedule. Always present."`
 	Paused    bool         `json:"paused,omitempty" doc:"The job is currently paused."`
-	Flow      *FlowSummary `json:"flow,omitempty" doc:"Of a job with steps. Lists have it in place of the steps."`
-	Overdue   *Overdue     `json:"overdue,omitempty" doc:"A due fire that no worker has claimed; present when jobs are read."`
-	Hidden    bool         `json:"hidden,omitempty" doc:"You have no role in the job's group: command, args, stdin, env, params, outputs, steps, workDir, user, description and pauseNote are left out."`
+	// Inherited is listed apart from the definition, which can be sent back as it is.
+	Inherited []common.Inheritance `json:"inherited,omitempty" nullable:"false" doc:"Values that the job does not set, and has from the defaults of its group, of the groups that this is nested in, or of all jobs, nearest first; see GET /defaults."`
+	Flow      *FlowSummary         `json:"flow,omitempty" doc:"Of a job with steps. Lists have it in place of the steps."`
+	Overdue   *Overdue             `json:"overdue,omitempty" doc:"A due fire that no worker has claimed; present when jobs are read."`
+	Hidden    bool                 `json:"hidden,omitempty" doc:"You have no role in the job's group: command, args, stdin, env, params, outputs, steps, workDir, user, description and pauseNote are left out."`
 
 	Parents  []common.ParentState `json:"parents,omitempty" nullable:"false" doc:"The jobs named in after, in that order, when one job is read."`
 	Children []string             `json:"children,omitempty" nullable:"false" doc:"Jobs that name this one in after, by name, 100 at most, when one job is read."`
@@ -85,7 +87,7 @@ type JobInput struct {
 type jobListInput struct {
 	Q       string  `query:"q" maxLength:"200" doc:"Only jobs with this text in the name or title."`
 	Similar bool    `query:"similar" doc:"Also jobs whose name or title has all words of q in any order, with typing errors in words of 4 characters or more."`
-	Group   string  `query:"group" pattern:"^[a-z0-9]([a-z0-9._-]{0,126}[a-z0-9])?$" doc:"Only jobs of this group."`
+	Group   string  `query:"group" pattern:"^[a-z0-9]([a-z0-9._/-]{0,126}[a-z0-9])?$" doc:"Only jobs of this group."`
 	Below   string  `query:"below" pattern:"^[a-z0-9]([a-z0-9._-]{0,126}[a-z0-9])?$" doc:"Only jobs of this group and its subgroups: groups whose names continue with a dot or a dash, as data.etl for data."`
 	State   string  `query:"state" enum:"active,paused,done,manual" doc:"Only jobs in this state. done: the schedule has no more fires; manual: without a schedule."`
 	Is      []Trait `query:"is" nullable:"false" doc:"Only jobs with all of these properties, separated by commas. failing: the last fire failed, timed out, was lost, missed or refused, and no retry of it is pending; running: with a current run; late: with an overdue fire, or a run that should have started; never_ran: without any started run; unnotified: no enabled channel is notified of a failure. 503 while the log store is away and the last results are unknown."`
@@ -429,7 +431,9 @@ func (s *Resource) answer(ctx context.Context, state *common.JobState) Job {
 	default:
 		meta.State = common.PhaseActive
 	}
-	job := Job{Definition: view.Definition(state.Job), Meta: meta}
+	own, inherited := state.Own()
+	meta.Inherited = inherited
+	job := Job{Definition: view.Definition(own), Meta: meta}
 	if !core.May(ctx, access.Viewer, state.Group) {
 		job.hide()
 	}
@@ -445,5 +449,5 @@ func (j *Job) hide() {
 	}
 	j.Steps, j.Concurrency, j.FailFast, j.Meta.Flow = nil, 0, false, nil
 	j.WorkDir, j.User, j.Description, j.PauseNote = "", "", "", ""
-	j.Meta.Hidden = true
+	j.Meta.Hidden, j.Meta.Inherited = true, nil
 }

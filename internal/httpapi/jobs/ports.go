@@ -73,7 +73,7 @@ type replicaReader interface {
 // jobChecker checks requests.
 type jobChecker interface {
 	// Validate returns the job as it would be stored, and all its faults.
-	Validate(ctx context.Context, job common.Job) (common.Job, []common.Fault, error)
+	Validate(ctx context.Context, job common.Job) (common.StoredJob, []common.Fault, error)
 	// Once returns an error for an idempotency key that was used for another request within a day.
 	Once(ctx context.Context, actor common.Actor, key, asks string) error
 }

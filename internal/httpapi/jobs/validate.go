@@ -16,11 +16,12 @@ import (
 
 // Validation is the result of validating a job.
 type Validation struct {
-	Valid     bool             `json:"valid"`
-	Job       *view.Definition `json:"job,omitempty" doc:"The job as it would be stored, if it is valid."`
-	Faults    []common.Fault   `json:"faults" nullable:"false" doc:"All faults; locations are those of a request body."`
-	Warnings  []common.Fault   `json:"warnings" nullable:"false" doc:"Values that are accepted but probably not intended; locations are those of a request body."`
-	Placement *Ranking         `json:"placement,omitempty" doc:"Workers that would run the job now, if requested and if the job is valid."`
+	Valid     bool                 `json:"valid"`
+	Job       *view.Definition     `json:"job,omitempty" doc:"The job as it would be stored, if it is valid."`
+	Inherited []common.Inheritance `json:"inherited,omitempty" nullable:"false" doc:"What it would inherit; see the job's meta."`
+	Faults    []common.Fault       `json:"faults" nullable:"false" doc:"All faults; locations are those of a request body."`
+	Warnings  []common.Fault       `json:"warnings" nullable:"false" doc:"Values that are accepted but probably not intended; locations are those of a request body."`
+	Placement *Ranking             `json:"placement,omitempty" doc:"Workers that would run the job now, if requested and if the job is valid."`
 }
 
 type validateInput struct {
@@ -42,10 +43,11 @@ func (s *Resource) validate(ctx context.Context, in *validateInput) (*core.Body[
 			return nil, err
 		}
 	}
-	job, faults, err := s.Jobs.Validate(ctx, common.Job(in.Body.Definition))
+	stored, faults, err := s.Jobs.Validate(ctx, common.Job(in.Body.Definition))
 	if err != nil {
 		return nil, err
 	}
+	job := stored.Job
 	more, err := s.jobFaults(ctx, &job, nil, nil)
 	if err != nil {
 		return nil, err
@@ -57,7 +59,8 @@ func (s *Resource) validate(ctx context.Context, in *validateInput) (*core.Body[
 		return nil, err
 	}
 	if out.Body.Valid {
-		out.Body.Job = new(view.Definition(job))
+		own, inherited := stored.Own()
+		out.Body.Job, out.Body.Inherited = new(view.Definition(own)), inherited
 	}
 	if in.Placement && out.Body.Valid {
 		if out.Body.Placement, err = s.ranking(ctx, &common.StoredJob{Job: job}); err != nil {

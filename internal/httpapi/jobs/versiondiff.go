@@ -70,5 +70,5 @@ func (s *Resource) definition(ctx context.Context, path view.JobPath, version in
 	if err != nil || found.Body.Job == nil {
 		return nil, err
 	}
-	return (*common.Job)(found.Body.Job), nil
+	return found.Body.effective, nil
 }

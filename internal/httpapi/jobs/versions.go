@@ -21,7 +21,7 @@ type JobVersion struct {
 	Remote  string    `json:"remote,omitempty" doc:"Client address."`
 	Note    string    `json:"note,omitempty" doc:"Reason given, or the note of a pause."`
 	Fields  []string  `json:"fields,omitempty" nullable:"false" doc:"In lists: the fields that differ from the previous version; absent for the first one, and if you may not see the previous one."`
-	Verb    string    `json:"verb" enum:"create,replace,patch,rollback,pause,resume,delete" doc:"Kind of change. If a job was deleted and created again, the versions of both are listed."`
+	Verb    string    `json:"verb" enum:"create,replace,patch,rollback,pause,resume,inherit,delete" doc:"Kind of change; inherit: defaults were changed. If a job was deleted and created again, the versions of both are listed."`
 }
 
 // VersionOfJob is a version with the definition.
@@ -29,10 +29,14 @@ type VersionOfJob struct {
 	JobVersion
 	UID string           `json:"uid,omitempty" doc:"Distinguishes the job from earlier jobs of the same name."`
 	Job *view.Definition `json:"job,omitempty" doc:"The definition; absent for a deletion."`
+
+	Inherited []common.Inheritance `json:"inherited,omitempty" nullable:"false" doc:"What it inherited then."`
+
+	effective *common.Job
 }
 
 // Verbs of changes that create a version.
-var versionVerbs = []string{"create", "replace", "patch", "rollback", "pause", "resume", "delete"}
+var versionVerbs = []string{"create", "replace", "patch", "rollback", "pause", "resume", "inherit", "delete"}
 
 type versionListInput struct {
 	view.JobPath
@@ -266,6 +270,8 @@ func (s *Resource) versionAnswer(ctx context.Context, c *common.Change,
 	if err := s.complete(ctx, &stored); err != nil {
 		return nil, err
 	}
-	out.Body.UID, out.Body.Job = stored.UID, new(view.Definition(stored.Job))
+	own, inherited := stored.Own()
+	out.Body.UID, out.Body.Job, out.Body.Inherited = stored.UID, new(view.Definition(own)), inherited
+	out.Body.effective = &stored.Job
 	return out, nil
 }

@@ -30,7 +30,7 @@ type FireFilter struct {
 
 type fireListInput struct {
 	FireFilter
-	Group   string `query:"group" pattern:"^[a-z0-9]([a-z0-9._-]{0,126}[a-z0-9])?$" doc:"Only fires of jobs of this group."`
+	Group   string `query:"group" pattern:"^[a-z0-9]([a-z0-9._/-]{0,126}[a-z0-9])?$" doc:"Only fires of jobs of this group."`
 	FlowRun string `query:"flowRun" pattern:"^[a-z0-9]{1,32}\\.(d-?[a-z0-9]{1,40}\\.)?[a-z0-9]{1,40}\\.[0-9]{1,9}$" doc:"Only fires of the nodes of this flow run, which are not listed otherwise."`
 	Step    string `query:"step" pattern:"^[a-z0-9]([a-z0-9_-]{0,61}[a-z0-9])?$" doc:"With flowRun: only those of this step."`
 }

@@ -37,7 +37,7 @@ type runListInput struct {
 	From   time.Time       `query:"from" doc:"Only runs planned at this time or later."`
 	To     time.Time       `query:"to" doc:"Only runs planned before this time."`
 
-	Group    string          `query:"group" pattern:"^[a-z0-9]([a-z0-9._-]{0,126}[a-z0-9])?$" doc:"Only runs of jobs that were in this group at the time."`
+	Group    string          `query:"group" pattern:"^[a-z0-9]([a-z0-9._/-]{0,126}[a-z0-9])?$" doc:"Only runs of jobs that were in this group at the time."`
 	FlowRun  string          `query:"flowRun" pattern:"^[a-z0-9]{1,32}\\.(d-?[a-z0-9]{1,40}\\.)?[a-z0-9]{1,40}\\.[0-9]{1,9}$" doc:"Only runs of the nodes of this flow run."`
 	Step     string          `query:"step" pattern:"^[a-z0-9]([a-z0-9_-]{0,61}[a-z0-9])?$" doc:"With flowRun: only those of this step."`
 	Nodes    bool            `query:"nodes" doc:"Also list runs of nodes of flow runs. Without it, they are listed only if job, fire, flowRun or the cause flow is set."`

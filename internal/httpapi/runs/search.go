@@ -100,7 +100,7 @@ type runSearchInput struct {
 	SearchFor
 	Job     string          `query:"job" pattern:"^[a-z0-9]([a-z0-9._-]{0,126}[a-z0-9])?(:[a-z0-9]([a-z0-9_-]{0,61}[a-z0-9])?)?$" doc:"Only runs of this job; FLOW:STEP for those of an inline step."`
 	FlowRun string          `query:"flowRun" pattern:"^[a-z0-9]{1,32}\\.(d-?[a-z0-9]{1,40}\\.)?[a-z0-9]{1,40}\\.[0-9]{1,9}$" doc:"Only runs of the nodes of this flow run."`
-	Group   string          `query:"group" pattern:"^[a-z0-9]([a-z0-9._-]{0,126}[a-z0-9])?$" doc:"Only runs of jobs that were in this group at the time."`
+	Group   string          `query:"group" pattern:"^[a-z0-9]([a-z0-9._/-]{0,126}[a-z0-9])?$" doc:"Only runs of jobs that were in this group at the time."`
 	Status  []common.Status `query:"status" nullable:"false" doc:"Only runs with one of these statuses, separated by commas."`
 	Worker  string          `query:"worker" pattern:"^[a-z0-9]([a-z0-9._-]{0,126}[a-z0-9])?$" doc:"Only runs of the worker with this id."`
 	From    time.Time       `query:"from" doc:"Only runs planned at this time or later."`

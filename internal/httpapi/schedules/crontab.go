@@ -21,7 +21,7 @@ type CrontabRequest struct {
 	Text     string `json:"text" minLength:"1" maxLength:"131072" doc:"The crontab, or part of it." example:"30 2 * * * make report"`
 	System   bool   `json:"system,omitempty" doc:"Lines have a user before the command, as in /etc/crontab and /etc/cron.d."`
 	Timezone string `json:"timezone,omitempty" maxLength:"256" doc:"IANA time zone of lines without CRON_TZ. Default: the server's setting." example:"Asia/Shanghai"`
-	Group    string `json:"group,omitempty" pattern:"^([a-z0-9]([a-z0-9._-]{0,126}[a-z0-9])?)?$" doc:"Group of the jobs. Default: crontab."`
+	Group    string `json:"group,omitempty" pattern:"^([a-z0-9]([a-z0-9._/-]{0,126}[a-z0-9])?)?$" doc:"Group of the jobs. Default: crontab."`
 	Prefix   string `json:"prefix,omitempty" maxLength:"256" doc:"Prefix of the job names, derived from this file path or name. Default: crontab." example:"/etc/cron.d/backup"`
 	Home     string `json:"home,omitempty" maxLength:"1024" doc:"Working directory of lines without HOME. Default: chosen by the worker."`
 }
@@ -106,7 +106,8 @@ func (t *Resource) parse(ctx context.Context, in *crontabInput) (*core.Body[Cron
 			return nil, err
 		}
 		if len(faults) == 0 {
-			e.Record(&stored)
+			own, _ := stored.Own()
+			e.Record(&own)
 		}
 		line := c.at(e.Line)
 		line.Job, line.Faults, line.Exists, line.MailTo = new(view.Definition(e.Job)), faults, e.Imported, e.MailTo

@@ -19,7 +19,7 @@ const defaultPreview = 10
 // Jobs reads jobs and checks definitions.
 type Jobs interface {
 	// Validate returns the job as it would be stored, and all its faults.
-	Validate(ctx context.Context, job common.Job) (common.Job, []common.Fault, error)
+	Validate(ctx context.Context, job common.Job) (common.StoredJob, []common.Fault, error)
 	// List returns a page of jobs by name, and the cursor of the next one, empty at the end.
 	List(ctx context.Context, q common.JobQuery) (jobs []common.JobState, next string, err error)
 	view.Groups

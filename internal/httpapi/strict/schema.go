@@ -227,6 +227,10 @@ func (c *Checker) text(s *huma.Schema, at, text string) {
 		if !common.ValidName(text) {
 			c.Add(at, "name", text, "%s", common.NameRule)
 		}
+	case common.GroupPattern:
+		if !common.ValidGroup(text) {
+			c.Add(at, "group", text, "%s", common.GroupRule)
+		}
 	case common.SeriesPattern:
 		if !common.ValidSeries(text) {
 			c.Add(at, "name", text, "%s", common.NameRule)

@@ -356,6 +356,23 @@ func (c *Catalog) Scheduled(group string) []*Entry {
 	return all
 }
 
+// Since returns the jobs that were saved after a revision, in no order, and the revision that the catalog has received.
+func (c *Catalog) Since(revision int64) (jobs []common.JobState, received int64) {
+	c.mu.RLock()
+	found, received := make([]*Entry, 0, 64), c.revision
+	for _, job := range c.jobs {
+		if job.version > revision {
+			found = append(found, job)
+		}
+	}
+	c.mu.RUnlock()
+	jobs = make([]common.JobState, len(found))
+	for i := range found {
+		jobs[i] = found[i].State()
+	}
+	return jobs, received
+}
+
 // Plans returns all jobs that have a schedule, in no order: of each job only what planning needs, which is
 // its identity, cursor, pause, jitter and retention.
 func (c *Catalog) Plans() iter.Seq2[*common.JobState, schedule.Schedule] {

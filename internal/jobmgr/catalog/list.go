@@ -167,7 +167,7 @@ func (f *filter) below(group unique.Handle[string]) bool {
 	is, known := f.inGroup[group]
 	if !known {
 		rest, begins := strings.CutPrefix(group.Value(), f.q.Below)
-		is = begins && (rest == "" || rest[0] == '.' || rest[0] == '-')
+		is = begins && (rest == "" || strings.IndexByte("./-", rest[0]) >= 0)
 		f.inGroup[group] = is
 	}
 	return is

@@ -132,7 +132,7 @@ func oidcRole(text string) (OIDCRole, error) {
 	r := OIDCRole{Claimed: text[:i], Role: text[i+1:]}
 	if group, role, inGroup := strings.Cut(r.Role, ":"); inGroup {
 		r.Group, r.Role = group, role
-		if !common.ValidName(group) {
+		if !common.ValidGroup(group) {
 			return OIDCRole{}, fmt.Errorf("%q is not a valid name of a group of jobs", common.Shorten(group))
 		}
 	}

@@ -68,9 +68,9 @@ func secretsValue(to *map[string]string) func(string) error {
 func secretGroupsValue(to *map[string][]string) func(string) error {
 	return pairsValue(func(secret, groups string) error {
 		for group := range strings.SplitSeq(groups, "+") {
-			if group != common.AllGroups && !common.ValidName(group) {
+			if group != common.AllGroups && !common.ValidGroup(group) {
 				return fmt.Errorf("the group %q of %s %s", common.Shorten(group), common.Excerpt(secret),
-					common.NameRule)
+					common.GroupRule)
 			}
 		}
 		return nil

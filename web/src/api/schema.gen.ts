@@ -392,6 +392,44 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/defaults": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List the defaults of groups */
+        get: operations["list-defaults"];
+        /**
+         * Change the defaults of a group
+         * @description The values that jobs of the group inherit, of the groups that are nested in it, or of all jobs. A job inherits what it does not set, from the nearest group that has it. An empty object removes the defaults. The request changes all jobs that inherit them, and is refused if one would not be valid.
+         */
+        put: operations["put-defaults"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/defaults/versions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List the versions of a group's defaults */
+        get: operations["list-defaults-versions"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/deliveries": {
         parameters: {
             query?: never;
@@ -2121,6 +2159,21 @@ export interface components {
             by: string;
             note?: string;
         };
+        Affected: {
+            /** @description Unified diff of the effective definition, as for patch(1). */
+            diff?: string;
+            /** @description Why the job is refused. */
+            faults?: components["schemas"]["Fault"][];
+            /** @description The fields whose effective values change; empty if only their origin does. */
+            fields: string[];
+            /** @description The first of the planned fires that no longer happen. */
+            firesGone?: string[];
+            /** @description The first of the new fires. */
+            firesNew?: string[];
+            group?: string;
+            name: string;
+            title?: string;
+        };
         AnswerRequest: {
             /** @description Reason; shown with the step. */
             note?: string;
@@ -2984,6 +3037,55 @@ export interface components {
              */
             waiting: number;
         };
+        Defaults: {
+            /** @description Environment variables, each of which a job may set to another value. */
+            env?: {
+                [key: string]: string;
+            };
+            /**
+             * @description How long a worker that cannot reach etcd lets its runs continue; not of flows, whose steps have their own.
+             * @example 60s
+             */
+            lostAfter?: string;
+            /** @description Notifications. A job that sets notify, even as {}, inherits none of it. */
+            notify?: components["schemas"]["Notify"];
+            /** @description Where jobs may run; not of flows, whose steps have their own. */
+            placement?: components["schemas"]["Placement"];
+            /** @description How long runs are kept. */
+            retention?: components["schemas"]["Retention"];
+            /** @description Retries of failed runs; not of daemon jobs. A job that sets retry, even as {}, inherits none of it. */
+            retry?: components["schemas"]["Retry"];
+            /**
+             * @description The run is ended after this time; not of daemon jobs. A job with 0s has none.
+             * @example 1h
+             */
+            timeout?: string;
+            /**
+             * @description IANA time zone of schedules that name none.
+             * @example Asia/Shanghai
+             */
+            timezone?: string;
+        };
+        DefaultsVersion: {
+            /** Format: date-time */
+            at: string;
+            /** @description Who made the change. */
+            by?: string;
+            /** @description The defaults; absent for a deletion. */
+            defaults?: components["schemas"]["Defaults"];
+            /** @description Reason given. */
+            note?: string;
+            /**
+             * @description Kind of change.
+             * @enum {string}
+             */
+            verb: "create" | "replace" | "delete";
+            /**
+             * Format: int64
+             * @description The version created by the change.
+             */
+            version: number;
+        };
         Definition: {
             /**
              * @description Names of jobs, the parents: the job gets a fire when each of them has succeeded since its last such fire.
@@ -3029,7 +3131,7 @@ export interface components {
             /** @description The first failure ends the nodes of the flow run that run, and no further node is started. */
             failFast?: boolean;
             /**
-             * @description The group that the job belongs to.
+             * @description The group that the job belongs to. Groups are nested by name with /, as in shop/eu.
              * @example reports
              */
             group?: string;
@@ -3142,7 +3244,7 @@ export interface components {
              */
             tasksMax?: number;
             /**
-             * @description The run is ended after this time. Default: none.
+             * @description The run is ended after this time. Default: none; with 0s, the job inherits none.
              * @example 1h
              */
             timeout?: string;
@@ -3792,6 +3894,13 @@ export interface components {
             /** @description The log store is away: only pending, current and just completed runs are listed. */
             partial?: boolean;
         };
+        HistoryPageDefaultsVersion: {
+            items: components["schemas"]["DefaultsVersion"][];
+            /** @description Cursor of the next page; absent on the last one. */
+            nextCursor?: string;
+            /** @description The log store is away: only pending, current and just completed runs are listed. */
+            partial?: boolean;
+        };
         HistoryPageFire: {
             items: components["schemas"]["Fire"][];
             /** @description Cursor of the next page; absent on the last one. */
@@ -3812,6 +3921,39 @@ export interface components {
             nextCursor?: string;
             /** @description The log store is away: only pending, current and just completed runs are listed. */
             partial?: boolean;
+        };
+        Inheritance: {
+            /** @description Environment variables, each of which a job may set to another value. */
+            env?: {
+                [key: string]: string;
+            };
+            /** @description The group whose defaults these are; * for the defaults of all jobs. */
+            from: string;
+            /**
+             * @description How long a worker that cannot reach etcd lets its runs continue; not of flows, whose steps have their own.
+             * @example 60s
+             */
+            lostAfter?: string;
+            /** @description Notifications. A job that sets notify, even as {}, inherits none of it. */
+            notify?: components["schemas"]["Notify"];
+            /** @description Where jobs may run; not of flows, whose steps have their own. */
+            placement?: components["schemas"]["Placement"];
+            /** @description How long runs are kept. */
+            retention?: components["schemas"]["Retention"];
+            /** @description Retries of failed runs; not of daemon jobs. A job that sets retry, even as {}, inherits none of it. */
+            retry?: components["schemas"]["Retry"];
+            /** @description Which of the job's several schedules inherit the time zone, from 0. */
+            schedules?: number[];
+            /**
+             * @description The run is ended after this time; not of daemon jobs. A job with 0s has none.
+             * @example 1h
+             */
+            timeout?: string;
+            /**
+             * @description IANA time zone of schedules that name none.
+             * @example Asia/Shanghai
+             */
+            timezone?: string;
         };
         Interval: {
             /** Format: date-time */
@@ -3887,7 +4029,7 @@ export interface components {
             /** @description The first failure ends the nodes of the flow run that run, and no further node is started. */
             failFast?: boolean;
             /**
-             * @description The group that the job belongs to.
+             * @description The group that the job belongs to. Groups are nested by name with /, as in shop/eu.
              * @example reports
              */
             group?: string;
@@ -4001,7 +4143,7 @@ export interface components {
              */
             tasksMax?: number;
             /**
-             * @description The run is ended after this time. Default: none.
+             * @description The run is ended after this time. Default: none; with 0s, the job inherits none.
              * @example 1h
              */
             timeout?: string;
@@ -4039,6 +4181,48 @@ export interface components {
              * @description Unreadable definitions in etcd, which do not fire.
              */
             unreadable: number;
+        };
+        JobDefaults: {
+            /** @description Environment variables, each of which a job may set to another value. */
+            env?: {
+                [key: string]: string;
+            };
+            /**
+             * @description The group; * for the defaults of all jobs.
+             * @example shop/eu
+             */
+            group: string;
+            /**
+             * @description How long a worker that cannot reach etcd lets its runs continue; not of flows, whose steps have their own.
+             * @example 60s
+             */
+            lostAfter?: string;
+            /** @description Notifications. A job that sets notify, even as {}, inherits none of it. */
+            notify?: components["schemas"]["Notify"];
+            /** @description Where jobs may run; not of flows, whose steps have their own. */
+            placement?: components["schemas"]["Placement"];
+            /** @description How long runs are kept. */
+            retention?: components["schemas"]["Retention"];
+            /** @description Retries of failed runs; not of daemon jobs. A job that sets retry, even as {}, inherits none of it. */
+            retry?: components["schemas"]["Retry"];
+            /**
+             * @description The run is ended after this time; not of daemon jobs. A job with 0s has none.
+             * @example 1h
+             */
+            timeout?: string;
+            /**
+             * @description IANA time zone of schedules that name none.
+             * @example Asia/Shanghai
+             */
+            timezone?: string;
+            /** Format: date-time */
+            updatedAt?: string;
+            updatedBy?: string;
+            /**
+             * Format: int64
+             * @description Increases with each change; also the ETag. Absent for defaults that do not exist.
+             */
+            version?: number;
         };
         JobInput: {
             /**
@@ -4085,7 +4269,7 @@ export interface components {
             /** @description The first failure ends the nodes of the flow run that run, and no further node is started. */
             failFast?: boolean;
             /**
-             * @description The group that the job belongs to.
+             * @description The group that the job belongs to. Groups are nested by name with /, as in shop/eu.
              * @example reports
              */
             group?: string;
@@ -4200,7 +4384,7 @@ export interface components {
              */
             tasksMax?: number;
             /**
-             * @description The run is ended after this time. Default: none.
+             * @description The run is ended after this time. Default: none; with 0s, the job inherits none.
              * @example 1h
              */
             timeout?: string;
@@ -4237,6 +4421,8 @@ export interface components {
             flow?: components["schemas"]["FlowSummary"];
             /** @description You have no role in the job's group: command, args, stdin, env, params, outputs, steps, workDir, user, description and pauseNote are left out. */
             hidden?: boolean;
+            /** @description Values that the job does not set, and has from the defaults of its group, of the groups that this is nested in, or of all jobs, nearest first; see GET /defaults. */
+            inherited?: components["schemas"]["Inheritance"][];
             /** @description One of the results should have started by now. */
             late?: boolean;
             /** @description Next 5 fires, in the job's time zone; on request. */
@@ -4347,7 +4533,7 @@ export interface components {
             /** @description The first failure ends the nodes of the flow run that run, and no further node is started. */
             failFast?: boolean;
             /**
-             * @description The group that the job belongs to.
+             * @description The group that the job belongs to. Groups are nested by name with /, as in shop/eu.
              * @example reports
              */
             group?: string;
@@ -4462,7 +4648,7 @@ export interface components {
              */
             tasksMax?: number;
             /**
-             * @description The run is ended after this time. Default: none.
+             * @description The run is ended after this time. Default: none; with 0s, the job inherits none.
              * @example 1h
              */
             timeout?: string;
@@ -4597,10 +4783,10 @@ export interface components {
             /** @description Client address. */
             remote?: string;
             /**
-             * @description Kind of change. If a job was deleted and created again, the versions of both are listed.
+             * @description Kind of change; inherit: defaults were changed. If a job was deleted and created again, the versions of both are listed.
              * @enum {string}
              */
-            verb: "create" | "replace" | "patch" | "rollback" | "pause" | "resume" | "delete";
+            verb: "create" | "replace" | "patch" | "rollback" | "pause" | "resume" | "inherit" | "delete";
             /**
              * Format: int64
              * @description The version created by the change.
@@ -5240,6 +5426,11 @@ export interface components {
         };
         PageDelivery: {
             items: components["schemas"]["Delivery"][];
+            /** @description Cursor of the next page; absent on the last one. */
+            nextCursor?: string;
+        };
+        PageJobDefaults: {
+            items: components["schemas"]["JobDefaults"][];
             /** @description Cursor of the next page; absent on the last one. */
             nextCursor?: string;
         };
@@ -5915,6 +6106,37 @@ export interface components {
              */
             maxBackoff?: string;
         };
+        Review: {
+            /**
+             * Format: int64
+             * @description Number of jobs whose effective definition changes, or has changed.
+             */
+            changed: number;
+            /**
+             * Format: int64
+             * @description Number of planned fires of the next 7 days that no longer happen, of the listed jobs.
+             */
+            firesGone: number;
+            /**
+             * Format: int64
+             * @description Number of fires of the next 7 days that are new, of the listed jobs.
+             */
+            firesNew: number;
+            /** @description The changed and refused jobs, refused ones first, then those whose fires change, then by name: at most 200. */
+            items: components["schemas"]["Affected"][];
+            /**
+             * Format: int64
+             * @description Number of jobs to which the defaults apply, if they do not set the values themselves.
+             */
+            jobs: number;
+            /** @description Not all jobs could be changed yet: the rest is changed within a minute. */
+            pending?: boolean;
+            /**
+             * Format: int64
+             * @description Number of jobs that would not be valid with the defaults, or could not be changed.
+             */
+            refused: number;
+        };
         RollbackRequest: {
             /** @description Reason; shown with the version. */
             note?: string;
@@ -6146,6 +6368,52 @@ export interface components {
              * @example Single sign-on
              */
             title: string;
+        };
+        SavedDefaults: {
+            /** @description Nothing was written. */
+            dryRun?: boolean;
+            /** @description Environment variables, each of which a job may set to another value. */
+            env?: {
+                [key: string]: string;
+            };
+            /**
+             * @description The group; * for the defaults of all jobs.
+             * @example shop/eu
+             */
+            group: string;
+            /**
+             * @description How long a worker that cannot reach etcd lets its runs continue; not of flows, whose steps have their own.
+             * @example 60s
+             */
+            lostAfter?: string;
+            /** @description Notifications. A job that sets notify, even as {}, inherits none of it. */
+            notify?: components["schemas"]["Notify"];
+            /** @description Where jobs may run; not of flows, whose steps have their own. */
+            placement?: components["schemas"]["Placement"];
+            /** @description How long runs are kept. */
+            retention?: components["schemas"]["Retention"];
+            /** @description Retries of failed runs; not of daemon jobs. A job that sets retry, even as {}, inherits none of it. */
+            retry?: components["schemas"]["Retry"];
+            /** @description Which jobs change, or would change, and in what. */
+            review: components["schemas"]["Review"];
+            /**
+             * @description The run is ended after this time; not of daemon jobs. A job with 0s has none.
+             * @example 1h
+             */
+            timeout?: string;
+            /**
+             * @description IANA time zone of schedules that name none.
+             * @example Asia/Shanghai
+             */
+            timezone?: string;
+            /** Format: date-time */
+            updatedAt?: string;
+            updatedBy?: string;
+            /**
+             * Format: int64
+             * @description Increases with each change; also the ETag. Absent for defaults that do not exist.
+             */
+            version?: number;
         };
         Scanned: {
             /**
@@ -6650,6 +6918,8 @@ export interface components {
         Validation: {
             /** @description All faults; locations are those of a request body. */
             faults: components["schemas"]["Fault"][];
+            /** @description What it would inherit; see the job's meta. */
+            inherited?: components["schemas"]["Inheritance"][];
             /** @description The job as it would be stored, if it is valid. */
             job?: components["schemas"]["Definition"];
             /** @description Workers that would run the job now, if requested and if the job is valid. */
@@ -6699,6 +6969,8 @@ export interface components {
             by?: string;
             /** @description In lists: the fields that differ from the previous version; absent for the first one, and if you may not see the previous one. */
             fields?: string[];
+            /** @description What it inherited then. */
+            inherited?: components["schemas"]["Inheritance"][];
             /** @description The definition; absent for a deletion. */
             job?: components["schemas"]["Definition"];
             /** @description Reason given, or the note of a pause. */
@@ -6713,10 +6985,10 @@ export interface components {
             /** @description Distinguishes the job from earlier jobs of the same name. */
             uid?: string;
             /**
-             * @description Kind of change. If a job was deleted and created again, the versions of both are listed.
+             * @description Kind of change; inherit: defaults were changed. If a job was deleted and created again, the versions of both are listed.
              * @enum {string}
              */
-            verb: "create" | "replace" | "patch" | "rollback" | "pause" | "resume" | "delete";
+            verb: "create" | "replace" | "patch" | "rollback" | "pause" | "resume" | "inherit" | "delete";
             /**
              * Format: int64
              * @description The version created by the change.
@@ -8606,6 +8878,137 @@ export interface operations {
             409: components["responses"]["conflict"];
             413: components["responses"]["too_large"];
             415: components["responses"]["unsupported_media_type"];
+            422: components["responses"]["invalid"];
+            429: components["responses"]["too_many_requests"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["unavailable"];
+            /** @description Error. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "list-defaults": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PageJobDefaults"];
+                };
+            };
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden"];
+            422: components["responses"]["invalid"];
+            429: components["responses"]["too_many_requests"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["unavailable"];
+            /** @description Error. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "put-defaults": {
+        parameters: {
+            query: {
+                /** @description The group; * for the defaults of all jobs. */
+                group: string;
+                /** @description Write nothing, and return the effect. */
+                dryRun?: boolean;
+            };
+            header?: {
+                /** @description Only if the defaults have this ETag. */
+                "If-Match"?: string;
+                /** @description *: only if there are no defaults of the group. */
+                "If-None-Match"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Defaults"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    ETag?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SavedDefaults"];
+                };
+            };
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden"];
+            409: components["responses"]["conflict"];
+            412: components["responses"]["stale"];
+            413: components["responses"]["too_large"];
+            415: components["responses"]["unsupported_media_type"];
+            422: components["responses"]["invalid"];
+            429: components["responses"]["too_many_requests"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["unavailable"];
+            /** @description Error. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "list-defaults-versions": {
+        parameters: {
+            query: {
+                /** @description The group; * for the defaults of all jobs. */
+                group: string;
+                /** @description Maximum number of items. */
+                limit?: number;
+                /** @description nextCursor of the previous page. */
+                cursor?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HistoryPageDefaultsVersion"];
+                };
+            };
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden"];
             422: components["responses"]["invalid"];
             429: components["responses"]["too_many_requests"];
             500: components["responses"]["internal"];

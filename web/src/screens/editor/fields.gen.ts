@@ -80,7 +80,7 @@ export const definitionSpec: FieldSpec = {
       values: { type: 'string' },
     },
     failFast: { type: 'boolean', doc: 'The first failure ends the nodes of the flow run that run, and no further node is started.' },
-    group: { type: 'string', doc: 'The group that the job belongs to.', example: 'reports' },
+    group: { type: 'string', doc: 'The group that the job belongs to. Groups are nested by name with /, as in shop/eu.', example: 'reports' },
     jitter: { type: 'string', doc: 'Upper bound of a delay of each fire, always the same for the same fire.', example: '30s' },
     killGrace: { type: 'string', doc: 'Time between TERM and KILL. Default: 10s; at most a third of lostAfter.', example: '10s' },
     labels: {
@@ -421,7 +421,7 @@ export const definitionSpec: FieldSpec = {
       items: { type: 'integer' },
     },
     tasksMax: { type: 'integer', doc: 'Maximum number of processes and threads of a run. Requires a worker with cgroups. Default: 512 on workers with cgroups, no limit on others.' },
-    timeout: { type: 'string', doc: 'The run is ended after this time. Default: none.', example: '1h' },
+    timeout: { type: 'string', doc: 'The run is ended after this time. Default: none; with 0s, the job inherits none.', example: '1h' },
     timezone: { type: 'string', doc: 'IANA time zone of the schedule. Filled in when the job is saved.', example: 'Asia/Shanghai' },
     title: { type: 'string', doc: 'Display name, in any language.', example: '每晚报表' },
     type: { type: 'string', doc: 'What a run executes: shell (a command), http (a request), or a plug-in of the workers; see GET /types. Default: shell.', example: 'http' },
