@@ -48,7 +48,8 @@ deleted, in the groups where you are editor. Nothing is deleted if any job was r
 With --dry-run nothing is written, and the differences are printed.
 
 Files have the format that "cronctl export" writes: JSON or YAML with one job, several
-documents, or a list. Exit code 2: at least one job was refused.`,
+documents, or a list. A document with the field defaults in place of a name holds the defaults
+of a group, which are applied before the jobs. Exit code 2: at least one job was refused.`,
 		Example: `  cronctl apply -f jobs/
   cronctl apply -f jobs/ --prune managed-by=git --dry-run
   cronctl export --group shop | cronctl apply -f - --context other`,
@@ -116,6 +117,10 @@ func (c *cli) applyFiles(ctx context.Context, api *apiclient.API, f *applyFlags)
 	if err != nil {
 		return nil, err
 	}
+	docs, groups := apart(docs)
+	if err := c.applyDefaults(ctx, api, groups, f.dryRun); err != nil {
+		return nil, err
+	}
 	if _, n := requestOf(docs); n < len(docs) {
 		docs = inOrder(docs)
 	}
@@ -148,6 +153,25 @@ func (c *cli) applyFiles(ctx context.Context, api *apiclient.API, f *applyFlags)
 		sent += n
 	}
 	return all, nil
+}
+
+// applyDefaults saves the defaults of groups that differ, and prints which jobs they change.
+func (c *cli) applyDefaults(ctx context.Context, api *apiclient.API, docs []document, dry bool) error {
+	for _, d := range docs {
+		group, body, _ := defaultsIn(d)
+		saved, err := putDefaults(ctx, api, group, body, dry, nil)
+		if err != nil {
+			return within(d.from, err)
+		}
+		if r := &saved.Review; !c.structured() && r.Changed+r.Refused > 0 {
+			fmt.Fprintf(c.stdout, "defaults of %s\n", oneLine(group))
+			c.showReview(r, dry)
+		}
+		if saved.Review.Refused > 0 {
+			return exitError(exitUsage)
+		}
+	}
+	return nil
 }
 
 // inOrder returns jobs in the order in which several requests can create them: those that others name first.

@@ -23,7 +23,7 @@ const (
 type completer = func(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective)
 
 // offered is what completions use of an object.
-type offered struct{ ID, Name, Title, Description, Host, Kind, Job, Status string }
+type offered struct{ ID, Name, Title, Description, Host, Kind, Job, Status, Group string }
 
 // complete offers the objects of a resource, newest first if they are runs. If the server does not answer, it offers
 // nothing: a completion cannot print errors.

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net/url"
 	"os"
 	"path/filepath"
 	"slices"
@@ -53,6 +54,13 @@ readable by their owner only, since commands and variables may contain secrets.`
 			if err != nil {
 				return err
 			}
+			if len(args) == 0 {
+				groups, err := exportedDefaults(ctx, api, f.query)
+				if err != nil {
+					return err
+				}
+				jobs = append(groups, jobs...)
+			}
 			return c.writeJobs(jobs, to, len(args) == 0 && len(f.query) == 0)
 		}),
 	}
@@ -99,6 +107,44 @@ func exported(ctx context.Context, api *apiclient.API, f *choice) ([]exportedJob
 		}
 	}
 	return jobs, nil
+}
+
+// fileOfDefaults begins the names of files with defaults; no job has such a name.
+const fileOfDefaults = "_defaults"
+
+// exportedDefaults fetches the defaults of groups: of one group and those nested in it, if jobs of a group are
+// exported; none with another filter.
+func exportedDefaults(ctx context.Context, api *apiclient.API, query url.Values) (all []exportedJob, err error) {
+	group := query.Get("group")
+	if len(query) > 1 || len(query) == 1 && group == "" {
+		return nil, nil
+	}
+	found, err := apiclient.Decode[list](api.ListDefaults(ctx))
+	if common.CodeOf(err) == common.CodeNotFound || common.CodeOf(err) == common.CodeForbidden {
+		return nil, nil // an older server
+	}
+	if err != nil {
+		return nil, err
+	}
+	for _, item := range found.Items {
+		d, err := decode[apiclient.JobDefaults](item)
+		if err != nil {
+			return nil, err
+		}
+		if group != "" && !common.InGroup(d.Group, group) {
+			continue
+		}
+		text, err := asDefaults(item)
+		if err != nil {
+			return nil, err
+		}
+		name := fileOfDefaults
+		if d.Group != common.AllGroups {
+			name += "_" + strings.ReplaceAll(d.Group, "/", "+")
+		}
+		all = append(all, exportedJob{name: name, yaml: text})
+	}
+	return all, nil
 }
 
 // withSteps returns listed jobs with the steps of flows, which lists leave out. A job that was deleted since is left
@@ -162,16 +208,21 @@ func (c *cli) writeJobs(jobs []exportedJob, to string, whole bool) error {
 	if err := writeFile(to, b.Bytes()); err != nil {
 		return err
 	}
-	c.sayExported(len(jobs), to)
+	c.sayExported(jobs, to)
 	return nil
 }
 
-func (c *cli) sayExported(n int, to string) {
-	jobs := "jobs"
-	if n == 1 {
-		jobs = "job"
+func (c *cli) sayExported(all []exportedJob, to string) {
+	n, more := 0, ""
+	for _, j := range all {
+		if !strings.HasPrefix(j.name, fileOfDefaults) {
+			n++
+		}
 	}
-	fmt.Fprintf(c.stdout, "exported %d %s to %s\n", n, jobs, to)
+	if groups := len(all) - n; groups > 0 {
+		more = fmt.Sprintf(" and defaults of %s", common.Count(groups, "group", "groups"))
+	}
+	fmt.Fprintf(c.stdout, "exported %s%s to %s\n", common.Count(n, "job", "jobs"), more, to)
 }
 
 func (c *cli) writeFolder(jobs []exportedJob, dir string, whole bool) error {
@@ -186,7 +237,7 @@ func (c *cli) writeFolder(jobs []exportedJob, dir string, whole bool) error {
 		}
 		written[file] = true
 	}
-	c.sayExported(len(jobs), dir)
+	c.sayExported(jobs, dir)
 	if !whole {
 		return nil
 	}

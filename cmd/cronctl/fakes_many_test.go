@@ -12,7 +12,8 @@ import (
 
 func (f *fakes) Apply(ctx context.Context, a common.Actor, job common.Job, pre common.Precondition,
 	dry bool) (common.Saved, error) {
-	stored, faults, _ := f.Validate(ctx, job)
+	checked, faults, _ := f.Validate(ctx, job)
+	stored := checked.Job
 	if len(faults) > 0 {
 		return common.Saved{}, common.Invalid("the job is not valid", faults...)
 	}

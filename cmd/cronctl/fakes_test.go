@@ -21,6 +21,7 @@ import (
 	"carillon/internal/flow"
 	"carillon/internal/health"
 	"carillon/internal/httpapi"
+	"carillon/internal/httpapi/apitest"
 	"carillon/internal/notify"
 	"carillon/internal/runlog"
 	"carillon/internal/runlog/rollup"
@@ -171,7 +172,8 @@ func (f *fakes) Graph(_ context.Context, job *common.StoredJob, _ string) (*flow
 
 func (f *fakes) Put(ctx context.Context, a common.Actor, job common.Job, pre common.Precondition) (common.JobState,
 	bool, error) {
-	stored, faults, _ := f.Validate(ctx, job)
+	checked, faults, _ := f.Validate(ctx, job)
+	stored := checked.Job
 	if len(faults) > 0 {
 		return common.JobState{}, false, common.Invalid("the job is not valid", faults...)
 	}
@@ -213,7 +215,7 @@ func (f *fakes) Delete(ctx context.Context, _ common.Actor, name string, _ commo
 	return nil
 }
 
-func (f *fakes) Validate(_ context.Context, job common.Job) (common.Job, []common.Fault, error) {
+func (f *fakes) Validate(_ context.Context, job common.Job) (common.StoredJob, []common.Fault, error) {
 	job.DefaultTimezone("UTC")
 	faults := flow.Faults(&job)
 	if job.HasSchedule() {
@@ -221,7 +223,7 @@ func (f *fakes) Validate(_ context.Context, job common.Job) (common.Job, []commo
 			faults = append(faults, common.Fault{Location: "cronExpr", Code: "cron", Message: err.Error()})
 		}
 	}
-	return job, faults, nil
+	return common.StoredJob{Job: job}, faults, nil
 }
 
 func (f *fakes) Trigger(ctx context.Context, a common.Actor, r common.TriggerRequest) (common.Trigger, error) {
@@ -521,6 +523,7 @@ func newStageWith(t *testing.T, change func(*httpapi.Config)) *stage {
 		Types:      f,
 		Masters:    f,
 		Channels:   f.channels,
+		Defaults:   &apitest.FakeDefaults{},
 		References: f,
 		Auth:       f,
 		Health:     f,

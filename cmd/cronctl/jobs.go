@@ -19,8 +19,54 @@ import (
 
 // job is a job as the API returns it.
 type job struct {
-	common.Job
-	Meta apiclient.JobMeta `json:"meta"`
+	common.Job                   // with what it inherits
+	Meta       apiclient.JobMeta `json:"meta"`
+
+	inherited []common.Inheritance
+}
+
+// UnmarshalJSON adds what the job inherits to its definition.
+func (j *job) UnmarshalJSON(data []byte) error {
+	var plain struct {
+		common.Job
+		Meta apiclient.JobMeta `json:"meta"`
+	}
+	var more struct {
+		Meta struct {
+			Inherited []common.Inheritance `json:"inherited"`
+		} `json:"meta"`
+	}
+	if err := cmp.Or(json.Unmarshal(data, &plain), json.Unmarshal(data, &more)); err != nil {
+		return err
+	}
+	from := make([]common.GroupDefaults, len(more.Meta.Inherited))
+	for i := range from {
+		from[i] = common.GroupDefaults{Group: more.Meta.Inherited[i].From, Defaults: more.Meta.Inherited[i].Defaults}
+	}
+	*j = job{Job: plain.Job, Meta: plain.Meta, inherited: more.Meta.Inherited}
+	j.Job, _ = plain.Job.Inherit(from)
+	return nil
+}
+
+// origin returns where a value comes from, in parentheses: the group whose defaults set it; nothing if it is the job's.
+func (j *job) origin(sets func(*common.Defaults) bool) string {
+	for i := range j.inherited {
+		switch d := &j.inherited[i]; {
+		case !sets(&d.Defaults):
+		case d.From == common.AllGroups:
+			return " (all jobs)"
+		default:
+			return " (group " + d.From + ")"
+		}
+	}
+	return ""
+}
+
+// fact adds a value with its origin, if there is one.
+func (j *job) fact(facts *table, name, text string, sets func(*common.Defaults) bool) {
+	if text != "" {
+		facts.fact(name, text+j.origin(sets))
+	}
 }
 
 func jobResource() *resource {
@@ -284,7 +330,8 @@ func (d *description) show(c *cli) error {
 		if index >= 0 {
 			name = fmt.Sprintf("Schedule %d", index+1)
 		}
-		facts.fact(name, scheduleFact(s))
+		inherits := func(d *common.Defaults) bool { return d.Timezone != "" && d.Timezone == s.Timezone }
+		j.fact(&facts, name, scheduleFact(s), inherits)
 	})
 	facts.fact("State", stateOf(&j))
 	facts.fact("Next fire", whenSet(j.Meta.NextFire))
@@ -302,11 +349,7 @@ func (d *description) show(c *cli) error {
 		facts.fact("Command", commandOf(&j))
 	}
 	facts.fact("Runs on", runsOn(j.RunOn))
-	facts.fact("Timeout", j.Timeout)
-	facts.fact("Retry", retryOf(j.Retry))
-	terms := j.Terms()
-	facts.fact("Overlap", string(terms.Overlap))
-	facts.fact("Placement", placementOf(&terms))
+	j.policies(&facts)
 	facts.fact("Saved", when(j.Meta.UpdatedAt)+by(value(j.Meta.UpdatedBy)))
 	if err := d.history(&facts); err != nil {
 		return err
@@ -332,6 +375,51 @@ func (d *description) show(c *cli) error {
 		workers.row(rank, cmp.Or(w.Name, w.Worker), effect)
 	}
 	return workers.print(c.stdout)
+}
+
+// policies adds how runs are executed and what follows them, with the origin of each value.
+func (j *job) policies(facts *table) {
+	terms := j.Terms()
+	j.fact(facts, "Timeout", string(j.Timeout), func(d *common.Defaults) bool { return d.Timeout != "" })
+	j.fact(facts, "Retry", retryOf(j.Retry), func(d *common.Defaults) bool { return d.Retry != nil })
+	facts.fact("Overlap", string(terms.Overlap))
+	j.fact(facts, "Placement", placementOf(&terms), func(d *common.Defaults) bool { return d.Placement != nil })
+	j.fact(facts, "Lost after", string(j.LostAfter), func(d *common.Defaults) bool { return d.LostAfter != "" })
+	j.fact(facts, "Notifies", notifiesOf(j.Notify), func(d *common.Defaults) bool { return d.Notify != nil })
+	j.fact(facts, "Keeps runs", keepsOf(j.Retention), func(d *common.Defaults) bool { return d.Retention != nil })
+	for _, name := range slices.Sorted(maps.Keys(j.Env)) {
+		j.fact(facts, "Variable", name+"="+j.Env[name], func(d *common.Defaults) bool {
+			_, exists := d.Env[name]
+			return exists
+		})
+	}
+}
+
+// notifiesOf describes which channels are notified of which events.
+func notifiesOf(n *common.Notify) string {
+	if n == nil || len(n.To) == 0 {
+		return ""
+	}
+	on := make([]string, len(n.On))
+	for i, e := range n.On {
+		on[i] = string(e)
+	}
+	return strings.Join(n.To, ", ") + " of " + strings.Join(on, ", ")
+}
+
+// keepsOf describes how long runs are kept.
+func keepsOf(r *common.Retention) string {
+	if r == nil {
+		return ""
+	}
+	var bounds []string
+	if r.Age != "" {
+		bounds = append(bounds, string(r.Age))
+	}
+	if r.Runs > 0 {
+		bounds = append(bounds, common.Count(r.Runs, "run", "runs"))
+	}
+	return strings.Join(bounds, ", ")
 }
 
 // history adds the last runs and the statistics of the job.

@@ -55,7 +55,7 @@ func resources() []*resource {
 		jobResource(), runResource(), approvalResource(), workerResource(), channelResource(), deliveryResource(),
 		userResource(),
 		tokenResource(), sessionResource(), secretResource(), auditResource(), backfillResource(), masterResource(),
-		typeResource(), lockResource(), maintenanceResource(), poolResource(),
+		typeResource(), lockResource(), maintenanceResource(), poolResource(), defaultsResource(),
 	}
 }
 
@@ -223,9 +223,9 @@ func (c *cli) describeResource(r *resource) *cobra.Command {
 
 func (c *cli) remove() *cobra.Command {
 	others := verbs(func(r *resource) *verb { return &r.delete }, c.deleteResource)
-	return group("delete", "Delete jobs, channels, pools, users, tokens or secrets",
+	return group("delete", "Delete jobs, channels, pools, defaults, users or secrets",
 		"  cronctl delete jobs old-report older-report --kill\n  cronctl delete token TOKEN-ID",
-		append([]*cobra.Command{c.deleteJobs(), c.deleteRecord()}, others...)...)
+		append([]*cobra.Command{c.deleteJobs(), c.deleteRecord(), c.deleteDefaults()}, others...)...)
 }
 
 func (c *cli) deleteResource(r *resource) *cobra.Command {
@@ -271,6 +271,9 @@ func named(kind, text string) error {
 			return invalid(fmt.Sprintf("%q is not the id of a %s", common.Shorten(text), kind),
 				"cronctl get "+kind+"s lists them")
 		}
+	case "defaults":
+		_, err := groupOf([]string{text})
+		return err
 	case "job or step":
 		if !common.ValidSeries(text) {
 			return invalid(fmt.Sprintf("%q is not a valid name of a %s", common.Shorten(text), kind),

@@ -131,9 +131,10 @@ func (c *cli) root() (*cobra.Command, error) {
 }
 
 func (c *cli) set() *cobra.Command {
-	return group("set", "Change a worker, a user or a secret",
-		"  cronctl set worker north --slots 4 --weight 2\n  cronctl set user ann --role operator",
-		c.setWorker(), c.setUser(), c.setSecret())
+	return group("set", "Change a worker, a user, a secret or defaults",
+		"  cronctl set worker north --slots 4 --weight 2\n  cronctl set user ann --role operator\n"+
+			"  cronctl set defaults shop retry.max=3",
+		c.setWorker(), c.setUser(), c.setSecret(), c.setDefaults())
 }
 
 // group creates a command that only has subcommands.

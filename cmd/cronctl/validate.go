@@ -51,6 +51,16 @@ type checked struct {
 }
 
 func (c *cli) validateAll(ctx context.Context, api *apiclient.API, docs []document) error {
+	docs, groups := apart(docs)
+	for _, d := range groups {
+		group, body, _ := defaultsIn(d)
+		if _, err := putDefaults(ctx, api, group, body, true, nil); err != nil {
+			return within(d.from, err)
+		}
+		if !c.structured() {
+			fmt.Fprintln(c.stdout, oneLine("valid defaults of "+group))
+		}
+	}
 	jobs, all := make([]common.Job, len(docs)), make([]checked, len(docs))
 	for i, d := range docs {
 		v, err := validate(ctx, api, d.data)

@@ -25,8 +25,8 @@ type Identity struct {
 	granted map[string]Role
 }
 
-// Member returns the highest role that was granted for a group by its name, or for one that it is nested in, which makes
-// the identity a member of the group; "" for none. A role everywhere does not.
+// Member returns the highest role that was granted for a group by its name, or for one that it is nested in, which
+// makes the identity a member of the group; "" for none. A role everywhere does not.
 func (i *Identity) Member(group string) Role {
 	if i.granted != nil {
 		return among(i.granted, group)

@@ -7882,10 +7882,10 @@ type Review struct {
 	// Changed Number of jobs whose effective definition changes, or has changed.
 	Changed int64 `json:"changed"`
 
-	// FiresGone Number of planned fires of the next 7 days that no longer happen, of the listed jobs.
+	// FiresGone Number of planned fires of the next 7 days that no longer happen.
 	FiresGone int64 `json:"firesGone"`
 
-	// FiresNew Number of fires of the next 7 days that are new, of the listed jobs.
+	// FiresNew Number of fires of the next 7 days that are new.
 	FiresNew int64 `json:"firesNew"`
 
 	// Items The changed and refused jobs, refused ones first, then those whose fires change, then by name: at most 200.
@@ -8199,6 +8199,9 @@ type SavedDefaults struct {
 
 	// Version Increases with each change; also the ETag. Absent for defaults that do not exist.
 	Version *int64 `json:"version,omitempty"`
+
+	// Warnings Values that are accepted but probably not intended; locations are those of a request body.
+	Warnings *[]Fault `json:"warnings,omitempty"`
 }
 
 // Scanned defines model for Scanned.
@@ -10721,12 +10724,14 @@ type ClientInterface interface {
 
 	// ListDefaults List the defaults of groups
 	//
+	// Returns the defaults of groups, those of all jobs (`*`) first: those that apply to jobs in which you have a role.
+	//
 	// Corresponds with GET /api/v1/defaults (the `ListDefaults` operationId).
 	ListDefaults(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// PutDefaultsWithBody Change the defaults of a group
 	//
-	// The values that jobs of the group inherit, of the groups that are nested in it, or of all jobs. A job inherits what it does not set, from the nearest group that has it. An empty object removes the defaults. The request changes all jobs that inherit them, and is refused if one would not be valid.
+	// Replaces the values that jobs of the group inherit, of the groups that are nested in it, or of all jobs. A job inherits what it does not set, from the nearest group that has it. An empty object removes the defaults. The request changes all jobs that inherit them, and is refused (409, `defaults_refused`) if one would not be valid. `dryRun` returns what it would change.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -10735,7 +10740,7 @@ type ClientInterface interface {
 
 	// PutDefaults Change the defaults of a group
 	//
-	// The values that jobs of the group inherit, of the groups that are nested in it, or of all jobs. A job inherits what it does not set, from the nearest group that has it. An empty object removes the defaults. The request changes all jobs that inherit them, and is refused if one would not be valid.
+	// Replaces the values that jobs of the group inherit, of the groups that are nested in it, or of all jobs. A job inherits what it does not set, from the nearest group that has it. An empty object removes the defaults. The request changes all jobs that inherit them, and is refused (409, `defaults_refused`) if one would not be valid. `dryRun` returns what it would change.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -10743,6 +10748,8 @@ type ClientInterface interface {
 	PutDefaults(ctx context.Context, params *PutDefaultsParams, body PutDefaultsJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ListDefaultsVersions List the versions of a group's defaults
+	//
+	// Returns the changes of the defaults of a group, newest first, each with the defaults after it.
 	//
 	// Corresponds with GET /api/v1/defaults/versions (the `ListDefaultsVersions` operationId).
 	ListDefaultsVersions(ctx context.Context, params *ListDefaultsVersionsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -12286,6 +12293,8 @@ func (c *Client) ParseCrontab(ctx context.Context, body ParseCrontabJSONRequestB
 
 // ListDefaults List the defaults of groups
 //
+// Returns the defaults of groups, those of all jobs (`*`) first: those that apply to jobs in which you have a role.
+//
 // Corresponds with GET /api/v1/defaults (the `ListDefaults` operationId).
 func (c *Client) ListDefaults(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewListDefaultsRequest(c.Server)
@@ -12301,7 +12310,7 @@ func (c *Client) ListDefaults(ctx context.Context, reqEditors ...RequestEditorFn
 
 // PutDefaultsWithBody Change the defaults of a group
 //
-// The values that jobs of the group inherit, of the groups that are nested in it, or of all jobs. A job inherits what it does not set, from the nearest group that has it. An empty object removes the defaults. The request changes all jobs that inherit them, and is refused if one would not be valid.
+// Replaces the values that jobs of the group inherit, of the groups that are nested in it, or of all jobs. A job inherits what it does not set, from the nearest group that has it. An empty object removes the defaults. The request changes all jobs that inherit them, and is refused (409, `defaults_refused`) if one would not be valid. `dryRun` returns what it would change.
 //
 // Takes any type of body and a specified content type.
 //
@@ -12320,7 +12329,7 @@ func (c *Client) PutDefaultsWithBody(ctx context.Context, params *PutDefaultsPar
 
 // PutDefaults Change the defaults of a group
 //
-// The values that jobs of the group inherit, of the groups that are nested in it, or of all jobs. A job inherits what it does not set, from the nearest group that has it. An empty object removes the defaults. The request changes all jobs that inherit them, and is refused if one would not be valid.
+// Replaces the values that jobs of the group inherit, of the groups that are nested in it, or of all jobs. A job inherits what it does not set, from the nearest group that has it. An empty object removes the defaults. The request changes all jobs that inherit them, and is refused (409, `defaults_refused`) if one would not be valid. `dryRun` returns what it would change.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -12338,6 +12347,8 @@ func (c *Client) PutDefaults(ctx context.Context, params *PutDefaultsParams, bod
 }
 
 // ListDefaultsVersions List the versions of a group's defaults
+//
+// Returns the changes of the defaults of a group, newest first, each with the defaults after it.
 //
 // Corresponds with GET /api/v1/defaults/versions (the `ListDefaultsVersions` operationId).
 func (c *Client) ListDefaultsVersions(ctx context.Context, params *ListDefaultsVersionsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {

@@ -168,6 +168,8 @@ var sibling = map[string][]string{
 		"internal/jobmgr/pools",
 	},
 	"internal/jobmgr/live": {"internal/jobmgr"},
+	// the differences of definitions
+	"internal/jobmgr/diff": {"internal/jobmgr/defaults"},
 	// a master's view of the cluster
 	"internal/cluster/*":  {"internal/health/etcd"},
 	"internal/audit/etcd": {"internal/health/etcd"},

@@ -136,7 +136,7 @@ func (c *checker) name(location, s string) {
 // group checks the name of a group, which may be empty.
 func (c *checker) group(location, s string) {
 	if s != "" && !ValidGroup(s) {
-		c.add(location, "group", s, "%s", GroupRule)
+		c.add(location, "name", s, "%s", GroupRule)
 	}
 }
 

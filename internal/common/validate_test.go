@@ -122,7 +122,7 @@ func TestJobFaults(t *testing.T) {
 		{"timeout at its bounds", func(j *Job) { j.Timeout = "1ms" }, nil},
 		{"timeout of a year", func(j *Job) { j.Timeout = "366d" }, nil},
 		{"timeout too long", func(j *Job) { j.Timeout = "366d1s" }, []string{"timeout range"}},
-		{"no time at all", func(j *Job) { j.Timeout = "0s" }, []string{"timeout range"}},
+		{"no timeout, whatever the group has", func(j *Job) { j.Timeout = "0s" }, nil},
 		{"timeout without a unit", func(j *Job) { j.Timeout = "90" }, []string{"timeout duration"}},
 		{"killGrace of nothing", func(j *Job) { j.KillGrace = "0s" }, nil},
 		{"killGrace too long", func(j *Job) { j.KillGrace = "21s" }, []string{"killGrace range"}},

@@ -52,6 +52,9 @@ func TestNames_InvalidCharacters_AreRefused(t *testing.T) {
 			}
 		}
 		for _, target := range []string{"/api/v1/jobs?group=", "/api/v1/runs?job=", "/api/v1/runs?worker="} {
+			if target == "/api/v1/jobs?group=" && name == "a/b" { // nested groups
+				continue
+			}
 			if name != "" && (name != "a:b" || !strings.HasSuffix(target, "?job=")) { // that of a step
 				h.Want(http.StatusUnprocessableEntity,
 					apitest.As("viewer", http.MethodGet, target+url.QueryEscape(name), ""))

@@ -223,7 +223,7 @@ func Build(cfg Config) (http.Handler, *core.Router, error) {
 		&locks.Resource{Locks: cfg.Locks},
 		&maintenance.Resource{Windows: cfg.Windows, Now: cfg.Now},
 		&pools.Resource{Pools: cfg.Pools, References: cfg.References},
-		&defaults.Resource{Defaults: cfg.Defaults, Changes: cfg.Changes},
+		&defaults.Resource{Defaults: cfg.Defaults, Changes: cfg.Changes, Channels: cfg.Channels},
 		&backfills.Resource{Jobs: cfg.Jobs, Runs: cfg.Runs, Estimator: expected, Now: cfg.Now},
 		&calendar.Resource{
 			Jobs:     cfg.Jobs,

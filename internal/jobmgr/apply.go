@@ -110,7 +110,8 @@ func (s *Store) intact(ctx context.Context, old *common.StoredJob) (bool, error)
 }
 
 // Change replaces an existing job by the result of change, which gets the job without what it inherits. The result is
-// validated as a whole. change is called again after a conflict with another writer; if it returns an error, the job stays as it is.
+// validated as a whole. change is called again after a conflict with another writer; if it returns an error, the job
+// stays as it is.
 func (s *Store) Change(ctx context.Context, actor common.Actor, verb, name string, pre common.Precondition,
 	change func(common.Job) (common.Job, error)) (common.JobState, error) {
 	return s.edit(ctx, actor, verb, name, pre, func(old *common.StoredJob) (definition, error) {

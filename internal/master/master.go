@@ -275,8 +275,8 @@ func New(cfg Config) (*Master, error) {
 		Held: cfg.Origin.WentBack(m.members.Workers), Restored: m.state.Restored,
 		Catalog: m.catalog, Runs: runs, Changed: m.changed, Room: m.probe.Room, Limits: jobmgr.Limits(cfg.Limits),
 		Secrets: secrets.Faults, Types: types.Faults, Bodies: bodies, Defaults: m.defaults.For})
-	inherited := defaultsetcd.New(defaultsetcd.Config{Client: cfg.Etcd, Table: m.defaults, Catalog: m.catalog, Jobs: store,
-		Interner: interner, Timezone: cfg.Timezone, Now: wallclock.Now, Changed: m.changed,
+	inherited := defaultsetcd.New(defaultsetcd.Config{Client: cfg.Etcd, Table: m.defaults, Catalog: m.catalog,
+		Jobs: store, Interner: interner, Timezone: cfg.Timezone, Now: wallclock.Now, Changed: m.changed,
 		Report: m.loops.Loop("duty_defaults").Done})
 	jobs := jobSet{store, m.catalog, runs}
 	acks := runlog.NewAcks(unsealed, there)

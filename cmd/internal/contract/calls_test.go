@@ -1,6 +1,7 @@
 package contract
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -392,6 +393,22 @@ var calls = map[string]call{
 	},
 	"delete-pool": {need: access.Editor, reach: ofGroup, target: "/api/v1/pools/{label}", before: pool},
 
+	// defaults
+	"list-defaults": {need: access.Viewer, reach: somewhere, target: "/api/v1/defaults", before: defaults},
+	"put-defaults": {
+		need:   access.Editor,
+		reach:  ofGroup,
+		target: "/api/v1/defaults?group={scope}",
+		body:   `{"retry":{"max":2},"notify":{"on":["failed","missed"],"to":["ops"]},"env":{"REGION":"eu"}}`,
+		before: defaults,
+	},
+	"list-defaults-versions": {
+		need:   access.Viewer,
+		reach:  groupIfAny,
+		target: "/api/v1/defaults/versions?group={scope}",
+		before: defaults,
+	},
+
 	// schedules and statistics
 	"parse-crontab": {need: access.Viewer, reach: somewhere, target: "/api/v1/crontab/parse",
 		body: `{"text":"MAILTO=ops\n# Nightly report\n30 2 * * * make report\n@reboot /bin/true\n61 * * * * date\n","timezone":"Europe/Berlin","group":"{group}"}`},
@@ -722,6 +739,12 @@ func lockCall(action, fields string) call {
 // pool creates a pool of the group.
 func pool(s *stack, o *object) {
 	s.ask(http.MethodPut, o.fill("/api/v1/pools/{label}"), map[string]any{"slots": 3, "group": o.fill("{group}")}, nil)
+}
+
+// defaults gives the group defaults; without a group, all jobs.
+func defaults(s *stack, o *object) {
+	o.vars["scope"] = cmp.Or(o.group, common.AllGroups)
+	s.ask(http.MethodPut, o.fill("/api/v1/defaults?group={scope}"), map[string]any{"timeout": "2h"}, nil)
 }
 
 const viewBody = `{"name":"Paused in {label}","query":"group={group}&state=paused"}`

@@ -59,6 +59,11 @@ var recordKinds = []recordKind{
 		decode: valueOf(func(p *common.Pool) string { return common.PoolKey(p.Name) }),
 	},
 	{
+		name:   "defaults",
+		prefix: common.DefaultsPrefix,
+		decode: valueOf(func(d *common.GroupDefaults) string { return common.DefaultsKey(d.Group) }),
+	},
+	{
 		name:   "secret",
 		prefix: common.SecretsPrefix,
 		decode: valueOf(func(s *struct {

@@ -8,13 +8,21 @@ import (
 	"carillon/internal/access"
 	"carillon/internal/common"
 	"carillon/internal/httpapi/core"
+	"carillon/internal/httpapi/view"
 	"carillon/internal/jobmgr/defaults"
+	"carillon/internal/notify"
 )
 
 // Resource serves defaults.
 type Resource struct {
 	Defaults Defaults
 	Changes  Changes
+	Channels Channels
+}
+
+// Channels lists the channels of notifications.
+type Channels interface {
+	Channels(ctx context.Context) ([]notify.Channel, error)
 }
 
 // Defaults manages defaults.
@@ -49,6 +57,8 @@ type SavedDefaults struct {
 	JobDefaults
 	DryRun bool             `json:"dryRun,omitempty" doc:"Nothing was written."`
 	Review *defaults.Review `json:"review" doc:"Which jobs change, or would change, and in what."`
+
+	Warnings []common.Fault `json:"warnings,omitempty" nullable:"false" doc:"Values that are accepted but probably not intended; locations are those of a request body."`
 }
 
 // DefaultsVersion is an earlier version of defaults.
@@ -85,9 +95,6 @@ func (s *Resource) Register(r *core.Router) {
 	op := core.NewOperations("jobs", "/api/v1/defaults")
 	core.Register(r, op.Get("list-defaults", "", "List the defaults of groups", core.Viewer), s.list)
 	put := op.Put("put-defaults", "", "Change the defaults of a group", core.Editor)
-	put.Description = "The values that jobs of the group inherit, of the groups that are nested in it, or of all jobs. " +
-		"A job inherits what it does not set, from the nearest group that has it. An empty object removes the " +
-		"defaults. The request changes all jobs that inherit them, and is refused if one would not be valid."
 	put.Patience, put.Queue = core.ManyPatience, core.NewQueue()
 	core.Register(r, put, s.put)
 	core.Register(r, op.Get("list-defaults-versions", "/versions", "List the versions of a group's defaults",
@@ -150,8 +157,18 @@ func (s *Resource) put(ctx context.Context, in *defaultsPutInput) (*core.Version
 	if err != nil {
 		return nil, err
 	}
-	return core.ReplyVersion(saved.Version, false, SavedDefaults{JobDefaults: defaultsOf(&saved), DryRun: in.DryRun,
-		Review: review})
+	out := SavedDefaults{JobDefaults: defaultsOf(&saved), DryRun: in.DryRun, Review: review}
+	if in.Body.Notify != nil {
+		channels, err := s.Channels.Channels(ctx)
+		if err != nil {
+			return nil, err
+		}
+		for _, w := range view.ChannelWarnings(in.Body.Notify, channels) {
+			w.Location = core.InBody(w.Location)
+			out.Warnings = append(out.Warnings, w)
+		}
+	}
+	return core.ReplyVersion(saved.Version, false, out)
 }
 
 func (s *Resource) versions(ctx context.Context, in *versionsInput) (*core.Body[core.HistoryPage[DefaultsVersion]],

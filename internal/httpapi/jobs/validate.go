@@ -3,7 +3,6 @@ package jobs
 import (
 	"context"
 	"fmt"
-	"slices"
 
 	"carillon/internal/access"
 	"carillon/internal/common"
@@ -11,7 +10,6 @@ import (
 	"carillon/internal/common/schedule"
 	"carillon/internal/httpapi/core"
 	"carillon/internal/httpapi/view"
-	"carillon/internal/notify"
 )
 
 // Validation is the result of validating a job.
@@ -147,19 +145,5 @@ func (s *Resource) warnings(ctx context.Context, job *common.Job) (all common.Fa
 	if err != nil {
 		return nil, err
 	}
-	for _, name := range job.Notify.Channels() {
-		at := "notify.after"
-		if i := slices.Index(job.Notify.To, name); i >= 0 {
-			at = fmt.Sprintf("notify.to[%d]", i)
-		}
-		switch found := slices.IndexFunc(channels, func(c notify.Channel) bool { return c.Name == name }); {
-		case found < 0:
-			all.Add(at, "unknown_channel", name, "channel not found").
-				Hint = "create the channel: until then, notifications to it fail"
-		case channels[found].Disabled:
-			all.Add(at, "disabled_channel", name, "the channel is disabled").
-				Hint = "enable the channel to receive notifications"
-		}
-	}
-	return all, nil
+	return append(all, view.ChannelWarnings(job.Notify, channels)...), nil
 }

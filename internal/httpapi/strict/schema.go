@@ -229,7 +229,7 @@ func (c *Checker) text(s *huma.Schema, at, text string) {
 		}
 	case common.GroupPattern:
 		if !common.ValidGroup(text) {
-			c.Add(at, "group", text, "%s", common.GroupRule)
+			c.Add(at, "name", text, "%s", common.GroupRule)
 		}
 	case common.SeriesPattern:
 		if !common.ValidSeries(text) {

@@ -23,8 +23,8 @@ type Review struct {
 	Jobs    int        `json:"jobs" doc:"Number of jobs to which the defaults apply, if they do not set the values themselves."`
 	Changed int        `json:"changed" doc:"Number of jobs whose effective definition changes, or has changed."`
 	Refused int        `json:"refused" doc:"Number of jobs that would not be valid with the defaults, or could not be changed."`
-	Gone    int        `json:"firesGone" doc:"Number of planned fires of the next 7 days that no longer happen, of the listed jobs."`
-	New     int        `json:"firesNew" doc:"Number of fires of the next 7 days that are new, of the listed jobs."`
+	Gone    int        `json:"firesGone" doc:"Number of planned fires of the next 7 days that no longer happen."`
+	New     int        `json:"firesNew" doc:"Number of fires of the next 7 days that are new."`
 	Pending bool       `json:"pending,omitempty" doc:"Not all jobs could be changed yet: the rest is changed within a minute."`
 	Items   []Affected `json:"items" nullable:"false" doc:"The changed and refused jobs, refused ones first, then those whose fires change, then by name: at most 200."`
 }

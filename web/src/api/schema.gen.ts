@@ -399,11 +399,14 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List the defaults of groups */
+        /**
+         * List the defaults of groups
+         * @description Returns the defaults of groups, those of all jobs (`*`) first: those that apply to jobs in which you have a role.
+         */
         get: operations["list-defaults"];
         /**
          * Change the defaults of a group
-         * @description The values that jobs of the group inherit, of the groups that are nested in it, or of all jobs. A job inherits what it does not set, from the nearest group that has it. An empty object removes the defaults. The request changes all jobs that inherit them, and is refused if one would not be valid.
+         * @description Replaces the values that jobs of the group inherit, of the groups that are nested in it, or of all jobs. A job inherits what it does not set, from the nearest group that has it. An empty object removes the defaults. The request changes all jobs that inherit them, and is refused (409, `defaults_refused`) if one would not be valid. `dryRun` returns what it would change.
          */
         put: operations["put-defaults"];
         post?: never;
@@ -420,7 +423,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List the versions of a group's defaults */
+        /**
+         * List the versions of a group's defaults
+         * @description Returns the changes of the defaults of a group, newest first, each with the defaults after it.
+         */
         get: operations["list-defaults-versions"];
         put?: never;
         post?: never;
@@ -6114,12 +6120,12 @@ export interface components {
             changed: number;
             /**
              * Format: int64
-             * @description Number of planned fires of the next 7 days that no longer happen, of the listed jobs.
+             * @description Number of planned fires of the next 7 days that no longer happen.
              */
             firesGone: number;
             /**
              * Format: int64
-             * @description Number of fires of the next 7 days that are new, of the listed jobs.
+             * @description Number of fires of the next 7 days that are new.
              */
             firesNew: number;
             /** @description The changed and refused jobs, refused ones first, then those whose fires change, then by name: at most 200. */
@@ -6414,6 +6420,8 @@ export interface components {
              * @description Increases with each change; also the ETag. Absent for defaults that do not exist.
              */
             version?: number;
+            /** @description Values that are accepted but probably not intended; locations are those of a request body. */
+            warnings?: components["schemas"]["Fault"][];
         };
         Scanned: {
             /**
@@ -8908,6 +8916,19 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "group": "reports",
+                     *           "timeout": "2h",
+                     *           "updatedAt": "2026-11-30T01:06:22.641514863Z",
+                     *           "updatedBy": "admin",
+                     *           "version": 53
+                     *         }
+                     *       ]
+                     *     }
+                     */
                     "application/json": components["schemas"]["PageJobDefaults"];
                 };
             };
@@ -8947,6 +8968,25 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "env": {
+                 *         "REGION": "eu"
+                 *       },
+                 *       "notify": {
+                 *         "on": [
+                 *           "failed",
+                 *           "missed"
+                 *         ],
+                 *         "to": [
+                 *           "ops"
+                 *         ]
+                 *       },
+                 *       "retry": {
+                 *         "max": 2
+                 *       }
+                 *     }
+                 */
                 "application/json": components["schemas"]["Defaults"];
             };
         };
@@ -8958,6 +8998,58 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "env": {
+                     *         "REGION": "eu"
+                     *       },
+                     *       "group": "reports",
+                     *       "notify": {
+                     *         "on": [
+                     *           "failed",
+                     *           "missed"
+                     *         ],
+                     *         "to": [
+                     *           "ops"
+                     *         ]
+                     *       },
+                     *       "retry": {
+                     *         "max": 2
+                     *       },
+                     *       "review": {
+                     *         "changed": 6,
+                     *         "firesGone": 0,
+                     *         "firesNew": 0,
+                     *         "items": [
+                     *           {
+                     *             "diff": "--- flow-reports\n+++ flow-reports (new)\n@@ -2,6 +2,15 @@\n title: a flow\n group: reports\n timezone: UTC\n-timeout: \"2h\"\n+env:\n+  REGION: eu\n params:\n   P: {}\n+retry:\n+  max: 2\n+notify:\n+  \"on\":\n+  - failed\n+  - missed\n+  to:\n+  - ops\n",
+                     *             "fields": [
+                     *               "env",
+                     *               "notify"
+                     *             ],
+                     *             "group": "reports",
+                     *             "name": "flow-reports",
+                     *             "title": "a flow"
+                     *           },
+                     *           {
+                     *             "diff": "--- job-reports\n+++ job-reports (new)\n@@ -8,9 +8,17 @@\n stdin: report\n env:\n   A: report\n+  REGION: eu\n workDir: /report\n user: report\n-timeout: \"2h\"\n params:\n   P:\n     default: report\n+retry:\n+  max: 2\n+notify:\n+  \"on\":\n+  - failed\n+  - missed\n+  to:\n+  - ops\n",
+                     *             "fields": [
+                     *               "env",
+                     *               "notify"
+                     *             ],
+                     *             "group": "reports",
+                     *             "name": "job-reports",
+                     *             "title": "the same job"
+                     *           }
+                     *         ],
+                     *         "jobs": 6,
+                     *         "refused": 0
+                     *       },
+                     *       "updatedAt": "2026-11-30T01:06:22.653322021Z",
+                     *       "updatedBy": "admin",
+                     *       "version": 60
+                     *     }
+                     */
                     "application/json": components["schemas"]["SavedDefaults"];
                 };
             };
@@ -9004,6 +9096,44 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "at": "2026-11-30T01:06:22.664733274Z",
+                     *           "by": "admin",
+                     *           "defaults": {
+                     *             "timeout": "2h"
+                     *           },
+                     *           "verb": "replace",
+                     *           "version": 65
+                     *         },
+                     *         {
+                     *           "at": "2026-11-30T01:06:22.653374939Z",
+                     *           "by": "admin",
+                     *           "defaults": {
+                     *             "env": {
+                     *               "REGION": "eu"
+                     *             },
+                     *             "notify": {
+                     *               "on": [
+                     *                 "failed",
+                     *                 "missed"
+                     *               ],
+                     *               "to": [
+                     *                 "ops"
+                     *               ]
+                     *             },
+                     *             "retry": {
+                     *               "max": 2
+                     *             }
+                     *           },
+                     *           "verb": "replace",
+                     *           "version": 60
+                     *         }
+                     *       ]
+                     *     }
+                     */
                     "application/json": components["schemas"]["HistoryPageDefaultsVersion"];
                 };
             };

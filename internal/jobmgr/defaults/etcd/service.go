@@ -142,7 +142,7 @@ func (s *Service) check(ctx context.Context, group string, d *common.Defaults) e
 	case group == common.AllGroups:
 		probe.Group = ""
 	case !common.ValidGroup(group):
-		faults.Add("query.group", "group", group, "%s", common.GroupRule)
+		faults.Add("query.group", "name", group, "%s", common.GroupRule)
 		return common.Invalid("the defaults cannot be saved", faults...)
 	}
 	probe, _ = probe.Inherit([]common.GroupDefaults{{Defaults: *d}})
@@ -165,8 +165,8 @@ func refused(group string, r *defaults.Review) error {
 	if r.Refused > 10 {
 		names += ", …"
 	}
-	return common.Errorf(common.CodeConflict, "%d jobs would not be valid with %s: %s", r.Refused, subject(group), names).
-		WithReason("defaults_refused").With("count", r.Refused, "jobs", names).
+	return common.Errorf(common.CodeConflict, "%d jobs would not be valid with %s: %s", r.Refused, subject(group),
+		names).WithReason("defaults_refused").With("count", r.Refused, "jobs", names).
 		WithHint("review the change (dryRun=true) for the reasons, and change these jobs first")
 }
 
@@ -189,6 +189,7 @@ func (s *Service) put(ctx context.Context, actor common.Actor, group string, wan
 		}
 		if common.Same(&before.Defaults, &wanted) && (kv == nil || before.Version != 0) {
 			saved = before
+			saved.Group = group
 			return nil
 		}
 		if kv == nil {
@@ -200,7 +201,8 @@ func (s *Service) put(ctx context.Context, actor common.Actor, group string, wan
 				return common.Errorf(common.CodeConflict, "there are defaults of %d groups, which is the limit", count)
 			}
 		}
-		saved = common.GroupDefaults{Group: group, Defaults: wanted, UpdatedAt: s.cfg.Now().UTC(), UpdatedBy: actor.Name}
+		saved = common.GroupDefaults{Group: group, Defaults: wanted, UpdatedAt: s.cfg.Now().UTC(),
+			UpdatedBy: actor.Name}
 		if wanted.IsZero() {
 			t.If(etcdkit.Unchanged(key, version))
 			t.Delete(key)
@@ -219,8 +221,9 @@ func (s *Service) put(ctx context.Context, actor common.Actor, group string, wan
 		return common.GroupDefaults{}, err
 	}
 	if revision != 0 {
-		saved.Version = revision
-		s.cfg.Table.wait(ctx, revision)
+		if s.cfg.Table.wait(ctx, revision); !wanted.IsZero() {
+			saved.Version = revision
+		}
 	}
 	return saved, nil
 }
@@ -323,12 +326,19 @@ func (s *Service) Run(ctx context.Context) error {
 		if revision != done {
 			wait = patience
 		}
+		if revision == 0 {
+			s.cfg.Report(errUnknown)
+		}
 		select {
 		case <-ctx.Done():
 			return nil
 		case <-grows:
+			s.cfg.Report(nil)
 			continue
 		case <-time.After(wait):
+		}
+		if revision == 0 {
+			continue
 		}
 		if revision != done {
 			seen = 0
@@ -341,13 +351,12 @@ func (s *Service) Run(ctx context.Context) error {
 	}
 }
 
+var errUnknown = errors.New("defaults not read yet")
+
 // settle changes the jobs saved after a revision that are not stored with the values that they inherit, in the name of
 // those who changed the defaults last. It returns the revision up to which it has seen the jobs.
 func (s *Service) settle(ctx context.Context, since int64) (received int64, err error) {
 	all := s.cfg.Table.read()
-	if all == nil {
-		return since, nil
-	}
 	names, received := s.pending(all, since, common.AllGroups)
 	if len(names) == 0 {
 		return received, nil
