@@ -97,7 +97,7 @@ admin or create another admin, and delete the token. The audit records it.`,
 	cmd.AddCommand(&cobra.Command{
 		Use:   "reseal",
 		Short: "Encrypt all secrets with the first key of secretsKey",
-		Long: `reseal encrypts the secrets of jobs and channels again if they are encrypted with an older
+		Long: `reseal encrypts the secrets of jobs, channels and hooks again if they are encrypted with an older
 key. To replace a key: configure both keys on all masters and workers (secretsKey: old, then
 new), then put the new one first, run reseal, and remove the old one.`,
 		Args: cobra.NoArgs,
@@ -111,12 +111,12 @@ new), then put the new one first, run reseal, and remove the old one.`,
 				return err
 			}
 			defer etcd.Close()
-			secrets, channels, err := daemon.Reseal(cmd.Context(), etcd, key)
+			n, err := daemon.Reseal(cmd.Context(), etcd, key)
 			if err != nil {
 				return daemon.Failed(err)
 			}
-			fmt.Fprintf(stdout, "encrypted again: %s, %s\n", common.Count(secrets, "secret", "secrets"),
-				common.Count(channels, "channel", "channels"))
+			fmt.Fprintf(stdout, "encrypted again: %s, %s, %s\n", common.Count(n.Secrets, "secret", "secrets"),
+				common.Count(n.Channels, "channel", "channels"), common.Count(n.Hooks, "hook", "hooks"))
 			return nil
 		},
 	})

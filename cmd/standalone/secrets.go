@@ -22,11 +22,11 @@ func secretsKey(cfg config.Standalone) (config.Secret, error) {
 // reseal encrypts with the first key what another key encrypted: no other process needs the old key here.
 // Values that cannot be decrypted are kept; runs and channels that need them report the error.
 func reseal(ctx context.Context, log *slog.Logger, etcd *clientv3.Client, key config.Secret) {
-	secrets, channels, err := daemon.Reseal(ctx, etcd, key)
+	n, err := daemon.Reseal(ctx, etcd, key)
 	if err != nil {
 		log.Warn("secrets_not_resealed", "error", err)
 	}
-	if secrets+channels > 0 {
-		log.Info("secrets_resealed", "secrets", secrets, "channels", channels)
+	if n != (daemon.Resealed{}) {
+		log.Info("secrets_resealed", "secrets", n.Secrets, "channels", n.Channels, "hooks", n.Hooks)
 	}
 }

@@ -38,10 +38,15 @@ func (l *Limiter) Burst() int { return l.burst }
 // Take counts an attempt and reports whether it is allowed; if not, wait is the time until the next
 // one is.
 func (l *Limiter) Take(now time.Time, key string) (wait time.Duration, ok bool) {
+	return l.TakeUpTo(now, key, l.burst)
+}
+
+// TakeUpTo is Take for a key that has a number of attempts per window of its own.
+func (l *Limiter) TakeUpTo(now time.Time, key string, burst int) (wait time.Duration, ok bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	a := l.entry(now, key)
-	if a.count >= l.burst {
+	if a.count >= burst {
 		return a.since.Add(l.window).Sub(now), false
 	}
 	a.count++

@@ -788,27 +788,6 @@ func (e DaemonCount0) Valid() bool {
 	}
 }
 
-// Defines values for DefaultsVersionVerb.
-const (
-	DefaultsVersionVerbCreate  DefaultsVersionVerb = "create"
-	DefaultsVersionVerbDelete  DefaultsVersionVerb = "delete"
-	DefaultsVersionVerbReplace DefaultsVersionVerb = "replace"
-)
-
-// Valid indicates whether the value is a known member of the DefaultsVersionVerb enum.
-func (e DefaultsVersionVerb) Valid() bool {
-	switch e {
-	case DefaultsVersionVerbCreate:
-		return true
-	case DefaultsVersionVerbDelete:
-		return true
-	case DefaultsVersionVerbReplace:
-		return true
-	default:
-		return false
-	}
-}
-
 // Defines values for DefinitionOnLost.
 const (
 	DefinitionOnLostAbandon DefinitionOnLost = "abandon"
@@ -1571,6 +1550,48 @@ func (e HandoverReason) Valid() bool {
 	}
 }
 
+// Defines values for HookSignature.
+const (
+	HookSignatureGithub    HookSignature = "github"
+	HookSignatureGitlab    HookSignature = "gitlab"
+	HookSignatureTimestamp HookSignature = "timestamp"
+)
+
+// Valid indicates whether the value is a known member of the HookSignature enum.
+func (e HookSignature) Valid() bool {
+	switch e {
+	case HookSignatureGithub:
+		return true
+	case HookSignatureGitlab:
+		return true
+	case HookSignatureTimestamp:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for HookDefinitionSignature.
+const (
+	HookDefinitionSignatureGithub    HookDefinitionSignature = "github"
+	HookDefinitionSignatureGitlab    HookDefinitionSignature = "gitlab"
+	HookDefinitionSignatureTimestamp HookDefinitionSignature = "timestamp"
+)
+
+// Valid indicates whether the value is a known member of the HookDefinitionSignature enum.
+func (e HookDefinitionSignature) Valid() bool {
+	switch e {
+	case HookDefinitionSignatureGithub:
+		return true
+	case HookDefinitionSignatureGitlab:
+		return true
+	case HookDefinitionSignatureTimestamp:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for JobOnLost.
 const (
 	JobOnLostAbandon JobOnLost = "abandon"
@@ -1734,7 +1755,6 @@ func (e JobPatchOverlap) Valid() bool {
 const (
 	JobVersionVerbCreate   JobVersionVerb = "create"
 	JobVersionVerbDelete   JobVersionVerb = "delete"
-	JobVersionVerbInherit  JobVersionVerb = "inherit"
 	JobVersionVerbPatch    JobVersionVerb = "patch"
 	JobVersionVerbPause    JobVersionVerb = "pause"
 	JobVersionVerbReplace  JobVersionVerb = "replace"
@@ -1748,8 +1768,6 @@ func (e JobVersionVerb) Valid() bool {
 	case JobVersionVerbCreate:
 		return true
 	case JobVersionVerbDelete:
-		return true
-	case JobVersionVerbInherit:
 		return true
 	case JobVersionVerbPatch:
 		return true
@@ -1955,6 +1973,27 @@ func (e MeRole) Valid() bool {
 	case MeRoleOperator:
 		return true
 	case MeRoleViewer:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for NewHookSignature.
+const (
+	NewHookSignatureGithub    NewHookSignature = "github"
+	NewHookSignatureGitlab    NewHookSignature = "gitlab"
+	NewHookSignatureTimestamp NewHookSignature = "timestamp"
+)
+
+// Valid indicates whether the value is a known member of the NewHookSignature enum.
+func (e NewHookSignature) Valid() bool {
+	switch e {
+	case NewHookSignatureGithub:
+		return true
+	case NewHookSignatureGitlab:
+		return true
+	case NewHookSignatureTimestamp:
 		return true
 	default:
 		return false
@@ -2946,7 +2985,6 @@ func (e UserPatchRole) Valid() bool {
 const (
 	VersionOfJobVerbCreate   VersionOfJobVerb = "create"
 	VersionOfJobVerbDelete   VersionOfJobVerb = "delete"
-	VersionOfJobVerbInherit  VersionOfJobVerb = "inherit"
 	VersionOfJobVerbPatch    VersionOfJobVerb = "patch"
 	VersionOfJobVerbPause    VersionOfJobVerb = "pause"
 	VersionOfJobVerbReplace  VersionOfJobVerb = "replace"
@@ -2960,8 +2998,6 @@ func (e VersionOfJobVerb) Valid() bool {
 	case VersionOfJobVerbCreate:
 		return true
 	case VersionOfJobVerbDelete:
-		return true
-	case VersionOfJobVerbInherit:
 		return true
 	case VersionOfJobVerbPatch:
 		return true
@@ -3762,27 +3798,6 @@ type Acknowledgement struct {
 	// Example: ada
 	By   string  `json:"by"`
 	Note *string `json:"note,omitempty"`
-}
-
-// Affected defines model for Affected.
-type Affected struct {
-	// Diff Unified diff of the effective definition, as for patch(1).
-	Diff *string `json:"diff,omitempty"`
-
-	// Faults Why the job is refused.
-	Faults *[]Fault `json:"faults,omitempty"`
-
-	// Fields The fields whose effective values change; empty if only their origin does.
-	Fields []string `json:"fields"`
-
-	// FiresGone The first of the planned fires that no longer happen.
-	FiresGone *[]time.Time `json:"firesGone,omitempty"`
-
-	// FiresNew The first of the new fires.
-	FiresNew *[]time.Time `json:"firesNew,omitempty"`
-	Group    *string      `json:"group,omitempty"`
-	Name     string       `json:"name"`
-	Title    *string      `json:"title,omitempty"`
 }
 
 // AnswerRequest defines model for AnswerRequest.
@@ -4680,52 +4695,6 @@ type Day struct {
 	Waiting int64 `json:"waiting"`
 }
 
-// Defaults defines model for Defaults.
-type Defaults struct {
-	// Env Environment variables, each of which a job may set to another value.
-	Env *map[string]string `json:"env,omitempty"`
-
-	// LostAfter How long a worker that cannot reach etcd lets its runs continue; not of flows, whose steps have their own.
-	//
-	// Example: 60s
-	LostAfter *string    `json:"lostAfter,omitempty"`
-	Notify    *Notify    `json:"notify,omitempty"`
-	Placement *Placement `json:"placement,omitempty"`
-	Retention *Retention `json:"retention,omitempty"`
-	Retry     *Retry     `json:"retry,omitempty"`
-
-	// Timeout The run is ended after this time; not of daemon jobs. A job with 0s has none.
-	//
-	// Example: 1h
-	Timeout *string `json:"timeout,omitempty"`
-
-	// Timezone IANA time zone of schedules that name none.
-	//
-	// Example: Asia/Shanghai
-	Timezone *string `json:"timezone,omitempty"`
-}
-
-// DefaultsVersion defines model for DefaultsVersion.
-type DefaultsVersion struct {
-	At time.Time `json:"at"`
-
-	// By Who made the change.
-	By       *string   `json:"by,omitempty"`
-	Defaults *Defaults `json:"defaults,omitempty"`
-
-	// Note Reason given.
-	Note *string `json:"note,omitempty"`
-
-	// Verb Kind of change.
-	Verb DefaultsVersionVerb `json:"verb"`
-
-	// Version The version created by the change.
-	Version int64 `json:"version"`
-}
-
-// DefaultsVersionVerb Kind of change.
-type DefaultsVersionVerb string
-
 // Definition defines model for Definition.
 type Definition struct {
 	// After Names of jobs, the parents: the job gets a fire when each of them has succeeded since its last such fire.
@@ -4766,7 +4735,7 @@ type Definition struct {
 	// FailFast The first failure ends the nodes of the flow run that run, and no further node is started.
 	FailFast *bool `json:"failFast,omitempty"`
 
-	// Group The group that the job belongs to. Groups are nested by name with /, as in shop/eu.
+	// Group The group that the job belongs to.
 	//
 	// Example: reports
 	Group *string `json:"group,omitempty"`
@@ -4868,7 +4837,7 @@ type Definition struct {
 	// TasksMax Maximum number of processes and threads of a run. Requires a worker with cgroups. Default: 512 on workers with cgroups, no limit on others.
 	TasksMax *int64 `json:"tasksMax,omitempty"`
 
-	// Timeout The run is ended after this time. Default: none; with 0s, the job inherits none.
+	// Timeout The run is ended after this time. Default: none.
 	//
 	// Example: 1h
 	Timeout *string `json:"timeout,omitempty"`
@@ -5585,17 +5554,6 @@ type HistoryPageBackfill struct {
 	Partial *bool `json:"partial,omitempty"`
 }
 
-// HistoryPageDefaultsVersion defines model for HistoryPageDefaultsVersion.
-type HistoryPageDefaultsVersion struct {
-	Items []DefaultsVersion `json:"items"`
-
-	// NextCursor Cursor of the next page; absent on the last one.
-	NextCursor *string `json:"nextCursor,omitempty"`
-
-	// Partial The log store is away: only pending, current and just completed runs are listed.
-	Partial *bool `json:"partial,omitempty"`
-}
-
 // HistoryPageFire defines model for HistoryPageFire.
 type HistoryPageFire struct {
 	Items []Fire `json:"items"`
@@ -5629,35 +5587,97 @@ type HistoryPageRun struct {
 	Partial *bool `json:"partial,omitempty"`
 }
 
-// Inheritance defines model for Inheritance.
-type Inheritance struct {
-	// Env Environment variables, each of which a job may set to another value.
-	Env *map[string]string `json:"env,omitempty"`
+// Hook defines model for Hook.
+type Hook struct {
+	CreatedAt time.Time `json:"createdAt"`
 
-	// From The group whose defaults these are; * for the defaults of all jobs.
-	From string `json:"from"`
+	// Disabled Deliveries start nothing.
+	Disabled *bool `json:"disabled,omitempty"`
 
-	// LostAfter How long a worker that cannot reach etcd lets its runs continue; not of flows, whose steps have their own.
+	// Header The header with the signature, if it is another one than usual.
+	Header *string `json:"header,omitempty"`
+
+	// Job Example: deploy-site
+	Job string `json:"job"`
+
+	// Name Example: deploy
+	Name string `json:"name"`
+
+	// Params Where parameters of the run get their values from.
+	Params *map[string]HookSource `json:"params,omitempty"`
+
+	// Rate Deliveries that are accepted per minute.
+	Rate int64 `json:"rate"`
+
+	// RotatedAt When the key was last replaced.
+	RotatedAt *time.Time `json:"rotatedAt,omitempty"`
+
+	// Secret The secret of the signature, if it was generated; shown once.
+	Secret *string `json:"secret,omitempty"`
+
+	// Signature How deliveries prove that they know the secret; absent if they need not.
+	Signature *HookSignature `json:"signature,omitempty"`
+	UpdatedAt time.Time      `json:"updatedAt"`
+	UpdatedBy *string        `json:"updatedBy,omitempty"`
+
+	// Url The URL with its key, which is shown once: in the response that creates it. Without the setting publicURL, a path of this server.
+	Url *string `json:"url,omitempty"`
+}
+
+// HookSignature How deliveries prove that they know the secret; absent if they need not.
+type HookSignature string
+
+// HookDefinition defines model for HookDefinition.
+type HookDefinition struct {
+	// Disabled Deliveries start nothing.
+	Disabled *bool `json:"disabled,omitempty"`
+
+	// Header The header with the signature, if it is another one.
+	Header *string `json:"header,omitempty"`
+
+	// Params Parameters of the run, by name: only those that the job declares. One without a value in the delivery has its default.
+	Params *map[string]HookSource `json:"params,omitempty"`
+
+	// Rate Deliveries that are accepted per minute, by each master; default: 30.
+	Rate *int64 `json:"rate,omitempty"`
+
+	// Secret Secret of the signature, at least 8 characters. Absent: a new hook gets a random one, another hook keeps its secret.
+	Secret *string `json:"secret,omitempty"`
+
+	// Signature How deliveries prove that they know the secret. github: X-Hub-Signature-256, the HMAC-SHA256 of the body; gitlab: X-Gitlab-Token, the secret; timestamp: X-Carillon-Signature, t=<Unix seconds>,v1=<HMAC-SHA256 of the time, a full stop and the body>, at most 5 minutes old. Absent: the URL alone suffices.
+	Signature *HookDefinitionSignature `json:"signature,omitempty"`
+}
+
+// HookDefinitionSignature How deliveries prove that they know the secret. github: X-Hub-Signature-256, the HMAC-SHA256 of the body; gitlab: X-Gitlab-Token, the secret; timestamp: X-Carillon-Signature, t=<Unix seconds>,v1=<HMAC-SHA256 of the time, a full stop and the body>, at most 5 minutes old. Absent: the URL alone suffices.
+type HookDefinitionSignature string
+
+// HookRotation defines model for HookRotation.
+type HookRotation struct {
+	// Secret Replace the secret of the signature, too.
+	Secret *bool `json:"secret,omitempty"`
+}
+
+// HookSource defines model for HookSource.
+type HookSource struct {
+	// Field Name of a field of a form, or of a parameter in the query of the URL.
+	Field *string `json:"field,omitempty"`
+
+	// Path Path into a JSON body: $.name, $.list[0].name or $["a name"].
 	//
-	// Example: 60s
-	LostAfter *string    `json:"lostAfter,omitempty"`
-	Notify    *Notify    `json:"notify,omitempty"`
-	Placement *Placement `json:"placement,omitempty"`
-	Retention *Retention `json:"retention,omitempty"`
-	Retry     *Retry     `json:"retry,omitempty"`
+	// Example: $.ref
+	Path *string `json:"path,omitempty"`
 
-	// Schedules Which of the job's several schedules inherit the time zone, from 0.
-	Schedules *[]int64 `json:"schedules,omitempty"`
+	// Value A fixed value.
+	Value *string `json:"value,omitempty"`
+}
 
-	// Timeout The run is ended after this time; not of daemon jobs. A job with 0s has none.
-	//
-	// Example: 1h
-	Timeout *string `json:"timeout,omitempty"`
+// HookStarted defines model for HookStarted.
+type HookStarted struct {
+	Fire string `json:"fire"`
 
-	// Timezone IANA time zone of schedules that name none.
-	//
-	// Example: Asia/Shanghai
-	Timezone *string `json:"timezone,omitempty"`
+	// Link The run in the console. Without the setting publicURL, a path of this server.
+	Link string `json:"link"`
+	Run  string `json:"run"`
 }
 
 // Interval defines model for Interval.
@@ -5722,7 +5742,7 @@ type Job struct {
 	// FailFast The first failure ends the nodes of the flow run that run, and no further node is started.
 	FailFast *bool `json:"failFast,omitempty"`
 
-	// Group The group that the job belongs to. Groups are nested by name with /, as in shop/eu.
+	// Group The group that the job belongs to.
 	//
 	// Example: reports
 	Group *string `json:"group,omitempty"`
@@ -5825,7 +5845,7 @@ type Job struct {
 	// TasksMax Maximum number of processes and threads of a run. Requires a worker with cgroups. Default: 512 on workers with cgroups, no limit on others.
 	TasksMax *int64 `json:"tasksMax,omitempty"`
 
-	// Timeout The run is ended after this time. Default: none; with 0s, the job inherits none.
+	// Timeout The run is ended after this time. Default: none.
 	//
 	// Example: 1h
 	Timeout *string `json:"timeout,omitempty"`
@@ -5870,41 +5890,6 @@ type JobCounts struct {
 	Unreadable int64 `json:"unreadable"`
 }
 
-// JobDefaults defines model for JobDefaults.
-type JobDefaults struct {
-	// Env Environment variables, each of which a job may set to another value.
-	Env *map[string]string `json:"env,omitempty"`
-
-	// Group The group; * for the defaults of all jobs.
-	//
-	// Example: shop/eu
-	Group string `json:"group"`
-
-	// LostAfter How long a worker that cannot reach etcd lets its runs continue; not of flows, whose steps have their own.
-	//
-	// Example: 60s
-	LostAfter *string    `json:"lostAfter,omitempty"`
-	Notify    *Notify    `json:"notify,omitempty"`
-	Placement *Placement `json:"placement,omitempty"`
-	Retention *Retention `json:"retention,omitempty"`
-	Retry     *Retry     `json:"retry,omitempty"`
-
-	// Timeout The run is ended after this time; not of daemon jobs. A job with 0s has none.
-	//
-	// Example: 1h
-	Timeout *string `json:"timeout,omitempty"`
-
-	// Timezone IANA time zone of schedules that name none.
-	//
-	// Example: Asia/Shanghai
-	Timezone  *string    `json:"timezone,omitempty"`
-	UpdatedAt *time.Time `json:"updatedAt,omitempty"`
-	UpdatedBy *string    `json:"updatedBy,omitempty"`
-
-	// Version Increases with each change; also the ETag. Absent for defaults that do not exist.
-	Version *int64 `json:"version,omitempty"`
-}
-
 // JobInput defines model for JobInput.
 type JobInput struct {
 	// After Names of jobs, the parents: the job gets a fire when each of them has succeeded since its last such fire.
@@ -5945,7 +5930,7 @@ type JobInput struct {
 	// FailFast The first failure ends the nodes of the flow run that run, and no further node is started.
 	FailFast *bool `json:"failFast,omitempty"`
 
-	// Group The group that the job belongs to. Groups are nested by name with /, as in shop/eu.
+	// Group The group that the job belongs to.
 	//
 	// Example: reports
 	Group *string `json:"group,omitempty"`
@@ -6048,7 +6033,7 @@ type JobInput struct {
 	// TasksMax Maximum number of processes and threads of a run. Requires a worker with cgroups. Default: 512 on workers with cgroups, no limit on others.
 	TasksMax *int64 `json:"tasksMax,omitempty"`
 
-	// Timeout The run is ended after this time. Default: none; with 0s, the job inherits none.
+	// Timeout The run is ended after this time. Default: none.
 	//
 	// Example: 1h
 	Timeout *string `json:"timeout,omitempty"`
@@ -6093,9 +6078,6 @@ type JobMeta struct {
 
 	// Hidden You have no role in the job's group: command, args, stdin, env, params, outputs, steps, workDir, user, description and pauseNote are left out.
 	Hidden *bool `json:"hidden,omitempty"`
-
-	// Inherited Values that the job does not set, and has from the defaults of its group, of the groups that this is nested in, or of all jobs, nearest first; see GET /defaults.
-	Inherited *[]Inheritance `json:"inherited,omitempty"`
 
 	// Late One of the results should have started by now.
 	Late *bool `json:"late,omitempty"`
@@ -6205,7 +6187,7 @@ type JobPatch struct {
 	// FailFast The first failure ends the nodes of the flow run that run, and no further node is started.
 	FailFast *bool `json:"failFast,omitempty"`
 
-	// Group The group that the job belongs to. Groups are nested by name with /, as in shop/eu.
+	// Group The group that the job belongs to.
 	//
 	// Example: reports
 	Group *string `json:"group,omitempty"`
@@ -6308,7 +6290,7 @@ type JobPatch struct {
 	// TasksMax Maximum number of processes and threads of a run. Requires a worker with cgroups. Default: 512 on workers with cgroups, no limit on others.
 	TasksMax *int64 `json:"tasksMax,omitempty"`
 
-	// Timeout The run is ended after this time. Default: none; with 0s, the job inherits none.
+	// Timeout The run is ended after this time. Default: none.
 	//
 	// Example: 1h
 	Timeout *string `json:"timeout,omitempty"`
@@ -6437,14 +6419,14 @@ type JobVersion struct {
 	// Remote Client address.
 	Remote *string `json:"remote,omitempty"`
 
-	// Verb Kind of change; inherit: defaults were changed. If a job was deleted and created again, the versions of both are listed.
+	// Verb Kind of change. If a job was deleted and created again, the versions of both are listed.
 	Verb JobVersionVerb `json:"verb"`
 
 	// Version The version created by the change.
 	Version int64 `json:"version"`
 }
 
-// JobVersionVerb Kind of change; inherit: defaults were changed. If a job was deleted and created again, the versions of both are listed.
+// JobVersionVerb Kind of change. If a job was deleted and created again, the versions of both are listed.
 type JobVersionVerb string
 
 // KillRequest defines model for KillRequest.
@@ -6802,6 +6784,35 @@ type Me struct {
 // MeRole Role everywhere; absent for none.
 type MeRole string
 
+// NewHook defines model for NewHook.
+type NewHook struct {
+	// Disabled Deliveries start nothing.
+	Disabled *bool `json:"disabled,omitempty"`
+
+	// Header The header with the signature, if it is another one.
+	Header *string `json:"header,omitempty"`
+
+	// Name Name of the hook, unique in the job. Its runs are by hook:<name>.
+	//
+	// Example: deploy
+	Name string `json:"name"`
+
+	// Params Parameters of the run, by name: only those that the job declares. One without a value in the delivery has its default.
+	Params *map[string]HookSource `json:"params,omitempty"`
+
+	// Rate Deliveries that are accepted per minute, by each master; default: 30.
+	Rate *int64 `json:"rate,omitempty"`
+
+	// Secret Secret of the signature, at least 8 characters. Absent: a new hook gets a random one, another hook keeps its secret.
+	Secret *string `json:"secret,omitempty"`
+
+	// Signature How deliveries prove that they know the secret. github: X-Hub-Signature-256, the HMAC-SHA256 of the body; gitlab: X-Gitlab-Token, the secret; timestamp: X-Carillon-Signature, t=<Unix seconds>,v1=<HMAC-SHA256 of the time, a full stop and the body>, at most 5 minutes old. Absent: the URL alone suffices.
+	Signature *NewHookSignature `json:"signature,omitempty"`
+}
+
+// NewHookSignature How deliveries prove that they know the secret. github: X-Hub-Signature-256, the HMAC-SHA256 of the body; gitlab: X-Gitlab-Token, the secret; timestamp: X-Carillon-Signature, t=<Unix seconds>,v1=<HMAC-SHA256 of the time, a full stop and the body>, at most 5 minutes old. Absent: the URL alone suffices.
+type NewHookSignature string
+
 // Node defines model for Node.
 type Node struct {
 	Accepted *NodeAcceptance `json:"accepted,omitempty"`
@@ -7114,9 +7125,9 @@ type PageDelivery struct {
 	NextCursor *string `json:"nextCursor,omitempty"`
 }
 
-// PageJobDefaults defines model for PageJobDefaults.
-type PageJobDefaults struct {
-	Items []JobDefaults `json:"items"`
+// PageHook defines model for PageHook.
+type PageHook struct {
+	Items []Hook `json:"items"`
 
 	// NextCursor Cursor of the next page; absent on the last one.
 	NextCursor *string `json:"nextCursor,omitempty"`
@@ -7877,30 +7888,6 @@ type Retry struct {
 	MaxBackoff *string `json:"maxBackoff,omitempty"`
 }
 
-// Review defines model for Review.
-type Review struct {
-	// Changed Number of jobs whose effective definition changes, or has changed.
-	Changed int64 `json:"changed"`
-
-	// FiresGone Number of planned fires of the next 7 days that no longer happen.
-	FiresGone int64 `json:"firesGone"`
-
-	// FiresNew Number of fires of the next 7 days that are new.
-	FiresNew int64 `json:"firesNew"`
-
-	// Items The changed and refused jobs, refused ones first, then those whose fires change, then by name: at most 200.
-	Items []Affected `json:"items"`
-
-	// Jobs Number of jobs to which the defaults apply, if they do not set the values themselves.
-	Jobs int64 `json:"jobs"`
-
-	// Pending Not all jobs could be changed yet: the rest is changed within a minute.
-	Pending *bool `json:"pending,omitempty"`
-
-	// Refused Number of jobs that would not be valid with the defaults, or could not be changed.
-	Refused int64 `json:"refused"`
-}
-
 // RollbackRequest defines model for RollbackRequest.
 type RollbackRequest struct {
 	// Note Reason; shown with the version.
@@ -8160,48 +8147,6 @@ type SSOMethod struct {
 	//
 	// Example: Single sign-on
 	Title string `json:"title"`
-}
-
-// SavedDefaults defines model for SavedDefaults.
-type SavedDefaults struct {
-	// DryRun Nothing was written.
-	DryRun *bool `json:"dryRun,omitempty"`
-
-	// Env Environment variables, each of which a job may set to another value.
-	Env *map[string]string `json:"env,omitempty"`
-
-	// Group The group; * for the defaults of all jobs.
-	//
-	// Example: shop/eu
-	Group string `json:"group"`
-
-	// LostAfter How long a worker that cannot reach etcd lets its runs continue; not of flows, whose steps have their own.
-	//
-	// Example: 60s
-	LostAfter *string    `json:"lostAfter,omitempty"`
-	Notify    *Notify    `json:"notify,omitempty"`
-	Placement *Placement `json:"placement,omitempty"`
-	Retention *Retention `json:"retention,omitempty"`
-	Retry     *Retry     `json:"retry,omitempty"`
-	Review    Review     `json:"review"`
-
-	// Timeout The run is ended after this time; not of daemon jobs. A job with 0s has none.
-	//
-	// Example: 1h
-	Timeout *string `json:"timeout,omitempty"`
-
-	// Timezone IANA time zone of schedules that name none.
-	//
-	// Example: Asia/Shanghai
-	Timezone  *string    `json:"timezone,omitempty"`
-	UpdatedAt *time.Time `json:"updatedAt,omitempty"`
-	UpdatedBy *string    `json:"updatedBy,omitempty"`
-
-	// Version Increases with each change; also the ETag. Absent for defaults that do not exist.
-	Version *int64 `json:"version,omitempty"`
-
-	// Warnings Values that are accepted but probably not intended; locations are those of a request body.
-	Warnings *[]Fault `json:"warnings,omitempty"`
 }
 
 // Scanned defines model for Scanned.
@@ -8706,13 +8651,10 @@ type UserPatchRole string
 // Validation defines model for Validation.
 type Validation struct {
 	// Faults All faults; locations are those of a request body.
-	Faults []Fault `json:"faults"`
-
-	// Inherited What it would inherit; see the job's meta.
-	Inherited *[]Inheritance `json:"inherited,omitempty"`
-	Job       *Definition    `json:"job,omitempty"`
-	Placement *Ranking       `json:"placement,omitempty"`
-	Valid     bool           `json:"valid"`
+	Faults    []Fault     `json:"faults"`
+	Job       *Definition `json:"job,omitempty"`
+	Placement *Ranking    `json:"placement,omitempty"`
+	Valid     bool        `json:"valid"`
 
 	// Warnings Values that are accepted but probably not intended; locations are those of a request body.
 	Warnings []Fault `json:"warnings"`
@@ -8764,11 +8706,8 @@ type VersionOfJob struct {
 	By *string `json:"by,omitempty"`
 
 	// Fields In lists: the fields that differ from the previous version; absent for the first one, and if you may not see the previous one.
-	Fields *[]string `json:"fields,omitempty"`
-
-	// Inherited What it inherited then.
-	Inherited *[]Inheritance `json:"inherited,omitempty"`
-	Job       *Definition    `json:"job,omitempty"`
+	Fields *[]string   `json:"fields,omitempty"`
+	Job    *Definition `json:"job,omitempty"`
 
 	// Note Reason given, or the note of a pause.
 	Note *string `json:"note,omitempty"`
@@ -8782,14 +8721,14 @@ type VersionOfJob struct {
 	// Uid Distinguishes the job from earlier jobs of the same name.
 	Uid *string `json:"uid,omitempty"`
 
-	// Verb Kind of change; inherit: defaults were changed. If a job was deleted and created again, the versions of both are listed.
+	// Verb Kind of change. If a job was deleted and created again, the versions of both are listed.
 	Verb VersionOfJobVerb `json:"verb"`
 
 	// Version The version created by the change.
 	Version int64 `json:"version"`
 }
 
-// VersionOfJobVerb Kind of change; inherit: defaults were changed. If a job was deleted and created again, the versions of both are listed.
+// VersionOfJobVerb Kind of change. If a job was deleted and created again, the versions of both are listed.
 type VersionOfJobVerb string
 
 // View defines model for View.
@@ -9178,33 +9117,6 @@ type PutChannelParams struct {
 	IfNoneMatch *string `json:"If-None-Match,omitempty"`
 }
 
-// PutDefaultsParams defines parameters for PutDefaults.
-type PutDefaultsParams struct {
-	// Group The group; * for the defaults of all jobs.
-	Group string `form:"group" json:"group"`
-
-	// DryRun Write nothing, and return the effect.
-	DryRun *bool `form:"dryRun,omitempty" json:"dryRun,omitempty"`
-
-	// IfMatch Only if the defaults have this ETag.
-	IfMatch *string `json:"If-Match,omitempty"`
-
-	// IfNoneMatch *: only if there are no defaults of the group.
-	IfNoneMatch *string `json:"If-None-Match,omitempty"`
-}
-
-// ListDefaultsVersionsParams defines parameters for ListDefaultsVersions.
-type ListDefaultsVersionsParams struct {
-	// Group The group; * for the defaults of all jobs.
-	Group string `form:"group" json:"group"`
-
-	// Limit Maximum number of items.
-	Limit *int64 `form:"limit,omitempty" json:"limit,omitempty"`
-
-	// Cursor nextCursor of the previous page.
-	Cursor *string `form:"cursor,omitempty" json:"cursor,omitempty"`
-}
-
 // ListDeliveriesParams defines parameters for ListDeliveries.
 type ListDeliveriesParams struct {
 	// Channel Only deliveries to this channel.
@@ -9321,6 +9233,13 @@ type GetForecastParams struct {
 
 // GetForecastParamsBy defines parameters for GetForecast.
 type GetForecastParamsBy string
+
+// CallHookJSONBody defines parameters for CallHook.
+type CallHookJSONBody = interface{}
+
+// CallHookFormdataBody defines parameters for CallHook.
+type CallHookFormdataBody = struct {
+}
 
 // ListJobsParams defines parameters for ListJobs.
 type ListJobsParams struct {
@@ -9943,14 +9862,17 @@ type PutChannelJSONRequestBody = ChannelDefinition
 // ParseCrontabJSONRequestBody defines body for ParseCrontab for application/json ContentType.
 type ParseCrontabJSONRequestBody = CrontabRequest
 
-// PutDefaultsJSONRequestBody defines body for PutDefaults for application/json ContentType.
-type PutDefaultsJSONRequestBody = Defaults
-
 // AcknowledgeFiresJSONRequestBody defines body for AcknowledgeFires for application/json ContentType.
 type AcknowledgeFiresJSONRequestBody = AckRequest
 
 // RerunFiresJSONRequestBody defines body for RerunFires for application/json ContentType.
 type RerunFiresJSONRequestBody = RerunRequest
+
+// CallHookJSONRequestBody defines body for CallHook for application/json ContentType.
+type CallHookJSONRequestBody = CallHookJSONBody
+
+// CallHookFormdataRequestBody defines body for CallHook for application/x-www-form-urlencoded ContentType.
+type CallHookFormdataRequestBody = CallHookFormdataBody
 
 // CreateJobJSONRequestBody defines body for CreateJob for application/json ContentType.
 type CreateJobJSONRequestBody = JobInput
@@ -9972,6 +9894,15 @@ type PutJobJSONRequestBody = JobInput
 
 // CreateBackfillJSONRequestBody defines body for CreateBackfill for application/json ContentType.
 type CreateBackfillJSONRequestBody = BackfillCreateRequest
+
+// CreateHookJSONRequestBody defines body for CreateHook for application/json ContentType.
+type CreateHookJSONRequestBody = NewHook
+
+// PutHookJSONRequestBody defines body for PutHook for application/json ContentType.
+type PutHookJSONRequestBody = HookDefinition
+
+// RotateHookJSONRequestBody defines body for RotateHook for application/json ContentType.
+type RotateHookJSONRequestBody = HookRotation
 
 // PauseJobJSONRequestBody defines body for PauseJob for application/json ContentType.
 type PauseJobJSONRequestBody = PauseRequest
@@ -10722,38 +10653,6 @@ type ClientInterface interface {
 	// Corresponds with POST /api/v1/crontab/parse (the `ParseCrontab` operationId).
 	ParseCrontab(ctx context.Context, body ParseCrontabJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// ListDefaults List the defaults of groups
-	//
-	// Returns the defaults of groups, those of all jobs (`*`) first: those that apply to jobs in which you have a role.
-	//
-	// Corresponds with GET /api/v1/defaults (the `ListDefaults` operationId).
-	ListDefaults(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
-
-	// PutDefaultsWithBody Change the defaults of a group
-	//
-	// Replaces the values that jobs of the group inherit, of the groups that are nested in it, or of all jobs. A job inherits what it does not set, from the nearest group that has it. An empty object removes the defaults. The request changes all jobs that inherit them, and is refused (409, `defaults_refused`) if one would not be valid. `dryRun` returns what it would change.
-	//
-	// Takes any type of body and a specified content type.
-	//
-	// Corresponds with PUT /api/v1/defaults (the `PutDefaults` operationId).
-	PutDefaultsWithBody(ctx context.Context, params *PutDefaultsParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
-
-	// PutDefaults Change the defaults of a group
-	//
-	// Replaces the values that jobs of the group inherit, of the groups that are nested in it, or of all jobs. A job inherits what it does not set, from the nearest group that has it. An empty object removes the defaults. The request changes all jobs that inherit them, and is refused (409, `defaults_refused`) if one would not be valid. `dryRun` returns what it would change.
-	//
-	// Takes a body of the `application/json` content type.
-	//
-	// Corresponds with PUT /api/v1/defaults (the `PutDefaults` operationId).
-	PutDefaults(ctx context.Context, params *PutDefaultsParams, body PutDefaultsJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
-
-	// ListDefaultsVersions List the versions of a group's defaults
-	//
-	// Returns the changes of the defaults of a group, newest first, each with the defaults after it.
-	//
-	// Corresponds with GET /api/v1/defaults/versions (the `ListDefaultsVersions` operationId).
-	ListDefaultsVersions(ctx context.Context, params *ListDefaultsVersionsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
-
 	// ListDeliveries List pending deliveries and those of the last seven days, newest first
 	//
 	// Lists pending, sent and failed deliveries with the result of the last try.
@@ -10831,6 +10730,33 @@ type ClientInterface interface {
 	//
 	// Corresponds with GET /api/v1/groups (the `ListGroups` operationId).
 	ListGroups(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// CallHookWithBody Start the job of a hook
+	//
+	// Starts the job with the parameters that the hook takes from the body, form or query. The path is the only credential: cookies and tokens do not count. A delivery with the Idempotency-Key, X-GitHub-Delivery or X-Gitlab-Event-UUID of an earlier one returns the run of that one within a day, as does a repeated signature with a time. To a browser that posts a form the answer is a page.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /api/v1/hooks/{key} (the `CallHook` operationId).
+	CallHookWithBody(ctx context.Context, key string, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// CallHook Start the job of a hook
+	//
+	// Starts the job with the parameters that the hook takes from the body, form or query. The path is the only credential: cookies and tokens do not count. A delivery with the Idempotency-Key, X-GitHub-Delivery or X-Gitlab-Event-UUID of an earlier one returns the run of that one within a day, as does a repeated signature with a time. To a browser that posts a form the answer is a page.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /api/v1/hooks/{key} (the `CallHook` operationId).
+	CallHook(ctx context.Context, key string, body CallHookJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// CallHookWithFormdataBody Start the job of a hook
+	//
+	// Starts the job with the parameters that the hook takes from the body, form or query. The path is the only credential: cookies and tokens do not count. A delivery with the Idempotency-Key, X-GitHub-Delivery or X-Gitlab-Event-UUID of an earlier one returns the run of that one within a day, as does a repeated signature with a time. To a browser that posts a form the answer is a page.
+	//
+	// Takes a body of the `application/x-www-form-urlencoded` content type.
+	//
+	// Corresponds with POST /api/v1/hooks/{key} (the `CallHook` operationId).
+	CallHookWithFormdataBody(ctx context.Context, key string, body CallHookFormdataRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ListJobs List jobs
 	//
@@ -11006,6 +10932,74 @@ type ClientInterface interface {
 	//
 	// Corresponds with GET /api/v1/jobs/{name}/grid (the `GetGrid` operationId).
 	GetGrid(ctx context.Context, name string, params *GetGridParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ListHooks List the hooks of a job
+	//
+	// By name, without their keys. Requires the role operator in the job's group.
+	//
+	// Corresponds with GET /api/v1/jobs/{name}/hooks (the `ListHooks` operationId).
+	ListHooks(ctx context.Context, name string, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// CreateHookWithBody Create a hook of a job
+	//
+	// A hook is a URL that starts the job without a token. The URL is returned here and by rotate-hook only; so is a secret of the signature that was generated. Deleting the job deletes its hooks. Requires the role editor in the job's group.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /api/v1/jobs/{name}/hooks (the `CreateHook` operationId).
+	CreateHookWithBody(ctx context.Context, name string, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// CreateHook Create a hook of a job
+	//
+	// A hook is a URL that starts the job without a token. The URL is returned here and by rotate-hook only; so is a secret of the signature that was generated. Deleting the job deletes its hooks. Requires the role editor in the job's group.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /api/v1/jobs/{name}/hooks (the `CreateHook` operationId).
+	CreateHook(ctx context.Context, name string, body CreateHookJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// DeleteHook Delete a hook of a job
+	//
+	// Its URL answers 404 from then on. Requires the role editor in the job's group.
+	//
+	// Corresponds with DELETE /api/v1/jobs/{name}/hooks/{hook} (the `DeleteHook` operationId).
+	DeleteHook(ctx context.Context, name string, hook string, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// PutHookWithBody Change a hook of a job
+	//
+	// Replaces all but the key, and the secret of the signature unless one is sent. Requires the role editor in the job's group.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with PUT /api/v1/jobs/{name}/hooks/{hook} (the `PutHook` operationId).
+	PutHookWithBody(ctx context.Context, name string, hook string, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// PutHook Change a hook of a job
+	//
+	// Replaces all but the key, and the secret of the signature unless one is sent. Requires the role editor in the job's group.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with PUT /api/v1/jobs/{name}/hooks/{hook} (the `PutHook` operationId).
+	PutHook(ctx context.Context, name string, hook string, body PutHookJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// RotateHookWithBody Replace the key of a hook
+	//
+	// The previous URL answers 404 from then on. Requires the role editor in the job's group.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /api/v1/jobs/{name}/hooks/{hook}/rotate (the `RotateHook` operationId).
+	RotateHookWithBody(ctx context.Context, name string, hook string, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// RotateHook Replace the key of a hook
+	//
+	// The previous URL answers 404 from then on. Requires the role editor in the job's group.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /api/v1/jobs/{name}/hooks/{hook}/rotate (the `RotateHook` operationId).
+	RotateHook(ctx context.Context, name string, hook string, body RotateHookJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// PauseJobWithBody Pause a job
 	//
@@ -12291,78 +12285,6 @@ func (c *Client) ParseCrontab(ctx context.Context, body ParseCrontabJSONRequestB
 	return c.Client.Do(req)
 }
 
-// ListDefaults List the defaults of groups
-//
-// Returns the defaults of groups, those of all jobs (`*`) first: those that apply to jobs in which you have a role.
-//
-// Corresponds with GET /api/v1/defaults (the `ListDefaults` operationId).
-func (c *Client) ListDefaults(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewListDefaultsRequest(c.Server)
-	if err != nil {
-		return nil, err
-	}
-	req = req.WithContext(ctx)
-	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
-		return nil, err
-	}
-	return c.Client.Do(req)
-}
-
-// PutDefaultsWithBody Change the defaults of a group
-//
-// Replaces the values that jobs of the group inherit, of the groups that are nested in it, or of all jobs. A job inherits what it does not set, from the nearest group that has it. An empty object removes the defaults. The request changes all jobs that inherit them, and is refused (409, `defaults_refused`) if one would not be valid. `dryRun` returns what it would change.
-//
-// Takes any type of body and a specified content type.
-//
-// Corresponds with PUT /api/v1/defaults (the `PutDefaults` operationId).
-func (c *Client) PutDefaultsWithBody(ctx context.Context, params *PutDefaultsParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewPutDefaultsRequestWithBody(c.Server, params, contentType, body)
-	if err != nil {
-		return nil, err
-	}
-	req = req.WithContext(ctx)
-	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
-		return nil, err
-	}
-	return c.Client.Do(req)
-}
-
-// PutDefaults Change the defaults of a group
-//
-// Replaces the values that jobs of the group inherit, of the groups that are nested in it, or of all jobs. A job inherits what it does not set, from the nearest group that has it. An empty object removes the defaults. The request changes all jobs that inherit them, and is refused (409, `defaults_refused`) if one would not be valid. `dryRun` returns what it would change.
-//
-// Takes a body of the `application/json` content type.
-//
-// Corresponds with PUT /api/v1/defaults (the `PutDefaults` operationId).
-func (c *Client) PutDefaults(ctx context.Context, params *PutDefaultsParams, body PutDefaultsJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewPutDefaultsRequest(c.Server, params, body)
-	if err != nil {
-		return nil, err
-	}
-	req = req.WithContext(ctx)
-	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
-		return nil, err
-	}
-	return c.Client.Do(req)
-}
-
-// ListDefaultsVersions List the versions of a group's defaults
-//
-// Returns the changes of the defaults of a group, newest first, each with the defaults after it.
-//
-// Corresponds with GET /api/v1/defaults/versions (the `ListDefaultsVersions` operationId).
-func (c *Client) ListDefaultsVersions(ctx context.Context, params *ListDefaultsVersionsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewListDefaultsVersionsRequest(c.Server, params)
-	if err != nil {
-		return nil, err
-	}
-	req = req.WithContext(ctx)
-	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
-		return nil, err
-	}
-	return c.Client.Do(req)
-}
-
 // ListDeliveries List pending deliveries and those of the last seven days, newest first
 //
 // Lists pending, sent and failed deliveries with the result of the last try.
@@ -12531,6 +12453,63 @@ func (c *Client) GetForecast(ctx context.Context, params *GetForecastParams, req
 // Corresponds with GET /api/v1/groups (the `ListGroups` operationId).
 func (c *Client) ListGroups(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewListGroupsRequest(c.Server)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// CallHookWithBody Start the job of a hook
+//
+// Starts the job with the parameters that the hook takes from the body, form or query. The path is the only credential: cookies and tokens do not count. A delivery with the Idempotency-Key, X-GitHub-Delivery or X-Gitlab-Event-UUID of an earlier one returns the run of that one within a day, as does a repeated signature with a time. To a browser that posts a form the answer is a page.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /api/v1/hooks/{key} (the `CallHook` operationId).
+func (c *Client) CallHookWithBody(ctx context.Context, key string, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewCallHookRequestWithBody(c.Server, key, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// CallHook Start the job of a hook
+//
+// Starts the job with the parameters that the hook takes from the body, form or query. The path is the only credential: cookies and tokens do not count. A delivery with the Idempotency-Key, X-GitHub-Delivery or X-Gitlab-Event-UUID of an earlier one returns the run of that one within a day, as does a repeated signature with a time. To a browser that posts a form the answer is a page.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /api/v1/hooks/{key} (the `CallHook` operationId).
+func (c *Client) CallHook(ctx context.Context, key string, body CallHookJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewCallHookRequest(c.Server, key, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// CallHookWithFormdataBody Start the job of a hook
+//
+// Starts the job with the parameters that the hook takes from the body, form or query. The path is the only credential: cookies and tokens do not count. A delivery with the Idempotency-Key, X-GitHub-Delivery or X-Gitlab-Event-UUID of an earlier one returns the run of that one within a day, as does a repeated signature with a time. To a browser that posts a form the answer is a page.
+//
+// Takes a body of the `application/x-www-form-urlencoded` content type.
+//
+// Corresponds with POST /api/v1/hooks/{key} (the `CallHook` operationId).
+func (c *Client) CallHookWithFormdataBody(ctx context.Context, key string, body CallHookFormdataRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewCallHookRequestWithFormdataBody(c.Server, key, body)
 	if err != nil {
 		return nil, err
 	}
@@ -12916,6 +12895,154 @@ func (c *Client) GetJobGraph(ctx context.Context, name string, params *GetJobGra
 // Corresponds with GET /api/v1/jobs/{name}/grid (the `GetGrid` operationId).
 func (c *Client) GetGrid(ctx context.Context, name string, params *GetGridParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewGetGridRequest(c.Server, name, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ListHooks List the hooks of a job
+//
+// By name, without their keys. Requires the role operator in the job's group.
+//
+// Corresponds with GET /api/v1/jobs/{name}/hooks (the `ListHooks` operationId).
+func (c *Client) ListHooks(ctx context.Context, name string, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListHooksRequest(c.Server, name)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// CreateHookWithBody Create a hook of a job
+//
+// A hook is a URL that starts the job without a token. The URL is returned here and by rotate-hook only; so is a secret of the signature that was generated. Deleting the job deletes its hooks. Requires the role editor in the job's group.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /api/v1/jobs/{name}/hooks (the `CreateHook` operationId).
+func (c *Client) CreateHookWithBody(ctx context.Context, name string, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewCreateHookRequestWithBody(c.Server, name, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// CreateHook Create a hook of a job
+//
+// A hook is a URL that starts the job without a token. The URL is returned here and by rotate-hook only; so is a secret of the signature that was generated. Deleting the job deletes its hooks. Requires the role editor in the job's group.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /api/v1/jobs/{name}/hooks (the `CreateHook` operationId).
+func (c *Client) CreateHook(ctx context.Context, name string, body CreateHookJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewCreateHookRequest(c.Server, name, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// DeleteHook Delete a hook of a job
+//
+// Its URL answers 404 from then on. Requires the role editor in the job's group.
+//
+// Corresponds with DELETE /api/v1/jobs/{name}/hooks/{hook} (the `DeleteHook` operationId).
+func (c *Client) DeleteHook(ctx context.Context, name string, hook string, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewDeleteHookRequest(c.Server, name, hook)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// PutHookWithBody Change a hook of a job
+//
+// Replaces all but the key, and the secret of the signature unless one is sent. Requires the role editor in the job's group.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with PUT /api/v1/jobs/{name}/hooks/{hook} (the `PutHook` operationId).
+func (c *Client) PutHookWithBody(ctx context.Context, name string, hook string, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewPutHookRequestWithBody(c.Server, name, hook, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// PutHook Change a hook of a job
+//
+// Replaces all but the key, and the secret of the signature unless one is sent. Requires the role editor in the job's group.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with PUT /api/v1/jobs/{name}/hooks/{hook} (the `PutHook` operationId).
+func (c *Client) PutHook(ctx context.Context, name string, hook string, body PutHookJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewPutHookRequest(c.Server, name, hook, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// RotateHookWithBody Replace the key of a hook
+//
+// The previous URL answers 404 from then on. Requires the role editor in the job's group.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /api/v1/jobs/{name}/hooks/{hook}/rotate (the `RotateHook` operationId).
+func (c *Client) RotateHookWithBody(ctx context.Context, name string, hook string, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewRotateHookRequestWithBody(c.Server, name, hook, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// RotateHook Replace the key of a hook
+//
+// The previous URL answers 404 from then on. Requires the role editor in the job's group.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /api/v1/jobs/{name}/hooks/{hook}/rotate (the `RotateHook` operationId).
+func (c *Client) RotateHook(ctx context.Context, name string, hook string, body RotateHookJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewRotateHookRequest(c.Server, name, hook, body)
 	if err != nil {
 		return nil, err
 	}
@@ -15962,208 +16089,6 @@ func NewParseCrontabRequestWithBody(server string, contentType string, body io.R
 	return req, nil
 }
 
-// NewListDefaultsRequest constructs an http.Request for the ListDefaults method
-func NewListDefaultsRequest(server string) (*http.Request, error) {
-	var err error
-
-	serverURL, err := url.Parse(server)
-	if err != nil {
-		return nil, err
-	}
-
-	operationPath := fmt.Sprintf("/api/v1/defaults")
-	if operationPath[0] == '/' {
-		operationPath = "." + operationPath
-	}
-
-	queryURL, err := serverURL.Parse(operationPath)
-	if err != nil {
-		return nil, err
-	}
-
-	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
-	if err != nil {
-		return nil, err
-	}
-
-	return req, nil
-}
-
-// NewPutDefaultsRequest calls the generic PutDefaults builder with application/json body
-func NewPutDefaultsRequest(server string, params *PutDefaultsParams, body PutDefaultsJSONRequestBody) (*http.Request, error) {
-	var bodyReader io.Reader
-	buf, err := json.Marshal(body)
-	if err != nil {
-		return nil, err
-	}
-	bodyReader = bytes.NewReader(buf)
-	return NewPutDefaultsRequestWithBody(server, params, "application/json", bodyReader)
-}
-
-// NewPutDefaultsRequestWithBody constructs an http.Request for the PutDefaults method, with any body, and a specified content type
-func NewPutDefaultsRequestWithBody(server string, params *PutDefaultsParams, contentType string, body io.Reader) (*http.Request, error) {
-	var err error
-
-	serverURL, err := url.Parse(server)
-	if err != nil {
-		return nil, err
-	}
-
-	operationPath := fmt.Sprintf("/api/v1/defaults")
-	if operationPath[0] == '/' {
-		operationPath = "." + operationPath
-	}
-
-	queryURL, err := serverURL.Parse(operationPath)
-	if err != nil {
-		return nil, err
-	}
-
-	if params != nil {
-		// queryValues collects non-styled parameters (passthrough, JSON)
-		// that are safe to round-trip through url.Values.Encode().
-		queryValues := queryURL.Query()
-		// rawQueryFragments collects pre-encoded query fragments from
-		// styled parameters, preserving literal commas as delimiters
-		// per the OpenAPI spec (e.g. "color=blue,black,brown").
-		var rawQueryFragments []string
-
-		if queryFrag, err := runtime.StyleParamWithOptions("form", false, "group", params.Group, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
-			return nil, err
-		} else {
-			for _, qp := range strings.Split(queryFrag, "&") {
-				rawQueryFragments = append(rawQueryFragments, qp)
-			}
-		}
-
-		if params.DryRun != nil {
-
-			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "dryRun", *params.DryRun, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "boolean", Format: ""}); err != nil {
-				return nil, err
-			} else {
-				for _, qp := range strings.Split(queryFrag, "&") {
-					rawQueryFragments = append(rawQueryFragments, qp)
-				}
-			}
-
-		}
-
-		if encoded := queryValues.Encode(); encoded != "" {
-			rawQueryFragments = append(rawQueryFragments, encoded)
-		}
-		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
-	}
-
-	req, err := http.NewRequest(http.MethodPut, queryURL.String(), body)
-	if err != nil {
-		return nil, err
-	}
-
-	req.Header.Add("Content-Type", contentType)
-
-	if params != nil {
-
-		if params.IfMatch != nil {
-			var headerParam0 string
-
-			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "If-Match", *params.IfMatch, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
-			if err != nil {
-				return nil, err
-			}
-
-			req.Header.Set("If-Match", headerParam0)
-		}
-
-		if params.IfNoneMatch != nil {
-			var headerParam1 string
-
-			headerParam1, err = runtime.StyleParamWithOptions("simple", false, "If-None-Match", *params.IfNoneMatch, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
-			if err != nil {
-				return nil, err
-			}
-
-			req.Header.Set("If-None-Match", headerParam1)
-		}
-
-	}
-
-	return req, nil
-}
-
-// NewListDefaultsVersionsRequest constructs an http.Request for the ListDefaultsVersions method
-func NewListDefaultsVersionsRequest(server string, params *ListDefaultsVersionsParams) (*http.Request, error) {
-	var err error
-
-	serverURL, err := url.Parse(server)
-	if err != nil {
-		return nil, err
-	}
-
-	operationPath := fmt.Sprintf("/api/v1/defaults/versions")
-	if operationPath[0] == '/' {
-		operationPath = "." + operationPath
-	}
-
-	queryURL, err := serverURL.Parse(operationPath)
-	if err != nil {
-		return nil, err
-	}
-
-	if params != nil {
-		// queryValues collects non-styled parameters (passthrough, JSON)
-		// that are safe to round-trip through url.Values.Encode().
-		queryValues := queryURL.Query()
-		// rawQueryFragments collects pre-encoded query fragments from
-		// styled parameters, preserving literal commas as delimiters
-		// per the OpenAPI spec (e.g. "color=blue,black,brown").
-		var rawQueryFragments []string
-
-		if queryFrag, err := runtime.StyleParamWithOptions("form", false, "group", params.Group, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
-			return nil, err
-		} else {
-			for _, qp := range strings.Split(queryFrag, "&") {
-				rawQueryFragments = append(rawQueryFragments, qp)
-			}
-		}
-
-		if params.Limit != nil {
-
-			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "limit", *params.Limit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: "int64"}); err != nil {
-				return nil, err
-			} else {
-				for _, qp := range strings.Split(queryFrag, "&") {
-					rawQueryFragments = append(rawQueryFragments, qp)
-				}
-			}
-
-		}
-
-		if params.Cursor != nil {
-
-			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "cursor", *params.Cursor, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
-				return nil, err
-			} else {
-				for _, qp := range strings.Split(queryFrag, "&") {
-					rawQueryFragments = append(rawQueryFragments, qp)
-				}
-			}
-
-		}
-
-		if encoded := queryValues.Encode(); encoded != "" {
-			rawQueryFragments = append(rawQueryFragments, encoded)
-		}
-		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
-	}
-
-	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
-	if err != nil {
-		return nil, err
-	}
-
-	return req, nil
-}
-
 // NewListDeliveriesRequest constructs an http.Request for the ListDeliveries method
 func NewListDeliveriesRequest(server string, params *ListDeliveriesParams) (*http.Request, error) {
 	var err error
@@ -16823,6 +16748,64 @@ func NewListGroupsRequest(server string) (*http.Request, error) {
 	if err != nil {
 		return nil, err
 	}
+
+	return req, nil
+}
+
+// NewCallHookRequest calls the generic CallHook builder with application/json body
+func NewCallHookRequest(server string, key string, body CallHookJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewCallHookRequestWithBody(server, key, "application/json", bodyReader)
+}
+
+// NewCallHookRequestWithFormdataBody calls the generic CallHook builder with application/x-www-form-urlencoded body
+func NewCallHookRequestWithFormdataBody(server string, key string, body CallHookFormdataRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	bodyStr, err := runtime.MarshalForm(body, nil)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = strings.NewReader(bodyStr.Encode())
+	return NewCallHookRequestWithBody(server, key, "application/x-www-form-urlencoded", bodyReader)
+}
+
+// NewCallHookRequestWithBody constructs an http.Request for the CallHook method, with any body, and a specified content type
+func NewCallHookRequestWithBody(server string, key string, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "key", key, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/hooks/%s", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
 
 	return req, nil
 }
@@ -18014,6 +17997,236 @@ func NewGetGridRequest(server string, name string, params *GetGridParams) (*http
 	if err != nil {
 		return nil, err
 	}
+
+	return req, nil
+}
+
+// NewListHooksRequest constructs an http.Request for the ListHooks method
+func NewListHooksRequest(server string, name string) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "name", name, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/jobs/%s/hooks", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewCreateHookRequest calls the generic CreateHook builder with application/json body
+func NewCreateHookRequest(server string, name string, body CreateHookJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewCreateHookRequestWithBody(server, name, "application/json", bodyReader)
+}
+
+// NewCreateHookRequestWithBody constructs an http.Request for the CreateHook method, with any body, and a specified content type
+func NewCreateHookRequestWithBody(server string, name string, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "name", name, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/jobs/%s/hooks", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	return req, nil
+}
+
+// NewDeleteHookRequest constructs an http.Request for the DeleteHook method
+func NewDeleteHookRequest(server string, name string, hook string) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "name", name, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "hook", hook, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/jobs/%s/hooks/%s", pathParam0, pathParam1)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodDelete, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewPutHookRequest calls the generic PutHook builder with application/json body
+func NewPutHookRequest(server string, name string, hook string, body PutHookJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewPutHookRequestWithBody(server, name, hook, "application/json", bodyReader)
+}
+
+// NewPutHookRequestWithBody constructs an http.Request for the PutHook method, with any body, and a specified content type
+func NewPutHookRequestWithBody(server string, name string, hook string, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "name", name, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "hook", hook, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/jobs/%s/hooks/%s", pathParam0, pathParam1)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPut, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	return req, nil
+}
+
+// NewRotateHookRequest calls the generic RotateHook builder with application/json body
+func NewRotateHookRequest(server string, name string, hook string, body RotateHookJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewRotateHookRequestWithBody(server, name, hook, "application/json", bodyReader)
+}
+
+// NewRotateHookRequestWithBody constructs an http.Request for the RotateHook method, with any body, and a specified content type
+func NewRotateHookRequestWithBody(server string, name string, hook string, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "name", name, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "hook", hook, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/jobs/%s/hooks/%s/rotate", pathParam0, pathParam1)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
 
 	return req, nil
 }

@@ -33,6 +33,7 @@ const (
 	SecretsPrefix        = Root + "secrets/"
 	AttemptsPrefix       = Root + "attempts/"
 	ViewsPrefix          = Root + "views/"
+	HooksPrefix          = Root + "hooks/"
 
 	FlowsPrefix     = Root + "flows/"
 	FlowRunsPrefix  = Root + "flowruns/"
@@ -187,6 +188,12 @@ func ViewsOf(owner string) string { return ViewsPrefix + owner + "/" }
 
 // ViewKey holds a view.
 func ViewKey(owner, id string) string { return ViewsOf(owner) + id }
+
+// HooksOf returns the prefix of the hooks of the job with a uid.
+func HooksOf(jobUID string) string { return HooksPrefix + jobUID + "/" }
+
+// HookKey holds a hook.
+func HookKey(jobUID, name string) string { return HooksOf(jobUID) + name }
 
 // AuditKey holds the head of the audit chain.
 const AuditKey = Root + "audit"

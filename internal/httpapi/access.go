@@ -32,6 +32,9 @@ type gate struct {
 func (g *gate) check(_ http.ResponseWriter, r *http.Request) *core.Problem {
 	v, open := core.VisitOf(r.Context()), g.public(r)
 	credential, given := g.credential(r)
+	if core.CallsHook(r) { // its path is its credential
+		credential, given = access.Credential{}, false
+	}
 	credential.Remote = v.Remote
 	pass := ticket{rates: g.rates}
 	if alive := health(r); given || !alive {
@@ -103,7 +106,7 @@ func newCrossSite(p core.Problems, secure bool, own string) (check, error) {
 		origin, site := r.Header.Get("Origin"), r.Header.Get("Sec-Fetch-Site")
 		plain := secure && site == "" && strings.HasPrefix(origin, "http://") &&
 			r.Method != http.MethodGet && r.Method != http.MethodHead
-		if !plain && protection.Check(r) == nil {
+		if !plain && protection.Check(r) == nil || core.CallsHook(r) { // which takes no cookies
 			return nil
 		}
 		problem := p.Refuse(r.Context(), common.CodeForbidden, "the request comes from another site")
@@ -128,7 +131,8 @@ func plainPaths(p core.Problems) check {
 			return nil
 		}
 		return p.Refuse(r.Context(), common.CodeInvalid, "the request is not valid", common.NewFault("path", "name",
-			r.URL.EscapedPath(), "must not contain encoded characters: names consist of a–z, 0–9, '.', '_' and '-'"))
+			core.ShownPath(r.URL.EscapedPath()),
+			"must not contain encoded characters: names consist of a–z, 0–9, '.', '_' and '-'"))
 	}
 }
 

@@ -60,8 +60,9 @@ func describe(r *core.Router) error {
 		api.OpenAPI().Components.Responses[string(k.Code)] = k.response(api)
 	}
 	about := descriptionsByID()
-	for _, op := range r.Redirects {
+	for _, op := range r.Plains {
 		op.Description = about[op.OperationID]
+		illustrate(op, examples[op.OperationID])
 	}
 	for _, op := range r.Operations {
 		complete(op, about[op.OperationID], examples[op.OperationID])
@@ -103,6 +104,11 @@ func complete(op *huma.Operation, about string, given example) {
 			op.Responses[status] = &huma.Response{Ref: "#/components/responses/" + string(code)}
 		}
 	}
+	illustrate(op, given)
+}
+
+// illustrate adds recorded examples to an operation.
+func illustrate(op *huma.Operation, given example) {
 	if op.RequestBody != nil && given.Request != nil {
 		for _, media := range op.RequestBody.Content {
 			media.Example = given.Request
@@ -112,8 +118,10 @@ func complete(op *huma.Operation, about string, given example) {
 		if op.Responses[status] == nil {
 			continue
 		}
-		for _, media := range op.Responses[status].Content {
-			media.Example = answer
+		for kind, media := range op.Responses[status].Content {
+			if kind != "text/html" {
+				media.Example = answer
+			}
 		}
 	}
 }

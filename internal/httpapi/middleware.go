@@ -92,7 +92,8 @@ func logRequest(log *slog.Logger, r *http.Request, rec *recorder, v *core.Visit,
 		name = v.Caller.Name
 	}
 	log.LogAttrs(r.Context(), level, "http_request", slog.String("request_id", v.RequestID),
-		slog.String("method", common.Excerpt(r.Method)), slog.String("path", common.Excerpt(r.URL.Path)),
+		slog.String("method", common.Excerpt(r.Method)),
+		slog.String("path", common.Excerpt(core.ShownPath(r.URL.Path))),
 		slog.Int("status", rec.status), slog.Int64("bytes", rec.bytes), slog.Duration("took", took),
 		slog.String("remote", v.Remote), slog.String("actor", name))
 }

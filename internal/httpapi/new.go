@@ -19,6 +19,7 @@ import (
 	"carillon/internal/httpapi/core"
 	"carillon/internal/httpapi/defaults"
 	"carillon/internal/httpapi/flows"
+	"carillon/internal/httpapi/hooks"
 	"carillon/internal/httpapi/jobs"
 	"carillon/internal/httpapi/locks"
 	"carillon/internal/httpapi/maintenance"
@@ -88,6 +89,7 @@ type Config struct {
 	Channels  channels.Channels
 	Secrets   secrets.Secrets
 	Views     views.Views
+	Hooks     hooks.Hooks
 	Locks     locks.Locks
 	Windows   maintenance.Windows
 	Pools     pools.Pools
@@ -220,6 +222,7 @@ func Build(cfg Config) (http.Handler, *core.Router, error) {
 		&audit.Resource{Audit: cfg.Audit},
 		&secrets.Resource{Secrets: cfg.Secrets, References: cfg.References, Jobs: cfg.Jobs},
 		&views.Resource{Views: cfg.Views},
+		&hooks.Resource{Hooks: cfg.Hooks, Jobs: cfg.Jobs, PublicURL: cfg.PublicURL, Problems: p, Now: cfg.Now},
 		&locks.Resource{Locks: cfg.Locks},
 		&maintenance.Resource{Windows: cfg.Windows, Now: cfg.Now},
 		&pools.Resource{Pools: cfg.Pools, References: cfg.References},
@@ -279,7 +282,7 @@ func Build(cfg Config) (http.Handler, *core.Router, error) {
 		rates:    newRates(cfg.APIRate, cfg.Now),
 		refused:  refused,
 		public: func(req *http.Request) bool {
-			if r.Public(req.Method, req.URL.Path) {
+			if r.Public(req.Method, req.URL.Path) || core.CallsHook(req) {
 				return true
 			}
 			_, ok := files.find(req)

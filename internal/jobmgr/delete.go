@@ -73,6 +73,9 @@ func (s *Store) delete(ctx context.Context, t *etcdkit.Txn, actor common.Actor, 
 		return err
 	}
 	t.Then(clientv3.OpDelete(common.TriggersOf(name), clientv3.WithPrefix()))
+	if old.UID != "" { // the hooks of a job are created only while it has the version that was read
+		t.Then(clientv3.OpDelete(common.HooksOf(old.UID), clientv3.WithPrefix()))
+	}
 	if s.putMissed(t, old, unreadable) {
 		if err := s.mayMove(); err != nil {
 			return err

@@ -29,6 +29,7 @@ import (
 	"carillon/internal/flow/waits"
 	"carillon/internal/health"
 	healthetcd "carillon/internal/health/etcd"
+	hooksetcd "carillon/internal/hooks/etcd"
 	"carillon/internal/housekeeping"
 	"carillon/internal/httpapi"
 	"carillon/internal/joblock"
@@ -395,6 +396,7 @@ func New(cfg Config) (*Master, error) {
 		Workers: workers, Types: types,
 		Masters: m.state, Channels: notices{channels, notifier}, Secrets: secrets, Views: views, Locks: named,
 		Windows:  maintenanceetcd.New(cfg.Etcd, wallclock.Now, m.changed),
+		Hooks:    hooksetcd.New(cfg.Etcd, box, wallclock.Now, m.changed),
 		Pools:    limits,
 		Defaults: inherited,
 		Auth:     auth, SSO: sso,

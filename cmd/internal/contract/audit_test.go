@@ -187,6 +187,7 @@ func (s *stack) hidden(o *object) {
 			"a password":       password,
 			"another password": "blue horse under",
 			"a token":          "car_",
+			"a key of a hook":  "crnh_",
 			"a value of env":   `"A":"` + o.vars["hush"],
 		} {
 			if at := strings.Index(text, secret); at >= 0 {

@@ -331,6 +331,37 @@ var calls = map[string]call{
 		before: sharedView,
 	},
 
+	// hooks
+	"list-hooks": {need: access.Operator, reach: ofGroup, target: "/api/v1/jobs/{job}/hooks", before: hook},
+	"create-hook": {
+		need:   access.Editor,
+		reach:  ofGroup,
+		target: "/api/v1/jobs/{job}/hooks",
+		body:   `{"name":"deploy","signature":"github","params":{"P":{"path":"$.ref"}}}`,
+		before: withoutHook,
+	},
+	"put-hook": {
+		need:   access.Editor,
+		reach:  ofGroup,
+		target: "/api/v1/jobs/{job}/hooks/deploy",
+		body:   `{"rate":10,"params":{"P":{"field":"branch"}}}`,
+		before: hook,
+	},
+	"rotate-hook": {
+		need:   access.Editor,
+		reach:  ofGroup,
+		target: "/api/v1/jobs/{job}/hooks/deploy/rotate",
+		body:   `{"secret":true}`,
+		before: hook,
+	},
+	"delete-hook": {need: access.Editor, reach: ofGroup, target: "/api/v1/jobs/{job}/hooks/deploy", before: hook},
+	"call-hook": {
+		reach:  open,
+		target: "/api/v1/hooks/{key}",
+		body:   `{"ref":"refs/heads/main"}`,
+		before: hook,
+	},
+
 	// locks
 	"list-locks": viewed("/api/v1/locks"),
 	"get-lock": {
@@ -623,6 +654,25 @@ func secret(s *stack, o *object) {
 		"value":  o.vars["hush"] + " of all",
 		"groups": groups,
 	}, nil)
+}
+
+// withoutHook deletes the hook of the object's job, if it has one.
+func withoutHook(s *stack, o *object) {
+	a := s.do(s.admin, request{method: http.MethodDelete, target: o.fill("/api/v1/jobs/{job}/hooks/deploy")})
+	if a.status != http.StatusNoContent && a.status != http.StatusNotFound {
+		s.t.Fatalf("%d %s", a.status, a.body)
+	}
+}
+
+// hook creates a hook of the object's job.
+func hook(s *stack, o *object) {
+	withoutHook(s, o)
+	var made struct{ URL string }
+	s.ask(http.MethodPost, o.fill("/api/v1/jobs/{job}/hooks"), map[string]any{
+		"name":   "deploy",
+		"params": map[string]any{"P": map[string]string{"path": "$.ref"}},
+	}, &made)
+	o.vars["key"] = made.URL[strings.LastIndex(made.URL, "/")+1:]
 }
 
 // password is that of created users.

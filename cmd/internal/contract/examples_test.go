@@ -157,12 +157,16 @@ func shape(one example) string {
 // Texts that look like secrets are removed from examples.
 var (
 	tokens  = regexp.MustCompile(`car_[a-z2-7]{16}_[a-z2-7]{52}`)
+	keys    = regexp.MustCompile(`crnh_[a-z2-7]{16}_[a-z2-7]{52}`)
+	shared  = regexp.MustCompile(`"[a-z2-7]{52}"`)
 	signing = regexp.MustCompile(`whsec_[A-Za-z0-9+/=]+`)
 )
 
 // tidy shortens lists and removes secrets. A body that is not JSON becomes a text.
 func (s *stack) tidy(data []byte) json.RawMessage {
 	data = tokens.ReplaceAll(data, []byte("car_k5w2hq6v3n7ptx4a_…"))
+	data = keys.ReplaceAll(data, []byte("crnh_k5w2hq6v3n7ptx4a_…"))
+	data = shared.ReplaceAll(data, []byte(`"iwhmtz…"`))
 	data = signing.ReplaceAll(data, []byte("whsec_…"))
 	if host, err := os.Hostname(); err == nil {
 		data = bytes.ReplaceAll(data, []byte(`"`+host+`"`), []byte(`"master-1"`))

@@ -379,7 +379,7 @@ func (s *stack) do(who actor, r request) answer {
 // their own state all the time, and changes are delivered.
 var kept = []string{common.JobsPrefix, common.FlowRunsPrefix, common.FlowNodesPrefix, common.FlowWaitsPrefix,
 	common.TriggersPrefix, common.KillerPrefix, common.WorkerSettingsPrefix,
-	common.ChannelsPrefix, common.SecretsPrefix, common.ViewsPrefix, common.WindowsPrefix,
+	common.ChannelsPrefix, common.SecretsPrefix, common.ViewsPrefix, common.HooksPrefix, common.WindowsPrefix,
 	common.UsersPrefix, common.TokensPrefix, common.ChangesPrefix}
 
 // mark returns the keys with their revisions.

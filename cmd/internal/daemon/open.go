@@ -16,6 +16,7 @@ import (
 	"carillon/internal/executor"
 	"carillon/internal/executor/redact"
 	"carillon/internal/executor/runas"
+	hooksetcd "carillon/internal/hooks/etcd"
 	"carillon/internal/master"
 	notifyetcd "carillon/internal/notify/etcd"
 	"carillon/internal/platform/certs"
@@ -103,17 +104,23 @@ func openRunAs(path string, log *slog.Logger) (*runas.File, error) {
 	return nil, nil
 }
 
-// Reseal encrypts all secrets with the first key, and returns how many were encrypted with another.
-func Reseal(ctx context.Context, etcd *clientv3.Client, key config.Secret) (secrets, channels int, err error) {
+// Resealed is how many secrets of each kind were encrypted with another key than the first.
+type Resealed struct{ Secrets, Channels, Hooks int }
+
+// Reseal encrypts all secrets with the first key.
+func Reseal(ctx context.Context, etcd *clientv3.Client, key config.Secret) (n Resealed, err error) {
 	box, err := worker.SecretBox(key)
 	if err != nil {
-		return 0, 0, fmt.Errorf("secretsKey: %w", err)
+		return n, fmt.Errorf("secretsKey: %w", err)
 	}
 	actor := common.Actor{Name: "reseal", Remote: "console"}
 	ignored := func() {} // no visible change
-	if secrets, err = secretsetcd.New(etcd, box, wallclock.Now, ignored).Reseal(ctx, actor); err != nil {
-		return secrets, 0, err
+	if n.Secrets, err = secretsetcd.New(etcd, box, wallclock.Now, ignored).Reseal(ctx, actor); err != nil {
+		return n, err
 	}
-	channels, err = notifyetcd.New(etcd, box, wallclock.Now, ignored).Reseal(ctx, actor)
-	return secrets, channels, err
+	if n.Channels, err = notifyetcd.New(etcd, box, wallclock.Now, ignored).Reseal(ctx, actor); err != nil {
+		return n, err
+	}
+	n.Hooks, err = hooksetcd.New(etcd, box, wallclock.Now, ignored).Reseal(ctx, actor)
+	return n, err
 }

@@ -9,6 +9,7 @@ import (
 
 	"carillon/internal/access"
 	"carillon/internal/common"
+	"carillon/internal/hooks"
 	"carillon/internal/maintenance"
 	"carillon/internal/notify"
 )
@@ -74,6 +75,11 @@ var recordKinds = []recordKind{
 		}),
 	},
 	{name: "view", prefix: common.ViewsPrefix, decode: decodeView},
+	{
+		name:   "hook",
+		prefix: common.HooksPrefix,
+		decode: valueOf(func(h *hooks.Hook) string { return common.HookKey(h.JobUID, h.Name) }),
+	},
 	{
 		name:   "user",
 		prefix: common.UsersPrefix,

@@ -443,7 +443,8 @@ func TestLoginBodyIsSmall(t *testing.T) {
 			`{"code":"`+strings.Repeat("x", accounts.MaxLoginBody)+`"}`))
 	for _, route := range h.Router.Routes() {
 		if h.Router.Public(route.Method, route.Path) && route.Method != http.MethodGet &&
-			route.Path != "/api/v1/auth/login" {
+			route.Path != "/api/v1/auth/login" &&
+			route.Path != core.HookPath+":key" { // whose body is read only after its key was found
 			t.Errorf("%s %s accepts a body without authentication", route.Method, route.Path)
 		}
 	}

@@ -88,6 +88,7 @@ func NewConfig(t *testing.T, f *Fakes) httpapi.Config {
 		Channels:   &FakeChannels{},
 		Secrets:    &FakeSecrets{},
 		Views:      &FakeViews{},
+		Hooks:      &FakeHooks{},
 		Locks:      &FakeLocks{},
 		Windows:    &FakeWindows{},
 		Pools:      &f.Pools,

@@ -159,7 +159,7 @@ func (h *Harness) Conforms(r *http.Request, w *httptest.ResponseRecorder) {
 		h.T.Errorf("%s %s: %d is %q, which the document does not know", r.Method, r.URL, w.Code, contentType)
 		return
 	}
-	if contentType == "text/plain" || contentType == "text/event-stream" {
+	if contentType == "text/plain" || contentType == "text/html" || contentType == "text/event-stream" {
 		return
 	}
 	value, fault := strict.Parse(w.Body.Bytes())
@@ -217,7 +217,8 @@ func Fill(route string) string {
 	if strings.Contains(route, "/runs/") {
 		return strings.NewReplacer(":id", run, "{id}", run).Replace(route)
 	}
-	return strings.NewReplacer(":name", "a", ":id", "a", "{name}", "a", "{id}", "a").Replace(route)
+	return strings.NewReplacer(":name", "a", ":id", "a", "{name}", "a", "{id}", "a", ":hook", "a", "{hook}", "a").
+		Replace(route)
 }
 
 var Midnight = time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -89,8 +90,8 @@ type Router struct {
 	public     map[string]bool   // "METHOD /path"
 	paths      map[string]bool   // of all routes
 	Operations []*huma.Operation // of register
-	Redirects  []*huma.Operation
-	Err        error // first registration error
+	Plains     []*huma.Operation // of plain
+	Err        error             // first registration error
 }
 
 // NewRouter returns a router without routes.
@@ -173,15 +174,20 @@ func (r *Router) Raw(method, path string, a Audience, h http.Handler) {
 // and describes it in the OpenAPI document. Its errors come from the checks before the handler, and
 // from a missing configuration.
 func (r *Router) Redirect(a Audience, op *huma.Operation, h http.Handler) {
-	r.Raw(op.Method, op.Path, a, h)
+	r.Plain(a, op, h, common.CodeNotFound, common.CodeTooMany, common.CodeInternal)
+}
+
+// Plain adds a route outside of huma, with the errors of its handler, and describes it in the OpenAPI document.
+func (r *Router) Plain(a Audience, op *huma.Operation, h http.Handler, codes ...common.Code) {
+	r.Raw(op.Method, strings.NewReplacer("{", ":", "}", "").Replace(op.Path), a, h)
 	op.Extensions = map[string]any{"x-carillon-role": string(a)}
 	op.Security = []map[string][]string{}
-	for _, code := range []common.Code{common.CodeNotFound, common.CodeTooMany, common.CodeInternal} {
+	for _, code := range codes {
 		op.Responses[strconv.Itoa(StatusOf(code))] = &huma.Response{Ref: "#/components/responses/" + string(code)}
 	}
 	op.Responses["default"] = refused(r.API)
 	r.API.OpenAPI().AddOperation(op)
-	r.Redirects = append(r.Redirects, op)
+	r.Plains = append(r.Plains, op)
 }
 
 // refused describes all errors that are not described separately.

@@ -392,50 +392,6 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/api/v1/defaults": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * List the defaults of groups
-         * @description Returns the defaults of groups, those of all jobs (`*`) first: those that apply to jobs in which you have a role.
-         */
-        get: operations["list-defaults"];
-        /**
-         * Change the defaults of a group
-         * @description Replaces the values that jobs of the group inherit, of the groups that are nested in it, or of all jobs. A job inherits what it does not set, from the nearest group that has it. An empty object removes the defaults. The request changes all jobs that inherit them, and is refused (409, `defaults_refused`) if one would not be valid. `dryRun` returns what it would change.
-         */
-        put: operations["put-defaults"];
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/v1/defaults/versions": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * List the versions of a group's defaults
-         * @description Returns the changes of the defaults of a group, newest first, each with the defaults after it.
-         */
-        get: operations["list-defaults-versions"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
     "/api/v1/deliveries": {
         parameters: {
             query?: never;
@@ -590,6 +546,26 @@ export interface paths {
         get: operations["list-groups"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/hooks/{key}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Start the job of a hook
+         * @description Starts the job with the parameters that the hook takes from the body, form or query. The path is the only credential: cookies and tokens do not count. A delivery with the Idempotency-Key, X-GitHub-Delivery or X-Gitlab-Event-UUID of an earlier one returns the run of that one within a day, as does a repeated signature with a time. To a browser that posts a form the answer is a page.
+         */
+        post: operations["call-hook"];
         delete?: never;
         options?: never;
         head?: never;
@@ -806,6 +782,74 @@ export interface paths {
         get: operations["get-grid"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/jobs/{name}/hooks": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the hooks of a job
+         * @description By name, without their keys. Requires the role operator in the job's group.
+         */
+        get: operations["list-hooks"];
+        put?: never;
+        /**
+         * Create a hook of a job
+         * @description A hook is a URL that starts the job without a token. The URL is returned here and by rotate-hook only; so is a secret of the signature that was generated. Deleting the job deletes its hooks. Requires the role editor in the job's group.
+         */
+        post: operations["create-hook"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/jobs/{name}/hooks/{hook}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Change a hook of a job
+         * @description Replaces all but the key, and the secret of the signature unless one is sent. Requires the role editor in the job's group.
+         */
+        put: operations["put-hook"];
+        post?: never;
+        /**
+         * Delete a hook of a job
+         * @description Its URL answers 404 from then on. Requires the role editor in the job's group.
+         */
+        delete: operations["delete-hook"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/jobs/{name}/hooks/{hook}/rotate": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Replace the key of a hook
+         * @description The previous URL answers 404 from then on. Requires the role editor in the job's group.
+         */
+        post: operations["rotate-hook"];
         delete?: never;
         options?: never;
         head?: never;
@@ -2165,21 +2209,6 @@ export interface components {
             by: string;
             note?: string;
         };
-        Affected: {
-            /** @description Unified diff of the effective definition, as for patch(1). */
-            diff?: string;
-            /** @description Why the job is refused. */
-            faults?: components["schemas"]["Fault"][];
-            /** @description The fields whose effective values change; empty if only their origin does. */
-            fields: string[];
-            /** @description The first of the planned fires that no longer happen. */
-            firesGone?: string[];
-            /** @description The first of the new fires. */
-            firesNew?: string[];
-            group?: string;
-            name: string;
-            title?: string;
-        };
         AnswerRequest: {
             /** @description Reason; shown with the step. */
             note?: string;
@@ -3043,55 +3072,6 @@ export interface components {
              */
             waiting: number;
         };
-        Defaults: {
-            /** @description Environment variables, each of which a job may set to another value. */
-            env?: {
-                [key: string]: string;
-            };
-            /**
-             * @description How long a worker that cannot reach etcd lets its runs continue; not of flows, whose steps have their own.
-             * @example 60s
-             */
-            lostAfter?: string;
-            /** @description Notifications. A job that sets notify, even as {}, inherits none of it. */
-            notify?: components["schemas"]["Notify"];
-            /** @description Where jobs may run; not of flows, whose steps have their own. */
-            placement?: components["schemas"]["Placement"];
-            /** @description How long runs are kept. */
-            retention?: components["schemas"]["Retention"];
-            /** @description Retries of failed runs; not of daemon jobs. A job that sets retry, even as {}, inherits none of it. */
-            retry?: components["schemas"]["Retry"];
-            /**
-             * @description The run is ended after this time; not of daemon jobs. A job with 0s has none.
-             * @example 1h
-             */
-            timeout?: string;
-            /**
-             * @description IANA time zone of schedules that name none.
-             * @example Asia/Shanghai
-             */
-            timezone?: string;
-        };
-        DefaultsVersion: {
-            /** Format: date-time */
-            at: string;
-            /** @description Who made the change. */
-            by?: string;
-            /** @description The defaults; absent for a deletion. */
-            defaults?: components["schemas"]["Defaults"];
-            /** @description Reason given. */
-            note?: string;
-            /**
-             * @description Kind of change.
-             * @enum {string}
-             */
-            verb: "create" | "replace" | "delete";
-            /**
-             * Format: int64
-             * @description The version created by the change.
-             */
-            version: number;
-        };
         Definition: {
             /**
              * @description Names of jobs, the parents: the job gets a fire when each of them has succeeded since its last such fire.
@@ -3137,7 +3117,7 @@ export interface components {
             /** @description The first failure ends the nodes of the flow run that run, and no further node is started. */
             failFast?: boolean;
             /**
-             * @description The group that the job belongs to. Groups are nested by name with /, as in shop/eu.
+             * @description The group that the job belongs to.
              * @example reports
              */
             group?: string;
@@ -3250,7 +3230,7 @@ export interface components {
              */
             tasksMax?: number;
             /**
-             * @description The run is ended after this time. Default: none; with 0s, the job inherits none.
+             * @description The run is ended after this time. Default: none.
              * @example 1h
              */
             timeout?: string;
@@ -3900,13 +3880,6 @@ export interface components {
             /** @description The log store is away: only pending, current and just completed runs are listed. */
             partial?: boolean;
         };
-        HistoryPageDefaultsVersion: {
-            items: components["schemas"]["DefaultsVersion"][];
-            /** @description Cursor of the next page; absent on the last one. */
-            nextCursor?: string;
-            /** @description The log store is away: only pending, current and just completed runs are listed. */
-            partial?: boolean;
-        };
         HistoryPageFire: {
             items: components["schemas"]["Fire"][];
             /** @description Cursor of the next page; absent on the last one. */
@@ -3928,38 +3901,86 @@ export interface components {
             /** @description The log store is away: only pending, current and just completed runs are listed. */
             partial?: boolean;
         };
-        Inheritance: {
-            /** @description Environment variables, each of which a job may set to another value. */
-            env?: {
-                [key: string]: string;
+        Hook: {
+            /** Format: date-time */
+            createdAt: string;
+            /** @description Deliveries start nothing. */
+            disabled?: boolean;
+            /** @description The header with the signature, if it is another one than usual. */
+            header?: string;
+            /** @example deploy-site */
+            job: string;
+            /** @example deploy */
+            name: string;
+            /** @description Where parameters of the run get their values from. */
+            params?: {
+                [key: string]: components["schemas"]["HookSource"];
             };
-            /** @description The group whose defaults these are; * for the defaults of all jobs. */
-            from: string;
             /**
-             * @description How long a worker that cannot reach etcd lets its runs continue; not of flows, whose steps have their own.
-             * @example 60s
+             * Format: int64
+             * @description Deliveries that are accepted per minute.
              */
-            lostAfter?: string;
-            /** @description Notifications. A job that sets notify, even as {}, inherits none of it. */
-            notify?: components["schemas"]["Notify"];
-            /** @description Where jobs may run; not of flows, whose steps have their own. */
-            placement?: components["schemas"]["Placement"];
-            /** @description How long runs are kept. */
-            retention?: components["schemas"]["Retention"];
-            /** @description Retries of failed runs; not of daemon jobs. A job that sets retry, even as {}, inherits none of it. */
-            retry?: components["schemas"]["Retry"];
-            /** @description Which of the job's several schedules inherit the time zone, from 0. */
-            schedules?: number[];
+            rate: number;
             /**
-             * @description The run is ended after this time; not of daemon jobs. A job with 0s has none.
-             * @example 1h
+             * Format: date-time
+             * @description When the key was last replaced.
              */
-            timeout?: string;
+            rotatedAt?: string;
+            /** @description The secret of the signature, if it was generated; shown once. */
+            secret?: string;
             /**
-             * @description IANA time zone of schedules that name none.
-             * @example Asia/Shanghai
+             * @description How deliveries prove that they know the secret; absent if they need not.
+             * @enum {string}
              */
-            timezone?: string;
+            signature?: "github" | "gitlab" | "timestamp";
+            /** Format: date-time */
+            updatedAt: string;
+            updatedBy?: string;
+            /** @description The URL with its key, which is shown once: in the response that creates it. Without the setting publicURL, a path of this server. */
+            url?: string;
+        };
+        HookDefinition: {
+            /** @description Deliveries start nothing. */
+            disabled?: boolean;
+            /** @description The header with the signature, if it is another one. */
+            header?: string;
+            /** @description Parameters of the run, by name: only those that the job declares. One without a value in the delivery has its default. */
+            params?: {
+                [key: string]: components["schemas"]["HookSource"];
+            };
+            /**
+             * Format: int64
+             * @description Deliveries that are accepted per minute, by each master; default: 30.
+             */
+            rate?: number;
+            /** @description Secret of the signature, at least 8 characters. Absent: a new hook gets a random one, another hook keeps its secret. */
+            secret?: string;
+            /**
+             * @description How deliveries prove that they know the secret. github: X-Hub-Signature-256, the HMAC-SHA256 of the body; gitlab: X-Gitlab-Token, the secret; timestamp: X-Carillon-Signature, t=<Unix seconds>,v1=<HMAC-SHA256 of the time, a full stop and the body>, at most 5 minutes old. Absent: the URL alone suffices.
+             * @enum {string}
+             */
+            signature?: "github" | "gitlab" | "timestamp";
+        };
+        HookRotation: {
+            /** @description Replace the secret of the signature, too. */
+            secret?: boolean;
+        };
+        HookSource: {
+            /** @description Name of a field of a form, or of a parameter in the query of the URL. */
+            field?: string;
+            /**
+             * @description Path into a JSON body: $.name, $.list[0].name or $["a name"].
+             * @example $.ref
+             */
+            path?: string;
+            /** @description A fixed value. */
+            value?: string;
+        };
+        HookStarted: {
+            fire: string;
+            /** @description The run in the console. Without the setting publicURL, a path of this server. */
+            link: string;
+            run: string;
         };
         Interval: {
             /** Format: date-time */
@@ -4035,7 +4056,7 @@ export interface components {
             /** @description The first failure ends the nodes of the flow run that run, and no further node is started. */
             failFast?: boolean;
             /**
-             * @description The group that the job belongs to. Groups are nested by name with /, as in shop/eu.
+             * @description The group that the job belongs to.
              * @example reports
              */
             group?: string;
@@ -4149,7 +4170,7 @@ export interface components {
              */
             tasksMax?: number;
             /**
-             * @description The run is ended after this time. Default: none; with 0s, the job inherits none.
+             * @description The run is ended after this time. Default: none.
              * @example 1h
              */
             timeout?: string;
@@ -4187,48 +4208,6 @@ export interface components {
              * @description Unreadable definitions in etcd, which do not fire.
              */
             unreadable: number;
-        };
-        JobDefaults: {
-            /** @description Environment variables, each of which a job may set to another value. */
-            env?: {
-                [key: string]: string;
-            };
-            /**
-             * @description The group; * for the defaults of all jobs.
-             * @example shop/eu
-             */
-            group: string;
-            /**
-             * @description How long a worker that cannot reach etcd lets its runs continue; not of flows, whose steps have their own.
-             * @example 60s
-             */
-            lostAfter?: string;
-            /** @description Notifications. A job that sets notify, even as {}, inherits none of it. */
-            notify?: components["schemas"]["Notify"];
-            /** @description Where jobs may run; not of flows, whose steps have their own. */
-            placement?: components["schemas"]["Placement"];
-            /** @description How long runs are kept. */
-            retention?: components["schemas"]["Retention"];
-            /** @description Retries of failed runs; not of daemon jobs. A job that sets retry, even as {}, inherits none of it. */
-            retry?: components["schemas"]["Retry"];
-            /**
-             * @description The run is ended after this time; not of daemon jobs. A job with 0s has none.
-             * @example 1h
-             */
-            timeout?: string;
-            /**
-             * @description IANA time zone of schedules that name none.
-             * @example Asia/Shanghai
-             */
-            timezone?: string;
-            /** Format: date-time */
-            updatedAt?: string;
-            updatedBy?: string;
-            /**
-             * Format: int64
-             * @description Increases with each change; also the ETag. Absent for defaults that do not exist.
-             */
-            version?: number;
         };
         JobInput: {
             /**
@@ -4275,7 +4254,7 @@ export interface components {
             /** @description The first failure ends the nodes of the flow run that run, and no further node is started. */
             failFast?: boolean;
             /**
-             * @description The group that the job belongs to. Groups are nested by name with /, as in shop/eu.
+             * @description The group that the job belongs to.
              * @example reports
              */
             group?: string;
@@ -4390,7 +4369,7 @@ export interface components {
              */
             tasksMax?: number;
             /**
-             * @description The run is ended after this time. Default: none; with 0s, the job inherits none.
+             * @description The run is ended after this time. Default: none.
              * @example 1h
              */
             timeout?: string;
@@ -4427,8 +4406,6 @@ export interface components {
             flow?: components["schemas"]["FlowSummary"];
             /** @description You have no role in the job's group: command, args, stdin, env, params, outputs, steps, workDir, user, description and pauseNote are left out. */
             hidden?: boolean;
-            /** @description Values that the job does not set, and has from the defaults of its group, of the groups that this is nested in, or of all jobs, nearest first; see GET /defaults. */
-            inherited?: components["schemas"]["Inheritance"][];
             /** @description One of the results should have started by now. */
             late?: boolean;
             /** @description Next 5 fires, in the job's time zone; on request. */
@@ -4539,7 +4516,7 @@ export interface components {
             /** @description The first failure ends the nodes of the flow run that run, and no further node is started. */
             failFast?: boolean;
             /**
-             * @description The group that the job belongs to. Groups are nested by name with /, as in shop/eu.
+             * @description The group that the job belongs to.
              * @example reports
              */
             group?: string;
@@ -4654,7 +4631,7 @@ export interface components {
              */
             tasksMax?: number;
             /**
-             * @description The run is ended after this time. Default: none; with 0s, the job inherits none.
+             * @description The run is ended after this time. Default: none.
              * @example 1h
              */
             timeout?: string;
@@ -4789,10 +4766,10 @@ export interface components {
             /** @description Client address. */
             remote?: string;
             /**
-             * @description Kind of change; inherit: defaults were changed. If a job was deleted and created again, the versions of both are listed.
+             * @description Kind of change. If a job was deleted and created again, the versions of both are listed.
              * @enum {string}
              */
-            verb: "create" | "replace" | "patch" | "rollback" | "pause" | "resume" | "inherit" | "delete";
+            verb: "create" | "replace" | "patch" | "rollback" | "pause" | "resume" | "delete";
             /**
              * Format: int64
              * @description The version created by the change.
@@ -5136,6 +5113,33 @@ export interface components {
             /** @description The user; absent for a token without an owner. */
             user?: string;
         };
+        NewHook: {
+            /** @description Deliveries start nothing. */
+            disabled?: boolean;
+            /** @description The header with the signature, if it is another one. */
+            header?: string;
+            /**
+             * @description Name of the hook, unique in the job. Its runs are by hook:<name>.
+             * @example deploy
+             */
+            name: string;
+            /** @description Parameters of the run, by name: only those that the job declares. One without a value in the delivery has its default. */
+            params?: {
+                [key: string]: components["schemas"]["HookSource"];
+            };
+            /**
+             * Format: int64
+             * @description Deliveries that are accepted per minute, by each master; default: 30.
+             */
+            rate?: number;
+            /** @description Secret of the signature, at least 8 characters. Absent: a new hook gets a random one, another hook keeps its secret. */
+            secret?: string;
+            /**
+             * @description How deliveries prove that they know the secret. github: X-Hub-Signature-256, the HMAC-SHA256 of the body; gitlab: X-Gitlab-Token, the secret; timestamp: X-Carillon-Signature, t=<Unix seconds>,v1=<HMAC-SHA256 of the time, a full stop and the body>, at most 5 minutes old. Absent: the URL alone suffices.
+             * @enum {string}
+             */
+            signature?: "github" | "gitlab" | "timestamp";
+        };
         Node: {
             /** @description Its failure was accepted: it counts as a success. */
             accepted?: components["schemas"]["NodeAcceptance"];
@@ -5435,8 +5439,8 @@ export interface components {
             /** @description Cursor of the next page; absent on the last one. */
             nextCursor?: string;
         };
-        PageJobDefaults: {
-            items: components["schemas"]["JobDefaults"][];
+        PageHook: {
+            items: components["schemas"]["Hook"][];
             /** @description Cursor of the next page; absent on the last one. */
             nextCursor?: string;
         };
@@ -6112,37 +6116,6 @@ export interface components {
              */
             maxBackoff?: string;
         };
-        Review: {
-            /**
-             * Format: int64
-             * @description Number of jobs whose effective definition changes, or has changed.
-             */
-            changed: number;
-            /**
-             * Format: int64
-             * @description Number of planned fires of the next 7 days that no longer happen.
-             */
-            firesGone: number;
-            /**
-             * Format: int64
-             * @description Number of fires of the next 7 days that are new.
-             */
-            firesNew: number;
-            /** @description The changed and refused jobs, refused ones first, then those whose fires change, then by name: at most 200. */
-            items: components["schemas"]["Affected"][];
-            /**
-             * Format: int64
-             * @description Number of jobs to which the defaults apply, if they do not set the values themselves.
-             */
-            jobs: number;
-            /** @description Not all jobs could be changed yet: the rest is changed within a minute. */
-            pending?: boolean;
-            /**
-             * Format: int64
-             * @description Number of jobs that would not be valid with the defaults, or could not be changed.
-             */
-            refused: number;
-        };
         RollbackRequest: {
             /** @description Reason; shown with the version. */
             note?: string;
@@ -6374,54 +6347,6 @@ export interface components {
              * @example Single sign-on
              */
             title: string;
-        };
-        SavedDefaults: {
-            /** @description Nothing was written. */
-            dryRun?: boolean;
-            /** @description Environment variables, each of which a job may set to another value. */
-            env?: {
-                [key: string]: string;
-            };
-            /**
-             * @description The group; * for the defaults of all jobs.
-             * @example shop/eu
-             */
-            group: string;
-            /**
-             * @description How long a worker that cannot reach etcd lets its runs continue; not of flows, whose steps have their own.
-             * @example 60s
-             */
-            lostAfter?: string;
-            /** @description Notifications. A job that sets notify, even as {}, inherits none of it. */
-            notify?: components["schemas"]["Notify"];
-            /** @description Where jobs may run; not of flows, whose steps have their own. */
-            placement?: components["schemas"]["Placement"];
-            /** @description How long runs are kept. */
-            retention?: components["schemas"]["Retention"];
-            /** @description Retries of failed runs; not of daemon jobs. A job that sets retry, even as {}, inherits none of it. */
-            retry?: components["schemas"]["Retry"];
-            /** @description Which jobs change, or would change, and in what. */
-            review: components["schemas"]["Review"];
-            /**
-             * @description The run is ended after this time; not of daemon jobs. A job with 0s has none.
-             * @example 1h
-             */
-            timeout?: string;
-            /**
-             * @description IANA time zone of schedules that name none.
-             * @example Asia/Shanghai
-             */
-            timezone?: string;
-            /** Format: date-time */
-            updatedAt?: string;
-            updatedBy?: string;
-            /**
-             * Format: int64
-             * @description Increases with each change; also the ETag. Absent for defaults that do not exist.
-             */
-            version?: number;
-            /** @description Values that are accepted but probably not intended; locations are those of a request body. */
-            warnings?: components["schemas"]["Fault"][];
         };
         Scanned: {
             /**
@@ -6926,8 +6851,6 @@ export interface components {
         Validation: {
             /** @description All faults; locations are those of a request body. */
             faults: components["schemas"]["Fault"][];
-            /** @description What it would inherit; see the job's meta. */
-            inherited?: components["schemas"]["Inheritance"][];
             /** @description The job as it would be stored, if it is valid. */
             job?: components["schemas"]["Definition"];
             /** @description Workers that would run the job now, if requested and if the job is valid. */
@@ -6977,8 +6900,6 @@ export interface components {
             by?: string;
             /** @description In lists: the fields that differ from the previous version; absent for the first one, and if you may not see the previous one. */
             fields?: string[];
-            /** @description What it inherited then. */
-            inherited?: components["schemas"]["Inheritance"][];
             /** @description The definition; absent for a deletion. */
             job?: components["schemas"]["Definition"];
             /** @description Reason given, or the note of a pause. */
@@ -6993,10 +6914,10 @@ export interface components {
             /** @description Distinguishes the job from earlier jobs of the same name. */
             uid?: string;
             /**
-             * @description Kind of change; inherit: defaults were changed. If a job was deleted and created again, the versions of both are listed.
+             * @description Kind of change. If a job was deleted and created again, the versions of both are listed.
              * @enum {string}
              */
-            verb: "create" | "replace" | "patch" | "rollback" | "pause" | "resume" | "inherit" | "delete";
+            verb: "create" | "replace" | "patch" | "rollback" | "pause" | "resume" | "delete";
             /**
              * Format: int64
              * @description The version created by the change.
@@ -8901,259 +8822,6 @@ export interface operations {
             };
         };
     };
-    "list-defaults": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description OK */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "items": [
-                     *         {
-                     *           "group": "reports",
-                     *           "timeout": "2h",
-                     *           "updatedAt": "2026-11-30T01:06:22.641514863Z",
-                     *           "updatedBy": "admin",
-                     *           "version": 53
-                     *         }
-                     *       ]
-                     *     }
-                     */
-                    "application/json": components["schemas"]["PageJobDefaults"];
-                };
-            };
-            401: components["responses"]["unauthenticated"];
-            403: components["responses"]["forbidden"];
-            422: components["responses"]["invalid"];
-            429: components["responses"]["too_many_requests"];
-            500: components["responses"]["internal"];
-            503: components["responses"]["unavailable"];
-            /** @description Error. */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-        };
-    };
-    "put-defaults": {
-        parameters: {
-            query: {
-                /** @description The group; * for the defaults of all jobs. */
-                group: string;
-                /** @description Write nothing, and return the effect. */
-                dryRun?: boolean;
-            };
-            header?: {
-                /** @description Only if the defaults have this ETag. */
-                "If-Match"?: string;
-                /** @description *: only if there are no defaults of the group. */
-                "If-None-Match"?: string;
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                /**
-                 * @example {
-                 *       "env": {
-                 *         "REGION": "eu"
-                 *       },
-                 *       "notify": {
-                 *         "on": [
-                 *           "failed",
-                 *           "missed"
-                 *         ],
-                 *         "to": [
-                 *           "ops"
-                 *         ]
-                 *       },
-                 *       "retry": {
-                 *         "max": 2
-                 *       }
-                 *     }
-                 */
-                "application/json": components["schemas"]["Defaults"];
-            };
-        };
-        responses: {
-            /** @description OK */
-            200: {
-                headers: {
-                    ETag?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "env": {
-                     *         "REGION": "eu"
-                     *       },
-                     *       "group": "reports",
-                     *       "notify": {
-                     *         "on": [
-                     *           "failed",
-                     *           "missed"
-                     *         ],
-                     *         "to": [
-                     *           "ops"
-                     *         ]
-                     *       },
-                     *       "retry": {
-                     *         "max": 2
-                     *       },
-                     *       "review": {
-                     *         "changed": 6,
-                     *         "firesGone": 0,
-                     *         "firesNew": 0,
-                     *         "items": [
-                     *           {
-                     *             "diff": "--- flow-reports\n+++ flow-reports (new)\n@@ -2,6 +2,15 @@\n title: a flow\n group: reports\n timezone: UTC\n-timeout: \"2h\"\n+env:\n+  REGION: eu\n params:\n   P: {}\n+retry:\n+  max: 2\n+notify:\n+  \"on\":\n+  - failed\n+  - missed\n+  to:\n+  - ops\n",
-                     *             "fields": [
-                     *               "env",
-                     *               "notify"
-                     *             ],
-                     *             "group": "reports",
-                     *             "name": "flow-reports",
-                     *             "title": "a flow"
-                     *           },
-                     *           {
-                     *             "diff": "--- job-reports\n+++ job-reports (new)\n@@ -8,9 +8,17 @@\n stdin: report\n env:\n   A: report\n+  REGION: eu\n workDir: /report\n user: report\n-timeout: \"2h\"\n params:\n   P:\n     default: report\n+retry:\n+  max: 2\n+notify:\n+  \"on\":\n+  - failed\n+  - missed\n+  to:\n+  - ops\n",
-                     *             "fields": [
-                     *               "env",
-                     *               "notify"
-                     *             ],
-                     *             "group": "reports",
-                     *             "name": "job-reports",
-                     *             "title": "the same job"
-                     *           }
-                     *         ],
-                     *         "jobs": 6,
-                     *         "refused": 0
-                     *       },
-                     *       "updatedAt": "2026-11-30T01:06:22.653322021Z",
-                     *       "updatedBy": "admin",
-                     *       "version": 60
-                     *     }
-                     */
-                    "application/json": components["schemas"]["SavedDefaults"];
-                };
-            };
-            401: components["responses"]["unauthenticated"];
-            403: components["responses"]["forbidden"];
-            409: components["responses"]["conflict"];
-            412: components["responses"]["stale"];
-            413: components["responses"]["too_large"];
-            415: components["responses"]["unsupported_media_type"];
-            422: components["responses"]["invalid"];
-            429: components["responses"]["too_many_requests"];
-            500: components["responses"]["internal"];
-            503: components["responses"]["unavailable"];
-            /** @description Error. */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-        };
-    };
-    "list-defaults-versions": {
-        parameters: {
-            query: {
-                /** @description The group; * for the defaults of all jobs. */
-                group: string;
-                /** @description Maximum number of items. */
-                limit?: number;
-                /** @description nextCursor of the previous page. */
-                cursor?: string;
-            };
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description OK */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "items": [
-                     *         {
-                     *           "at": "2026-11-30T01:06:22.664733274Z",
-                     *           "by": "admin",
-                     *           "defaults": {
-                     *             "timeout": "2h"
-                     *           },
-                     *           "verb": "replace",
-                     *           "version": 65
-                     *         },
-                     *         {
-                     *           "at": "2026-11-30T01:06:22.653374939Z",
-                     *           "by": "admin",
-                     *           "defaults": {
-                     *             "env": {
-                     *               "REGION": "eu"
-                     *             },
-                     *             "notify": {
-                     *               "on": [
-                     *                 "failed",
-                     *                 "missed"
-                     *               ],
-                     *               "to": [
-                     *                 "ops"
-                     *               ]
-                     *             },
-                     *             "retry": {
-                     *               "max": 2
-                     *             }
-                     *           },
-                     *           "verb": "replace",
-                     *           "version": 60
-                     *         }
-                     *       ]
-                     *     }
-                     */
-                    "application/json": components["schemas"]["HistoryPageDefaultsVersion"];
-                };
-            };
-            401: components["responses"]["unauthenticated"];
-            403: components["responses"]["forbidden"];
-            422: components["responses"]["invalid"];
-            429: components["responses"]["too_many_requests"];
-            500: components["responses"]["internal"];
-            503: components["responses"]["unavailable"];
-            /** @description Error. */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-        };
-    };
     "list-deliveries": {
         parameters: {
             query?: {
@@ -9704,6 +9372,165 @@ export interface operations {
             429: components["responses"]["too_many_requests"];
             500: components["responses"]["internal"];
             503: components["responses"]["unavailable"];
+            /** @description Error. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "call-hook": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Key of the hook. */
+                key: string;
+            };
+            cookie?: never;
+        };
+        /** @description What the sender tells, at most 256 KiB. */
+        requestBody?: {
+            content: {
+                /**
+                 * @example {
+                 *       "ref": "refs/heads/main"
+                 *     }
+                 */
+                "application/json": unknown;
+                /**
+                 * @example {
+                 *       "ref": "refs/heads/main"
+                 *     }
+                 */
+                "application/x-www-form-urlencoded": Record<string, never>;
+            };
+        };
+        responses: {
+            /** @description The run is requested. */
+            202: {
+                headers: {
+                    /** @description The run. */
+                    Location?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "fire": "dwmf2of7f376nwxj.tjhhxtfwyvyqdnwuk",
+                     *       "link": "http://127.0.0.1/runs/dwmf2of7f376nwxj.tjhhxtfwyvyqdnwuk.1",
+                     *       "run": "dwmf2of7f376nwxj.tjhhxtfwyvyqdnwuk.1"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["HookStarted"];
+                    "text/html": string;
+                };
+            };
+            /** @description A ping of GitHub: nothing was started. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Nothing was started. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                    "text/html": string;
+                };
+            };
+            /** @description Nothing was started. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                    "text/html": string;
+                };
+            };
+            /** @description Nothing was started. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                    "text/html": string;
+                };
+            };
+            /** @description Nothing was started. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                    "text/html": string;
+                };
+            };
+            /** @description Nothing was started. */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                    "text/html": string;
+                };
+            };
+            /** @description Nothing was started. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                    "text/html": string;
+                };
+            };
+            /** @description Nothing was started. */
+            429: {
+                headers: {
+                    /** @description Seconds to wait before the next try. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                    "text/html": string;
+                };
+            };
+            /** @description Nothing was started. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                    "text/html": string;
+                };
+            };
+            /** @description Nothing was started. */
+            503: {
+                headers: {
+                    /** @description Seconds to wait before the next try. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                    "text/html": string;
+                };
+            };
             /** @description Error. */
             default: {
                 headers: {
@@ -10840,6 +10667,322 @@ export interface operations {
             401: components["responses"]["unauthenticated"];
             403: components["responses"]["forbidden"];
             404: components["responses"]["not_found"];
+            422: components["responses"]["invalid"];
+            429: components["responses"]["too_many_requests"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["unavailable"];
+            /** @description Error. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "list-hooks": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Name of the job. */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "createdAt": "2026-11-30T00:06:44.737594058Z",
+                     *           "job": "job-reports",
+                     *           "name": "deploy",
+                     *           "params": {
+                     *             "P": {
+                     *               "path": "$.ref"
+                     *             }
+                     *           },
+                     *           "rate": 30,
+                     *           "updatedAt": "2026-11-30T00:06:44.737594058Z",
+                     *           "updatedBy": "admin"
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["PageHook"];
+                };
+            };
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden"];
+            404: components["responses"]["not_found"];
+            422: components["responses"]["invalid"];
+            429: components["responses"]["too_many_requests"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["unavailable"];
+            /** @description Error. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "create-hook": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Name of the job. */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "name": "deploy",
+                 *       "params": {
+                 *         "P": {
+                 *           "path": "$.ref"
+                 *         }
+                 *       },
+                 *       "signature": "github"
+                 *     }
+                 */
+                "application/json": components["schemas"]["NewHook"];
+            };
+        };
+        responses: {
+            /** @description Created */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "createdAt": "2026-11-30T00:06:44.740744794Z",
+                     *       "job": "job-reports",
+                     *       "name": "deploy",
+                     *       "params": {
+                     *         "P": {
+                     *           "path": "$.ref"
+                     *         }
+                     *       },
+                     *       "rate": 30,
+                     *       "secret": "iwhmtz…",
+                     *       "signature": "github",
+                     *       "updatedAt": "2026-11-30T00:06:44.740744794Z",
+                     *       "updatedBy": "admin",
+                     *       "url": "http://127.0.0.1/api/v1/hooks/crnh_k5w2hq6v3n7ptx4a_…"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Hook"];
+                };
+            };
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden"];
+            404: components["responses"]["not_found"];
+            409: components["responses"]["conflict"];
+            413: components["responses"]["too_large"];
+            415: components["responses"]["unsupported_media_type"];
+            422: components["responses"]["invalid"];
+            429: components["responses"]["too_many_requests"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["unavailable"];
+            /** @description Error. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "put-hook": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Name of the job. */
+                name: string;
+                /** @description Name of the hook. */
+                hook: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "params": {
+                 *         "P": {
+                 *           "field": "branch"
+                 *         }
+                 *       },
+                 *       "rate": 10
+                 *     }
+                 */
+                "application/json": components["schemas"]["HookDefinition"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "createdAt": "2026-11-30T00:06:44.742299341Z",
+                     *       "job": "job-reports",
+                     *       "name": "deploy",
+                     *       "params": {
+                     *         "P": {
+                     *           "field": "branch"
+                     *         }
+                     *       },
+                     *       "rate": 10,
+                     *       "updatedAt": "2026-11-30T00:06:44.743045824Z",
+                     *       "updatedBy": "admin"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Hook"];
+                };
+            };
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden"];
+            404: components["responses"]["not_found"];
+            409: components["responses"]["conflict"];
+            413: components["responses"]["too_large"];
+            415: components["responses"]["unsupported_media_type"];
+            422: components["responses"]["invalid"];
+            429: components["responses"]["too_many_requests"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["unavailable"];
+            /** @description Error. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "delete-hook": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Name of the job. */
+                name: string;
+                /** @description Name of the hook. */
+                hook: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description No Content */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden"];
+            404: components["responses"]["not_found"];
+            409: components["responses"]["conflict"];
+            422: components["responses"]["invalid"];
+            429: components["responses"]["too_many_requests"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["unavailable"];
+            /** @description Error. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "rotate-hook": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Name of the job. */
+                name: string;
+                /** @description Name of the hook. */
+                hook: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                /**
+                 * @example {
+                 *       "secret": true
+                 *     }
+                 */
+                "application/json": components["schemas"]["HookRotation"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "createdAt": "2026-11-30T00:06:44.747234924Z",
+                     *       "job": "job-reports",
+                     *       "name": "deploy",
+                     *       "params": {
+                     *         "P": {
+                     *           "path": "$.ref"
+                     *         }
+                     *       },
+                     *       "rate": 30,
+                     *       "rotatedAt": "2026-11-30T00:06:44.747912035Z",
+                     *       "updatedAt": "2026-11-30T00:06:44.747912115Z",
+                     *       "updatedBy": "admin",
+                     *       "url": "http://127.0.0.1/api/v1/hooks/crnh_k5w2hq6v3n7ptx4a_…"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Hook"];
+                };
+            };
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden"];
+            404: components["responses"]["not_found"];
+            409: components["responses"]["conflict"];
+            413: components["responses"]["too_large"];
+            415: components["responses"]["unsupported_media_type"];
             422: components["responses"]["invalid"];
             429: components["responses"]["too_many_requests"];
             500: components["responses"]["internal"];

@@ -9,7 +9,7 @@ export const changesPage = 'CHANGELOG';
 /** The pages by subject, in the order of the list. Decisions (adr/…) are not listed: pages link to them. */
 export const guideParts = {
   start: [firstPage, 'console', 'cronctl', 'migrate-from-crontab', 'glossary', changesPage],
-  jobs: ['jobs', 'cron', 'types', 'daemons', 'flows', 'sdk', 'history', 'notifications', 'secrets', 'run-as', 'lock', 'maintenance'],
+  jobs: ['jobs', 'cron', 'types', 'daemons', 'flows', 'sdk', 'history', 'notifications', 'secrets', 'hooks', 'run-as', 'lock', 'maintenance'],
   operation: ['deploy', 'configuration', 'access', 'sso', 'security', 'audit', 'metrics', 'backup'],
   inside: ['architecture', 'reliability', 'protocol', 'benchmarks'],
 } as const;

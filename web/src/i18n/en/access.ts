@@ -42,10 +42,10 @@ export const access = {
     verify: 'Verify the chain', verifying_one: '{{n}} entry verified…', verifying_other: '{{n}} entries verified…', intactTitle: 'The chain is intact', intact_one: '1 entry verified: its content and position are correct.', intact_other: '{{count}} entries verified: none was changed, moved, removed or inserted.',
     brokenTitle: 'The chain is broken', broken_one: '1 fault. Entries checked: {{checked}}.', broken_other: '{{count}} faults. Entries checked: {{checked}}.', anchorHelp: 'Store this hash off-site, and compare it at the next check.', waiting_one: '1 more entry is on its way to the log store.', waiting_other: '{{count}} more entries are on their way to the log store.',
     faultCodes: { altered: 'The entry differs from what was sealed', broken: 'It does not follow the previous entry', missing: 'Entries are missing', twice: 'Two entries have this position', end: 'The chain’s end differs from etcd’s' }, faultAt: '{{fault}}, at entry {{seq}}',
-    kinds: { job: 'Job', run: 'Run', fire: 'Fire', user: 'User', token: 'Token', session: 'Session', 'login-code': 'Sign-in link', worker: 'Worker', channel: 'Channel', secret: 'Secret', view: 'Saved filter', lock: 'Lock', pool: 'Pool', maintenance: 'Maintenance window', record: 'Value in etcd', cluster: 'Cluster' },
+    kinds: { job: 'Job', run: 'Run', fire: 'Fire', user: 'User', token: 'Token', session: 'Session', 'login-code': 'Sign-in link', worker: 'Worker', channel: 'Channel', secret: 'Secret', view: 'Saved filter', hook: 'Web hook', lock: 'Lock', pool: 'Pool', maintenance: 'Maintenance window', record: 'Value in etcd', cluster: 'Cluster' },
     verbs: {
       acknowledge: 'acknowledged', unacknowledge: 'acknowledgement withdrawn', create: 'created', replace: 'replaced', patch: 'changed', rollback: 'rolled back', pause: 'paused', resume: 'resumed', delete: 'deleted', run: 'run manually', kill: 'killed', approve: 'step approved', reject: 'step rejected', backfill: 'backfilled', login: 'signed in', login_failed: 'sign-in failed', logout: 'signed out',
-      retry: 'retried', bootstrap: 'first admin created', password: 'password changed', test: 'tested', 'reset-admin': 'admin reset', reseal: 're-encrypted', release: 'released', recover: 'recovered',
+      retry: 'retried', bootstrap: 'first admin created', password: 'password changed', test: 'tested', 'reset-admin': 'admin reset', reseal: 're-encrypted', release: 'released', rotate: 'key replaced', recover: 'recovered',
     },
   },
   account: {

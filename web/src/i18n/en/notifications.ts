@@ -78,7 +78,7 @@ export const notifications = {
       title_one: '1 value in etcd does not decode', title_other: '{{count}} values in etcd do not decode', facts: '{{size}}, revision {{revision}}',
       delete: 'Delete…', deleteOf: 'Delete {{key}}', deleteTitle: 'Delete this value?', deleteText: 'It cannot be restored. If a newer version of Carillon wrote it, upgrade instead.', deleteConfirm: 'Delete the value', deleted: '{{key}} was deleted.',
       kinds: {
-        after: 'Consumed successes', approval: 'Approval', channel: 'Channel', flow_node: 'Node of a flow run', flow_run: 'Flow run', job: 'Job', lock: 'Named lock', maintenance: 'Maintenance window', notification: 'Notification', outcome: 'Outcome',
+        after: 'Consumed successes', approval: 'Approval', channel: 'Channel', flow_node: 'Node of a flow run', flow_run: 'Flow run', hook: 'Web hook', job: 'Job', lock: 'Named lock', maintenance: 'Maintenance window', notification: 'Notification', outcome: 'Outcome',
         pool: 'Pool', run: 'Run', secret: 'Secret', success: 'Last success', token: 'Token', trigger: 'Trigger', user: 'User', view: 'Saved filter', worker_settings: 'Worker settings',
       },
     },

@@ -82,7 +82,7 @@ export const notifications: Texts<typeof english> = {
       delete: '删除…', deleteOf: '删除 {{key}}', deleteTitle: '删除此值？', deleteText: '删除后无法恢复。如果它由更新版本的 Carillon 写入，请改为升级。', deleteConfirm: '删除此值', deleted: '已删除 {{key}}。',
       kinds: {
         after: '已消耗的成功', approval: '批准', channel: '渠道', flow_node: '流程运行的节点', flow_run: '流程运行', job: '任务', lock: '命名锁', maintenance: '维护窗口', notification: '通知', outcome: '结果',
-        pool: '资源池', run: '运行', secret: '密钥', success: '最近一次成功', token: '令牌', trigger: '触发请求', user: '用户', view: '保存的筛选', worker_settings: '工作节点设置',
+        hook: 'Web 钩子', pool: '资源池', run: '运行', secret: '密钥', success: '最近一次成功', token: '令牌', trigger: '触发请求', user: '用户', view: '保存的筛选', worker_settings: '工作节点设置',
       },
     },
     settings: {

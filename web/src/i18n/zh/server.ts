@@ -29,6 +29,7 @@ export const zhServer = {
     map_stopped: '此步骤的部分项已因失败而未启动。请等待流程运行结束，再重跑。', base_too_large: '各步骤的流程运行要保留的内容过大，无法带入。请让这些步骤的流程从头开始。', nested_changed: '流程运行 {{run}} 无法从其失败处继续：其流程的定义已不适合所保留的步骤。请让它从头开始。', too_many_nested: '失败的流程步骤过多。请让它们从头开始。',
     base_missing: '该流程运行所保留节点的结果已不可知，只能重新运行全部步骤。', flow_live: '流程运行尚未结束。请等待其结束或先终止它；在此期间只能重新运行一个失败的节点，或接受其失败。', node_run: '这是流程运行中一个步骤的运行，请重新运行该流程运行，或只运行此步骤。', params_dropped: '参数 {{params}} 已不再声明，它会以其他值运行。如果无需这些参数，请单独重新运行它。', not_last_attempt: '该触发已有更新的尝试，请重新运行最后一次尝试。', nothing_to_run: '没有节点会重新运行，请选择其他范围。',
     search_slow: '日志存储响应过慢，暂时无法搜索。请重试，或缩小范围。', search_heavy: '在这么长的行中查找此表达式耗时过久，请使用更简单的表达式。', search_busy: '其他人正在搜索，请稍后重试。', stopping: '服务器正在停止，请重试。', last_results_unknown: '日志存储没有响应，各任务的最近结果未知，无法据此筛选或排序。', statistics_unknown: '日志存储没有响应，无法按统计数据排序。', not_failed: '该触发没有失败。', named_in_after: '{{count}} 个任务以它为前置任务：{{jobs}}。请先从这些任务中移除，或强制删除；强制删除后它们会等待同名的任务。', secret_in_use: '有 {{count}} 个任务引用此密钥：{{jobs}}。请先更改这些任务，或强制删除；强制删除后它们的运行会被拒绝。', used_in_steps: '有流程的步骤运行此任务或等待它：{{jobs}}。请先更改这些步骤，或强制删除；强制删除后这些步骤会被拒绝。', fire_live: '该触发的运行尚在等待或运行中，请等它结束，或终止它。', job_replaced: '该触发属于之前的同名任务，它已被删除。请直接运行现在的任务。', too_many_attempts: '该触发的尝试次数已达上限（{{count}}）。请直接运行任务。', group_unknown: '目前无法得知该任务所属的分组，请稍后重试。',
+    hook_disabled: '此钩子已停用。', hook_rate: '此钩子每分钟最多接受 {{most}} 次请求。', hook_attempts: '密钥或签名错误的请求过多，请稍后重试。', hook_signature: '请求头 {{header}} 中的签名缺失、错误或已过期。', hook_sealed: '该主节点无法解密此钩子的密钥。请为其配置当时的 secretsKey，或重新保存密钥。', too_many_hooks: '每个任务最多 {{most}} 个钩子。请删除不再使用的钩子。', no_secrets_key: '该主节点没有用于加密的 secretsKey。',
     login_attempts: '登录尝试次数过多，请稍后重试。', other_site: '请求来自其他网站，已被拒绝。如果您经由代理访问控制台，代理须原样传递 Host 头，或将 publicURL 设为控制台的地址。',
   },
   faultsWith: {
@@ -104,6 +105,7 @@ export const zhServer = {
     schema: '与类型的模式不符。', unknown_type: '目前没有工作节点具有此类型：在此之前触发都会错过。', type_differs: '各工作节点上此类型的模式不同。', secret_misplaced: '此处不能使用密钥。', method: '须为大写的方法名，且不能是 CONNECT 或 TRACE。', url: '须为 https://api.example/v1 这样的 URL，且不含用户。', header: '不是可以设置的请求头。', status: '须为 404 这样的状态码，或 2xx 这样的类别。',
     secret: '签名密钥的格式不正确。', key: '密钥的格式不正确。', chat: '会话的格式不正确。', address: '须为不带名称的邮件地址，例如 ops@example.com。',
     approval_kept: '与 {{step}} 批准时的参数不同：请一并重新运行该步骤。', clean_up: '它是清理步骤：没有步骤等待其成功。', approval: '它是批准步骤：请重新运行并作出答复。', not_failed: '它没有失败。', skipped: '它因其他步骤而未运行：请接受那个步骤。', runs_again: '它之前的步骤会重新运行，因此它也会重新运行：请一并接受那个步骤，或选择其他范围。',
+    hook_source: '须在 path、field 和 value 中选择一个。', json_path: '须为 $.name、$.list[0].name 或 $["a name"] 这样的路径。', header_name: '须为请求头的名称：字母、数字和“-”。', hook_secret: '须为 8 至 256 个可打印的 ASCII 字符，不含空格。', hook_scalar: '在请求中须为文本、数字或布尔值。', form: '不是有效的表单。',
     etag: '不是有效的版本标记。', cursor: '翻页位置无效，请从第一页重新开始。', query: '不是有效的查询。', run_id: '不是有效的运行 ID。', fire_id: '不是有效的触发或运行 ID。',
   },
   crontab: {
