@@ -18,11 +18,12 @@ import (
 const jsonType = "application/json"
 
 func (c *cli) create() *cobra.Command {
-	return group("create", "Create jobs, channels, pools, users, tokens or secrets", `  cronctl create jobs -f jobs.yaml
+	return group("create", "Create jobs, hooks, channels, pools, users or tokens", `  cronctl create jobs -f jobs.yaml
   cronctl get jobs -o json | cronctl create jobs -f - --server https://other.example.com:7070
   cronctl create job nightly --cron '30 2 * * *' --timezone Europe/Berlin -- make report
   cronctl create job once -- ./manage.py migrate   # no schedule: runs when triggered`,
-		c.createJob(), c.createChannel(), c.createPool(), c.createUser(), c.createToken(), c.createSecret())
+		c.createJob(), c.createChannel(), c.createPool(), c.createUser(), c.createToken(), c.createSecret(),
+		c.createHook())
 }
 
 // jobFlags are the fields of a job that have a flag.

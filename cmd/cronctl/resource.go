@@ -151,7 +151,7 @@ func (v *verb) command(alias string, args cobra.PositionalArgs, complete complet
 func (c *cli) get() *cobra.Command {
 	below := verbs(func(r *resource) *verb { return &r.get }, c.getResource)
 	last := len(below) - 1
-	below = append(below[:last:last], c.getVersions(), c.getReplicas(), below[last])
+	below = append(below[:last:last], c.getVersions(), c.getReplicas(), c.getHooks(), below[last])
 	return group("get", "List objects, or show one", `  cronctl get jobs --group reports
   cronctl get job nightly-report -o yaml
   cronctl get runs --job nightly-report --status failed,lost
@@ -223,9 +223,9 @@ func (c *cli) describeResource(r *resource) *cobra.Command {
 
 func (c *cli) remove() *cobra.Command {
 	others := verbs(func(r *resource) *verb { return &r.delete }, c.deleteResource)
-	return group("delete", "Delete jobs, channels, pools, defaults, users or secrets",
+	return group("delete", "Delete jobs, hooks, channels, pools, defaults or users",
 		"  cronctl delete jobs old-report older-report --kill\n  cronctl delete token TOKEN-ID",
-		append([]*cobra.Command{c.deleteJobs(), c.deleteRecord(), c.deleteDefaults()}, others...)...)
+		append([]*cobra.Command{c.deleteJobs(), c.deleteRecord(), c.deleteDefaults(), c.deleteHook()}, others...)...)
 }
 
 func (c *cli) deleteResource(r *resource) *cobra.Command {

@@ -119,8 +119,8 @@ func (c *cli) root() (*cobra.Command, error) {
 	}
 	root.AddCommand(
 		c.get(), c.describe(), c.status(), c.doctor(), c.recover(), c.create(), c.apply(), c.diff(), c.edit(),
-		c.rollback(), c.export(), c.remove(), c.runJob(), c.logs(), c.search(), c.kill(), c.pause(), c.resume(),
-		c.restart(), c.scale(),
+		c.rollback(), c.rotate(), c.export(), c.remove(), c.runJob(), c.logs(), c.search(), c.kill(), c.pause(),
+		c.resume(), c.restart(), c.scale(),
 		c.nodes(), c.approve(), c.reject(), c.graph(), c.flow(), c.validate(),
 		c.lock(), c.release(), c.maintenance(),
 		c.ack(), c.rerun(), c.backfill(), c.fires(), c.next(), c.forecast(), c.stats(),
@@ -131,10 +131,10 @@ func (c *cli) root() (*cobra.Command, error) {
 }
 
 func (c *cli) set() *cobra.Command {
-	return group("set", "Change a worker, a user, a secret or defaults",
+	return group("set", "Change a worker, user, secret, hook or defaults",
 		"  cronctl set worker north --slots 4 --weight 2\n  cronctl set user ann --role operator\n"+
 			"  cronctl set defaults shop retry.max=3",
-		c.setWorker(), c.setUser(), c.setSecret(), c.setDefaults())
+		c.setWorker(), c.setUser(), c.setSecret(), c.setHook(), c.setDefaults())
 }
 
 // group creates a command that only has subcommands.
