@@ -50,6 +50,7 @@ export const keys = {
   deliveries: ['deliveries'] as const,
   deliveryList: (filter: object, cursor: string) => ['deliveries', filter, cursor] as const,
   unnotified: (cursor: string) => ['jobs', 'unnotified', cursor] as const,
+  hooks: (job: string) => ['hooks', job] as const,
   secrets: ['secrets'] as const,
   secret: (name: string) => ['secrets', 'one', name] as const,
   maintenance: ['maintenance'] as const,

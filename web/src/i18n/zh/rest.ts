@@ -3,6 +3,7 @@ import { editor } from './editor.ts';
 import { flow } from './flow.ts';
 import { flowRuns } from './flowRuns.ts';
 import { guide } from './guide.ts';
+import { hooks } from './hooks.ts';
 import { job } from './job.ts';
 import { ledger } from './ledger.ts';
 import { locks } from './locks.ts';
@@ -14,4 +15,4 @@ import { timeline } from './timeline.ts';
 import { workers } from './workers.ts';
 
 /** The texts of the other pages, which are loaded with the first of them. */
-export const rest = { ...job, ...flow, ...flowRuns, ...editor, ...runs, ...ledger, ...timeline, ...workers, ...notifications, ...locks, ...maintenance, ...pools, ...access, ...guide };
+export const rest = { ...job, ...hooks, ...flow, ...flowRuns, ...editor, ...runs, ...ledger, ...timeline, ...workers, ...notifications, ...locks, ...maintenance, ...pools, ...access, ...guide };

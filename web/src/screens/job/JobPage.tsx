@@ -17,6 +17,7 @@ import { DefinitionPanel } from './DefinitionPanel.tsx';
 import { DeletedJob } from './DeletedJob.tsx';
 import { GraphPanel } from './GraphPanel.tsx';
 import { JobFires, NextFires } from './FiresPanels.tsx';
+import { HooksPanel } from './HooksPanel.tsx';
 import { JobHead } from './JobHead.tsx';
 import classes from './JobPage.module.css';
 import { PlacementPanel } from './PlacementPanel.tsx';
@@ -82,6 +83,7 @@ function JobView({ job }: { job: Job }) {
               <AfterPanel job={job} />
               {job.daemon ? <ReplicasPanel job={job} mayRestart={mayRun} /> : <Panel title={t('job.nextFires')}><NextFires job={job} upcoming={upcoming} /></Panel>}
               <PlacementPanel name={job.name} group={job.group} />
+              {mayRun && !job.daemon && <HooksPanel job={job} mayEdit={mayEdit} />}
             </div>
           </div>
         </Tabs.Panel>
