@@ -4256,7 +4256,7 @@ type BulkRequest struct {
 	// Action kill: end the runs of the jobs.
 	Action BulkRequestAction `json:"action"`
 
-	// Below Jobs of this group and its subgroups: groups whose names continue with a dot or a dash.
+	// Below Jobs of this group and its subgroups: groups whose names continue with a slash, a dot or a dash.
 	Below *string `json:"below,omitempty"`
 
 	// Expect The action is refused if the filter matches another number of jobs. Required for delete by a filter; total of GET /jobs returns the number.
@@ -9252,7 +9252,7 @@ type ListJobsParams struct {
 	// Group Only jobs of this group.
 	Group *string `form:"group,omitempty" json:"group,omitempty"`
 
-	// Below Only jobs of this group and its subgroups: groups whose names continue with a dot or a dash, as data.etl for data.
+	// Below Only jobs of this group and its subgroups: groups whose names continue with a slash, a dot or a dash, as data/etl for data.
 	Below *string `form:"below,omitempty" json:"below,omitempty"`
 
 	// State Only jobs in this state. done: the schedule has no more fires; manual: without a schedule.

@@ -7,7 +7,7 @@ type JobQuery struct {
 	Q          string // part of the name or the title
 	Similar    bool   // jobs with a word like Q but for a typing error match too
 	Group      string
-	Below      string // this group and its subgroups, whose names continue with a dot or a dash
+	Below      string // this group and its subgroups, whose names continue with a slash, a dot or a dash
 	Ungrouped  bool   // jobs without a group
 	Selector   string // of labels: team=data,tier!=slow
 	Phase      Phase

@@ -95,9 +95,13 @@ func TestJobs_FromAnOffset(t *testing.T) {
 	if q := h.Queries[len(h.Queries)-1]; p.Total != nil || !q.Ungrouped || q.Skip != 0 {
 		t.Errorf("%+v of %+v", p, q)
 	}
+	h.Want(http.StatusOK, apitest.As("viewer", http.MethodGet, "/api/v1/jobs?below=data/eu", ""))
+	if q := h.Queries[len(h.Queries)-1]; q.Below != "data/eu" {
+		t.Errorf("%+v", q)
+	}
 	h.Want(http.StatusOK, apitest.As("operator", http.MethodPost, "/api/v1/jobs/bulk",
-		`{"action":"resume","below":"data","ungrouped":true}`))
-	if q := h.Queries[len(h.Queries)-1]; q.Below != "data" || !q.Ungrouped {
+		`{"action":"resume","below":"data/eu","ungrouped":true}`))
+	if q := h.Queries[len(h.Queries)-1]; q.Below != "data/eu" || !q.Ungrouped {
 		t.Errorf("%+v", q)
 	}
 }

@@ -19,7 +19,7 @@ type BulkRequest struct {
 	Jobs      []string   `json:"jobs,omitempty" nullable:"false" maxItems:"5000" doc:"Names of jobs. Cannot be combined with a filter."`
 	Selector  string     `json:"selector,omitempty" minLength:"1" maxLength:"1024" doc:"Jobs whose labels match." example:"team=data"`
 	Group     string     `json:"group,omitempty" pattern:"^[a-z0-9]([a-z0-9._/-]{0,126}[a-z0-9])?$" doc:"Jobs of this group."`
-	Below     string     `json:"below,omitempty" pattern:"^[a-z0-9]([a-z0-9._-]{0,126}[a-z0-9])?$" doc:"Jobs of this group and its subgroups: groups whose names continue with a dot or a dash."`
+	Below     string     `json:"below,omitempty" pattern:"^[a-z0-9]([a-z0-9._/-]{0,126}[a-z0-9])?$" doc:"Jobs of this group and its subgroups: groups whose names continue with a slash, a dot or a dash."`
 	Ungrouped bool       `json:"ungrouped,omitempty" doc:"Jobs without a group."`
 	Q         string     `json:"q,omitempty" minLength:"1" maxLength:"200" doc:"Jobs with this text in the name or title."`
 	State     string     `json:"state,omitempty" enum:"active,paused,done,manual" doc:"Jobs in this state; requires another filter."`

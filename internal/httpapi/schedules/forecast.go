@@ -107,7 +107,7 @@ type forecastInput struct {
 
 	Q         string `query:"q" maxLength:"200" doc:"Only jobs with this text in the name or title."`
 	Group     string `query:"group" pattern:"^[a-z0-9]([a-z0-9._/-]{0,126}[a-z0-9])?$" doc:"Only jobs of this group."`
-	Below     string `query:"below" pattern:"^[a-z0-9]([a-z0-9._-]{0,126}[a-z0-9])?$" doc:"Only jobs of this group and its subgroups."`
+	Below     string `query:"below" pattern:"^[a-z0-9]([a-z0-9._/-]{0,126}[a-z0-9])?$" doc:"Only jobs of this group and its subgroups."`
 	Ungrouped bool   `query:"ungrouped" doc:"Only jobs without a group."`
 	Selector  string `query:"selector" maxLength:"1024" doc:"Only jobs whose labels match: team=data,tier!=slow." example:"team=data"`
 }

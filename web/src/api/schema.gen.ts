@@ -2668,7 +2668,7 @@ export interface components {
              * @enum {string}
              */
             action: "run" | "pause" | "resume" | "delete" | "kill";
-            /** @description Jobs of this group and its subgroups: groups whose names continue with a dot or a dash. */
+            /** @description Jobs of this group and its subgroups: groups whose names continue with a slash, a dot or a dash. */
             below?: string;
             /**
              * Format: int64
@@ -9551,7 +9551,7 @@ export interface operations {
                 similar?: boolean;
                 /** @description Only jobs of this group. */
                 group?: string;
-                /** @description Only jobs of this group and its subgroups: groups whose names continue with a dot or a dash, as data.etl for data. */
+                /** @description Only jobs of this group and its subgroups: groups whose names continue with a slash, a dot or a dash, as data/etl for data. */
                 below?: string;
                 /** @description Only jobs in this state. done: the schedule has no more fires; manual: without a schedule. */
                 state?: "active" | "paused" | "done" | "manual";
