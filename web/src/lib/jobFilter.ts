@@ -1,5 +1,7 @@
 // Filter and order of a list of jobs, as in the address.
 
+import { isGroup } from './groups.ts';
+
 export const jobStates = ['active', 'paused', 'done', 'manual'] as const;
 export const jobOrders = ['name', 'nextFire', 'lastRun', 'duration', 'success', 'updated', 'group'] as const;
 /** Properties of jobs that their runs or notifications show. */
@@ -49,7 +51,7 @@ export function readJobFilter(search: Record<string, unknown>): JobFilter {
   const order = sort.replace(/^-/, '');
   return {
     q: word(search.q).slice(0, 200) || undefined,
-    group: group === noGroup || /^[a-z0-9]([a-z0-9._-]{0,126}[a-z0-9])?$/.test(group) ? group : undefined,
+    group: group === noGroup || isGroup(group) ? group : undefined,
     labels: word(search.labels).slice(0, 1024) || undefined,
     state: jobStates.find((s) => s === search.state),
     is: joined(traitsOf(word(search.is))),

@@ -18,6 +18,10 @@ it.each<[Pick<Me, 'role' | 'groups'>, Role, string | undefined, boolean]>([
   [inOneGroup, 'viewer', 'other', false],
   [inOneGroup, 'viewer', 'constructor', false],
   [inOneGroup, 'operator', undefined, true],
+  [inOneGroup, 'operator', 'reports/eu', true],
+  [inOneGroup, 'editor', 'reports/eu', false],
+  [inOneGroup, 'operator', 'reports.eu', false],
+  [{ groups: { 'reports/eu': 'editor' } }, 'viewer', 'reports', false],
   [{}, 'viewer', undefined, false],
   [{ role: 'admin' }, 'admin', 'anything', true],
 ])('%j as %s in %j: %s', (me, role, group, want) => expect(reaches(me, role, group)).toBe(want));

@@ -51,6 +51,7 @@ const paths = {
   wrap: 'M4 6h16M4 12h13a3 3 0 0 1 0 6h-4M4 18h5M15 16l-2 2 2 2',
   lock: 'M6 11h12v9H6zM8 11V8a4 4 0 0 1 8 0v3M12 15v2',
   pool: 'M4 5h4v14H4zM10 5h4v14h-4zM16 5h4v14h-4z',
+  inherit: 'M4 4h8v5H4zM12 15h8v5h-8zM6 9v8.500h6',
   link: 'M10 14l4-4M8 12l-2.500 2.500a3.500 3.500 0 0 0 5 5L13 17M11 7l2.500-2.500a3.500 3.500 0 0 1 5 5L16 12',
   pulse: 'M3 12h4l3-8 4 16 3-8h4',
   send: 'M21 3L3 11l7 3 3 7zM10 14l5-5',

@@ -34,7 +34,7 @@ export const job = {
   },
   versions: {
     title: 'Versions', none: 'No versions are kept.', older: 'Older versions', number: 'Version {{version}}', revision: 'etcd revision {{revision}}', current: 'current', from: 'From {{address}}',
-    verb: { create: 'created', replace: 'changed', patch: 'partly changed', rollback: 'rolled back', pause: 'paused', resume: 'resumed', delete: 'deleted' },
+    verb: { create: 'created', replace: 'changed', patch: 'partly changed', rollback: 'rolled back', pause: 'paused', resume: 'resumed', inherit: 'changed by defaults', delete: 'deleted' },
     diffOf: 'From version {{from}} to version {{to}}', with: 'Compare version {{version}} with', fields: 'Fields that differ:', only: 'There is no other version to compare with.',
     rollback: 'Roll back to version {{version}}', rollbackTitle: 'Roll {{name}} back to version {{version}}?', willChange: 'Changes',
     rollbackText: 'These changes are made to the current job, as a new version; nothing is lost. It stays paused or active as it is, and current runs keep their version.',

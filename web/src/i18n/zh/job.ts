@@ -36,7 +36,7 @@ export const job: Texts<typeof english> = {
   },
   versions: {
     title: '版本', none: '没有保留任何版本。', older: '更早的版本', revision: 'etcd 修订号 {{revision}}', number: '版本 {{version}}', current: '当前版本', from: '来自 {{address}}',
-    verb: { create: '创建', replace: '修改', patch: '部分修改', rollback: '回滚', pause: '暂停', resume: '恢复', delete: '删除' },
+    verb: { create: '创建', replace: '修改', patch: '部分修改', rollback: '回滚', pause: '暂停', resume: '恢复', inherit: '随默认设置变更', delete: '删除' },
     diffOf: '从版本 {{from}} 到版本 {{to}}', with: '将版本 {{version}} 与以下版本比较', fields: '不同的字段：', only: '没有可以比较的其他版本。',
     rollback: '回滚到版本 {{version}}', rollbackTitle: '将 {{name}} 回滚到版本 {{version}}？', willChange: '变更',
     rollbackText: '任务的当前定义将发生以下变更，并成为一个新版本，不会丢失任何内容。是否暂停保持不变，正在进行的运行保持其版本。',

@@ -14,6 +14,7 @@ export const zhServer = {
     role: '需要“{{need}}”角色，您的角色是“{{has}}”。', token_by_token: '令牌不能创建或撤销其他令牌，请用密码登录。', no_user: '当前登录不属于任何用户，无法拥有令牌。请向管理员申请令牌。', for_others: '只有管理员可以为他人创建令牌。',
     no_password: '您在此没有密码：您是用不属于任何用户的令牌，或通过其他系统登录的。', password_changed: '密码刚刚已被他人修改。', passwords_busy: '目前校验密码的请求过多，请稍后重试。',
     record_unknown: '此键下的值不能在这里删除。', record_kept: '这一类值不能在这里删除：触发的结果、锁或任务取决于它。处理办法见“健康检查”页面。', record_decodes: '此值可以解码。请删除或修改对象本身。', worker_alive: '该工作节点仍然存活。请改为结束排空并重置其设置，或先将其停止。',
+    defaults_unknown: '此主控节点尚未收到默认设置，请几秒后重试。', defaults_refused: '{{count}} 个任务会因此变得无效：{{jobs}}。请检查变更以了解原因，并先修改这些任务。',
     pool_in_use: '仍有任务使用此资源池，不能删除。', last_admin: '这是最后一位能够登录的管理员。请先将另一位设有密码的用户设为管理员。', last_admin_token: '此令牌是管理员登录的最后途径。请先创建一位设有密码的管理员。', too_many_tokens: '该用户已有 {{most}} 个令牌，达到上限。请删除不再使用的令牌。',
     busy: '它正被频繁修改，请重试。', ended: '运行已经结束。', no_flow: '它不是流程的运行，没有节点。', not_started: '流程运行尚未开始，开始后会列出其节点。', never_started: '它从未开始，因此没有节点。', cleans_up: '流程运行只剩清理步骤在运行。请强制结束清理，或等待其结束。', force_without_clean_up: '强制终止用于结束流程运行的清理步骤，此运行没有清理步骤。请不用强制方式终止它。', no_flow_run: '它不是正在进行的流程运行。', ending: '流程运行正在被终止。', approval_by_starter: '此流程运行由您启动，须由其他人批准此步骤；您可以驳回它。', approval_group: '只有分组“{{group}}”的成员可以答复：须在该分组中被授予“{{need}}”角色，全局角色不算。', no_approval: '该步骤没有在等待批准。', named_alike: '有 {{count}} 个工作节点同名，请使用 ID 指明其中一个。', version_unreadable: '此版本由更新的程序写入，无法读取。', definition_missing: '此流程的步骤在 etcd 中缺失或已损坏，请用文件或较早的版本重新保存。', others_refused: '其他任务被拒绝，因此没有删除它。请修正后重新应用。',
     backfill_unknown: '{{count}} 个日期早于任务的历史，没有其他需要运行的触发。若要运行它们，请选择包括这些日期（cronctl：--include-unknown）。',
@@ -85,6 +86,7 @@ export const zhServer = {
   },
   faults: {
     rejects: '驳回时不能填写参数。', required: '必填。', too_long: '过长。', too_large: '过大。', too_many: '条目过多。', range: '超出允许范围。', enum: '不是允许的值。', invalid: '格式不正确。', pattern: '格式不正确。',
+    group: '使用 1 至 128 个字符：a–z、0–9、“.”、“_”、“-”；首尾须为字母或数字；不能包含“..”。分组用“/”嵌套，例如 shop/eu。',
     name: '使用 1 至 128 个字符：a–z、0–9、“.”、“_”、“-”；首尾须为字母或数字；不能包含“..”。', mismatch: '与地址中的名称不一致。', unknown: '不是已知字段。',
     path: '必须是不含“..”的绝对路径。', clock: '请写成 22:00 这样的时间。', duration: '不是有效的时长，请写成 90s、5m、1h30m 或 2d。', size: '不是有效的大小，请写成 512KiB、16MiB 或 1GiB。',
     unknown_pool: '没有此资源池。', utf8: '不是有效的 UTF-8。', nul: '不能包含 NUL 字符。', control: '必须为单行，且不含控制字符。', exclusive: '不能与另一选项同时使用。',

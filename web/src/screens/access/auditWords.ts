@@ -1,9 +1,9 @@
 import type { TFunction } from 'i18next';
 
 /** Kinds and verbs of audit entries with a text; unknown ones of a newer master are shown unchanged. */
-export const auditKinds = ['job', 'run', 'fire', 'user', 'token', 'session', 'login-code', 'worker', 'channel', 'secret', 'view', 'hook', 'lock', 'pool', 'maintenance', 'record', 'cluster'] as const;
+export const auditKinds = ['job', 'run', 'fire', 'user', 'token', 'session', 'login-code', 'worker', 'channel', 'secret', 'view', 'hook', 'lock', 'pool', 'maintenance', 'defaults', 'record', 'cluster'] as const;
 export const auditVerbs = [
-  'create', 'replace', 'patch', 'rollback', 'pause', 'resume', 'delete', 'run', 'kill', 'approve', 'reject', 'backfill', 'retry', 'acknowledge', 'unacknowledge', 'login', 'login_failed', 'logout', 'password', 'bootstrap', 'reset-admin', 'test', 'reseal', 'recover', 'release', 'rotate',
+  'create', 'replace', 'patch', 'rollback', 'pause', 'resume', 'inherit', 'delete', 'run', 'kill', 'approve', 'reject', 'backfill', 'retry', 'acknowledge', 'unacknowledge', 'login', 'login_failed', 'logout', 'password', 'bootstrap', 'reset-admin', 'test', 'reseal', 'recover', 'release', 'rotate',
 ] as const;
 
 export function kindText(t: TFunction, kind: string): string {

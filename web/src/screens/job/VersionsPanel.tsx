@@ -20,7 +20,7 @@ import { RestoreDialog } from './RestoreDialog.tsx';
 import { RollbackDialog } from './RollbackDialog.tsx';
 import classes from './VersionsPanel.module.css';
 
-const signs: Record<JobVersion['verb'], IconName> = { create: 'plus', replace: 'pencil', patch: 'pencil', rollback: 'left', pause: 'pause', resume: 'play', delete: 'trash' };
+const signs: Record<JobVersion['verb'], IconName> = { create: 'plus', replace: 'pencil', patch: 'pencil', rollback: 'left', pause: 'pause', resume: 'play', inherit: 'inherit', delete: 'trash' };
 
 interface Props {
   name: string;

@@ -1,4 +1,4 @@
-// Groups as a tree, derived from their names: a name that extends another one by a dot or a dash is below it.
+// Groups as a tree, derived from their names: a name that extends another one by a slash, a dot or a dash is below it.
 
 export interface GroupCount {
   /** Empty for the jobs without a group. */
@@ -19,18 +19,20 @@ export interface GroupNode {
 }
 
 /**
- * Every prefix that ends before a dot is a node, even without jobs of its own. A dash separates only if the prefix is a
- * node anyway: night-shift alone stays one.
+ * Every prefix that ends before a slash or a dot is a node, even without jobs of its own. A dash separates only if the
+ * prefix is a node anyway: night-shift alone stays one.
  */
 function pathsOf(names: readonly string[]): string[] {
   const paths = new Set<string>();
-  for (const name of names) for (let dot = name.length; dot > 0; dot = name.lastIndexOf('.', dot - 1)) paths.add(name.slice(0, dot));
+  for (const name of names) for (let end = name.length; end > 0; end = Math.max(name.lastIndexOf('.', end - 1), name.lastIndexOf('/', end - 1))) paths.add(name.slice(0, end));
   return [...paths];
 }
 
+const isBetween = (sign: string | undefined) => sign === '/' || sign === '.' || sign === '-';
+
 function parentOf(path: string, nodes: ReadonlyMap<string, GroupNode>): GroupNode | undefined {
   for (let i = path.length - 1; i > 0; i--) {
-    const parent = path[i] === '.' || path[i] === '-' ? nodes.get(path.slice(0, i)) : undefined;
+    const parent = isBetween(path[i]) ? nodes.get(path.slice(0, i)) : undefined;
     if (parent) return parent;
   }
   return undefined;
@@ -73,5 +75,5 @@ export function narrowTree(nodes: readonly GroupNode[], text: string): GroupNode
 
 /** Reports whether a group is equal to another one or below it. */
 export function isWithin(path: string, of: string): boolean {
-  return path === of || path.startsWith(`${of}.`) || path.startsWith(`${of}-`);
+  return path === of || (path.startsWith(of) && isBetween(path[of.length]));
 }
