@@ -64,7 +64,7 @@ test('the main tab shows the runbook, what a run executes, and the policies that
   await runs.getByText("/bin/echo 'two words'").waitFor();
   await runs.getByText('1 h 30 m').waitFor();
   const policies = page.locator('[data-policies="2"]');
-  await policies.getByText('2 settings differ from the defaults; all others are defaults.').waitFor();
+  await policies.getByText('2 settings differ from the built-in ones; all others are built in.').waitFor();
   assert.deepEqual(await policies.locator('dt').allInnerTexts(), ['Overlap', 'Retry']);
   await assertAccessible(page, 'what it runs');
   await shoot(page, 'job-what-it-runs');

@@ -27,6 +27,7 @@ export const pages = [
   { id: 'notifications', to: '/notifications', icon: 'bell', words: ['channels', 'webhooks', 'mail', 'alerts', 'deliveries'] },
   { id: 'maintenance', to: '/maintenance', icon: 'calendar', words: ['windows', 'downtime', 'freeze', 'hold'] },
   { id: 'pools', to: '/pools', icon: 'pool', words: ['limit', 'concurrency', 'semaphore', 'slots'] },
+  { id: 'defaults', to: '/defaults', icon: 'inherit', words: ['groups', 'inherit', 'retry', 'alerts', 'time zone'] },
   { id: 'locks', to: '/locks', icon: 'link', words: ['mutex', 'cronctl lock', 'leases'] },
   { id: 'secrets', to: '/secrets', icon: 'lock', only: 'editors', words: ['passwords', 'credentials'] },
   { id: 'access', to: '/access', icon: 'key', only: 'admins', words: ['users', 'tokens', 'sessions', 'audit'] },

@@ -6,14 +6,14 @@ import { backfill, backfills } from './routes/backfills.tsx';
 import { editJob, job, jobs, newJob } from './routes/jobs.tsx';
 import { guide, guidePage } from './routes/guide.tsx';
 import { ledger } from './routes/ledger.tsx';
-import { health, locks, maintenance, notifications, pools, secrets } from './routes/notifications.tsx';
+import { defaults, editDefaults, health, locks, maintenance, notifications, pools, secrets } from './routes/notifications.tsx';
 import { overview } from './routes/overview.tsx';
 import { root } from './routes/root.tsx';
 import { run, runs, search } from './routes/runs.tsx';
 import { timeline } from './routes/timeline.tsx';
 import { worker, workers } from './routes/workers.tsx';
 
-const routeTree = root.addChildren([overview, jobs, job, editJob, newJob, runs, run, search, backfills, backfill, ledger, timeline, workers, worker, notifications, maintenance, locks, pools, secrets, health, guide, guidePage, access, account]);
+const routeTree = root.addChildren([overview, jobs, job, editJob, newJob, runs, run, search, backfills, backfill, ledger, timeline, workers, worker, notifications, maintenance, locks, pools, defaults, editDefaults, secrets, health, guide, guidePage, access, account]);
 
 /** Creates the router. The texts of a page are loaded before it is shown. */
 export function createConsoleRouter(loadTexts: () => Promise<void>) {

@@ -1,6 +1,6 @@
 // Single keys and sequences of two: one list for handling and for the help. Decides only; the shell acts.
 
-export type Action = 'palette' | 'search' | 'new' | 'help' | 'next' | 'previous' | 'submit' | 'overview' | 'jobs' | 'timeline' | 'runs' | 'ledger' | 'workers' | 'health' | 'notifications' | 'maintenance' | 'locks' | 'pools' | 'secrets' | 'access';
+export type Action = 'palette' | 'search' | 'new' | 'help' | 'next' | 'previous' | 'submit' | 'overview' | 'jobs' | 'timeline' | 'runs' | 'ledger' | 'workers' | 'health' | 'notifications' | 'maintenance' | 'locks' | 'pools' | 'defaults' | 'secrets' | 'access';
 
 export interface Shortcut {
   action: Action;
@@ -28,6 +28,7 @@ export const shortcuts: readonly Shortcut[] = [
   { action: 'notifications', keys: ['g', 'n'] },
   { action: 'maintenance', keys: ['g', 'm'] },
   { action: 'pools', keys: ['g', 'p'] },
+  { action: 'defaults', keys: ['g', 'd'] },
   { action: 'locks', keys: ['g', 'k'] },
   { action: 'secrets', keys: ['g', 's'] },
   { action: 'access', keys: ['g', 'a'] },

@@ -1,5 +1,6 @@
 import type { TFunction } from 'i18next';
 import type { Job, JobSchedule } from '../api/types.ts';
+import { effective } from '../lib/effective.ts';
 import { listed } from '../lib/lists.ts';
 import { visible } from '../lib/visible.ts';
 
@@ -22,14 +23,16 @@ export function scheduleLine({ cronExpr, timezone, jitter, startAt, endAt, param
   return [`${at + 1}. ${cronExpr}`, ...rest].filter(Boolean).join(' ');
 }
 
-/** Returns the time zone of a job's schedule; of several, that of the first one. */
-export function zoneOf(job: Pick<Job, 'timezone' | 'schedules'>): string | undefined {
-  return job.schedules?.[0]?.timezone ?? job.timezone;
+/** Returns the time zone of a job's schedule, also an inherited one; of several, that of the first one. */
+export function zoneOf(job: Job): string | undefined {
+  const { schedules, timezone } = effective(job).job;
+  return schedules?.[0]?.timezone ?? timezone;
 }
 
 /** Returns the different time zones of a job's schedules. */
-export function zonesOf(job: Pick<Job, 'timezone' | 'schedules'>): string[] {
-  return [...new Set((job.schedules ?? [job]).flatMap(({ timezone }) => (timezone ? [timezone] : [])))];
+export function zonesOf(job: Job): string[] {
+  const { job: whole } = effective(job);
+  return [...new Set((whole.schedules ?? [whole]).flatMap(({ timezone }) => (timezone ? [timezone] : [])))];
 }
 
 /** Returns when a job without a schedule runs. */

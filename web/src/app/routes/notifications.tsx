@@ -1,6 +1,7 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
 import { deliveryStatuses } from '../../api/channels.ts';
 import { text } from '../../lib/address.ts';
+import { allGroups, isGroup } from '../../lib/groups.ts';
 import { isName } from '../../lib/names.ts';
 import { notificationTabs, type NotificationSearch } from '../../lib/searchParams.ts';
 import { root } from './root.tsx';
@@ -40,6 +41,26 @@ export const pools = createRoute({
   path: '/pools',
   validateSearch: (search): { pool?: string | undefined } => ({ pool: typeof search.pool === 'string' ? search.pool : undefined }),
   component: lazyRouteComponent(() => import('../../screens/pools/PoolsPage.tsx'), 'PoolsPage'),
+});
+
+/** The group of defaults in an address. */
+const ofDefaults = (value: unknown) => {
+  const group = text(value);
+  return group !== undefined && (group === allGroups || isGroup(group)) ? group : undefined;
+};
+
+export const defaults = createRoute({
+  getParentRoute: () => root,
+  path: '/defaults',
+  validateSearch: (search: Record<string, unknown>): { group?: string | undefined } => ({ group: ofDefaults(search.group) }),
+  component: lazyRouteComponent(() => import('../../screens/defaults/DefaultsPage.tsx'), 'DefaultsPage'),
+});
+
+export const editDefaults = createRoute({
+  getParentRoute: () => root,
+  path: '/defaults/edit',
+  validateSearch: (search: Record<string, unknown>): { group?: string | undefined } => ({ group: ofDefaults(search.group) }),
+  component: lazyRouteComponent(() => import('../../screens/editor/DefaultsEditor.tsx'), 'DefaultsEditorPage'),
 });
 
 export const locks = createRoute({

@@ -12,7 +12,7 @@ export const editor = {
     draft: 'This is your earlier draft. It is not saved yet.', discard: 'Discard draft', broken: 'The YAML is not valid at the moment. The form is paused; nothing is lost.', line: 'Line {{line}}',
     faults_one: '1 problem', faults_other: '{{count}} problems', warnings_one: '1 warning', warnings_other: '{{count}} warnings', faultList: 'Problems',
     name: 'Name', nameTaken: 'A job with this name already exists.', nameHelp: 'Cannot be changed later. a–z, 0–9, “.”, “_” and “-”.', nameFixed: 'Names cannot be changed.', renamed: 'This is the job {{name}}, and its name cannot be changed. To get another name, copy the job.', jobTitle: 'Title', titleHelp: 'Free text, in any language.',
-    group: 'Group', groupHelp: 'Access is granted by group.', labels: 'Labels', labelsHelp: 'For finding and selecting jobs, such as team = data.', labelAdd: 'Add a label',
+    group: 'Group', groupHelp: 'Access is granted by group, and jobs inherit its defaults. Groups are nested with “/”, as in shop/eu.', labels: 'Labels', labelsHelp: 'For finding and selecting jobs, such as team = data.', labelAdd: 'Add a label',
     labelNameOf: 'Name of label {{n}}', labelValueOf: 'Value of label {{n}}', labelRemove: 'Remove the label {{name}}', labelRemoveUnnamed: 'Remove this label',
     description: 'Description', descriptionHelp: 'Runbook: what the on-call person needs to know.', cron: 'Cron expression',
     cronHelp: 'Pick a time below, or write it. Empty: runs only when triggered.', cronMore: 'Cron syntax and H',

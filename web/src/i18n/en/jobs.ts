@@ -1,4 +1,5 @@
 export const jobs = {
+  origin: { ofGroup: 'group {{group}}', ofAll: 'all jobs', from: 'from {{from}}', open: 'Defaults of {{of}}', link: 'Defaults' },
   jobs: {
     results: 'Last results', resultsOf: 'Last results of {{name}}: {{results}}', p95: '95% within', success: 'Success',
     traits: 'Condition', trait: { failing: 'Failing', running: 'Running', late: 'Late', never_ran: 'Never ran', unnotified: 'No alerts' },

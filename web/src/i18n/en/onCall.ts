@@ -4,6 +4,6 @@ export const onCall = {
   },
   whatItRuns: {
     title: 'What it runs', noDefault: 'no default', all: 'All settings',
-    differ_zero: 'All settings are defaults.', differ_one: '1 setting differs from the defaults; all others are defaults.', differ_other: '{{count}} settings differ from the defaults; all others are defaults.',
+    differ_zero: 'All settings are built in.', differ_one: '1 setting differs from the built-in one; all others are built in.', differ_other: '{{count}} settings differ from the built-in ones; all others are built in.',
   },
 };

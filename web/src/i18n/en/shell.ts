@@ -1,7 +1,7 @@
 import type { Condition } from '../../api/types.ts';
 
 export const shell = {
-  nav: { overview: 'Overview', timeline: 'Timeline', access: 'Access', jobs: 'Jobs', runs: 'Runs', ledger: 'Ledger', backfills: 'Backfills', workers: 'Workers', health: 'Health', notifications: 'Notifications', maintenance: 'Maintenance', locks: 'Locks', pools: 'Pools', secrets: 'Secrets', main: 'Main', skip: 'Skip to the content', home: 'Carillon, overview', more: 'More', moreTitle: 'More pages' },
+  nav: { overview: 'Overview', timeline: 'Timeline', access: 'Access', jobs: 'Jobs', runs: 'Runs', ledger: 'Ledger', backfills: 'Backfills', workers: 'Workers', health: 'Health', notifications: 'Notifications', maintenance: 'Maintenance', locks: 'Locks', pools: 'Pools', defaults: 'Defaults', secrets: 'Secrets', main: 'Main', skip: 'Skip to the content', home: 'Carillon, overview', more: 'More', moreTitle: 'More pages' },
   common: {
     cancel: 'Cancel', close: 'Close', retry: 'Try again', copy: 'Copy', copied: 'Copied', loading: 'Loading…', none: '–',
     previous: 'Previous', next: 'Next', page: 'Page {{page}}', paging: 'Pages', details: 'Request {{id}}', actions: 'Actions', about: 'About', clear: 'Clear the search', more: 'More', less: 'Less',
@@ -15,7 +15,7 @@ export const shell = {
   roles: { viewer: 'Viewer', operator: 'Operator', editor: 'Editor', admin: 'Admin', none: 'Group roles only', nothing: 'No role', inGroup: '{{group}}: {{role}}' },
   shortcuts: {
     title: 'Keyboard shortcuts', anywhere: 'Anywhere', pages: 'Go to a page', palette: 'Search and run commands', search: 'Go to the page’s search', new: 'New job', next: 'Next entry of a list', previous: 'Previous entry of a list', submit: 'Submit a dialog', help: 'Show this list', close: 'Close dialog or menu',
-    overview: 'Overview', jobs: 'Jobs', timeline: 'Timeline', runs: 'Runs', ledger: 'Ledger', workers: 'Workers', health: 'Health', notifications: 'Notifications', maintenance: 'Maintenance', locks: 'Locks', pools: 'Pools', secrets: 'Secrets', access: 'Access', then: 'then',
+    overview: 'Overview', jobs: 'Jobs', timeline: 'Timeline', runs: 'Runs', ledger: 'Ledger', workers: 'Workers', health: 'Health', notifications: 'Notifications', maintenance: 'Maintenance', locks: 'Locks', pools: 'Pools', defaults: 'Defaults', secrets: 'Secrets', access: 'Access', then: 'then',
   },
   palette: {
     find: 'Find', title: 'Find anything', placeholder: 'Jobs, runs, pages, or “pause payouts”…', results: 'Results', actionsOf: 'Actions for {{name}}', stepsOf: 'Steps of {{name}}', placeholderActions: 'Choose an action',
@@ -92,7 +92,7 @@ export const shell = {
     start_hangs: { title: 'Commands that hang at their start: {{count}}.', text: 'A file system with programs or directories of jobs may not be responding.' },
   } satisfies Record<Condition['code'], { title: string; text: string }>,
   loopEffects: {
-    watch_jobs: 'Changes to jobs are not noticed there.', watch_triggers: 'Requested runs do not start there.', watch_kills: 'Kill requests have no effect there.', watch_pools: 'Jobs with a pool do not start there.', watch_secrets: 'Secrets are read one at a time.', watch_successes: 'It does not start jobs after their parents.', watch_after: 'It does not start jobs after their parents.', after: 'It does not start jobs after their parents.',
+    watch_jobs: 'Changes to jobs are not noticed there.', watch_triggers: 'Requested runs do not start there.', watch_kills: 'Kill requests have no effect there.', watch_pools: 'Jobs with a pool do not start there.', watch_defaults: 'Changes of defaults are not noticed there.', duty_defaults: 'Jobs that were saved during a change of defaults keep the previous ones.', watch_secrets: 'Secrets are read one at a time.', watch_successes: 'It does not start jobs after their parents.', watch_after: 'It does not start jobs after their parents.', after: 'It does not start jobs after their parents.',
     watch_workers: 'Workers that start or stop are not noticed there.', watch_settings: 'New worker settings do not apply there.', watch_masters: 'The clocks of the masters are unknown there.',
     watch_election: 'This master does not know which master is elected, and cannot be elected.', watch_findings: 'Findings of the elected master are unknown there.', watch_events: 'This master sends no live events.',
     registration: 'Other processes do not see the state of this worker.', presence: 'Other processes do not see the state of this master.', scheduler: 'No fires start there.', finishes: 'Outcomes of runs that ended are not committed.',

@@ -15,7 +15,7 @@ export const editor: Texts<typeof english> = {
     draft: '这是您之前的草稿，尚未保存。', discard: '放弃草稿', broken: 'YAML 目前无效。表单暂停更新，内容不会丢失。', line: '第 {{line}} 行',
     faults_one: '1 个问题', faults_other: '{{count}} 个问题', warnings_one: '1 条警告', warnings_other: '{{count}} 条警告', faultList: '问题',
     name: '名称', nameTaken: '已存在同名任务。', nameHelp: '创建后不可更改。可用 a–z、0–9、“.”、“_”和“-”。', nameFixed: '名称不可更改。', renamed: '这是任务 {{name}}，名称不可更改。如需其他名称，请复制此任务。', jobTitle: '标题', titleHelp: '自由文本，任何语言均可。',
-    group: '分组', groupHelp: '访问权限按分组授予。', labels: '标签', labelsHelp: '用于查找和筛选任务，例如 team = data。', labelAdd: '添加标签',
+    group: '分组', groupHelp: '访问权限按分组授予，任务继承其默认设置。分组用“/”嵌套，例如 shop/eu。', labels: '标签', labelsHelp: '用于查找和筛选任务，例如 team = data。', labelAdd: '添加标签',
     labelNameOf: '标签 {{n}} 的名称', labelValueOf: '标签 {{n}} 的值', labelRemove: '删除标签 {{name}}', labelRemoveUnnamed: '删除此标签',
     description: '说明', descriptionHelp: '运行手册：值班人员需要知道的事。', cron: 'Cron 表达式',
     cronHelp: '在下方选择时间，或直接填写。留空则仅手动触发。', cronMore: 'Cron 语法与 H',

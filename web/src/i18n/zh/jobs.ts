@@ -2,6 +2,7 @@ import type { Texts } from '../texts.ts';
 import type { jobs as english } from '../en/jobs.ts';
 
 export const jobs: Texts<typeof english> = {
+  origin: { ofGroup: '分组 {{group}}', ofAll: '所有任务', from: '来自{{from}}', open: '{{of}}的默认设置', link: '默认设置' },
   jobs: {
     results: '最近结果', resultsOf: '{{name}} 的最近结果：{{results}}', p95: '95% 耗时不超过', success: '成功率',
     traits: '运行状况', trait: { failing: '失败', running: '运行中', late: '延迟', never_ran: '从未运行', unnotified: '无告警' },

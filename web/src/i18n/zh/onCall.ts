@@ -7,6 +7,6 @@ export const onCall: Texts<typeof english> = {
   },
   whatItRuns: {
     title: '运行内容', noDefault: '没有默认值', all: '全部设置',
-    differ_zero: '所有设置均为默认值。', differ_one: '有 1 项设置与默认值不同，其余均为默认值。', differ_other: '有 {{count}} 项设置与默认值不同，其余均为默认值。',
+    differ_zero: '所有设置均为内置值。', differ_one: '有 1 项设置与内置值不同，其余均为内置值。', differ_other: '有 {{count}} 项设置与内置值不同，其余均为内置值。',
   },
 };

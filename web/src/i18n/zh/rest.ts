@@ -8,6 +8,7 @@ import { job } from './job.ts';
 import { ledger } from './ledger.ts';
 import { locks } from './locks.ts';
 import { maintenance } from './maintenance.ts';
+import { defaults } from './defaults.ts';
 import { pools } from './pools.ts';
 import { notifications } from './notifications.ts';
 import { runs } from './runs.ts';
@@ -15,4 +16,4 @@ import { timeline } from './timeline.ts';
 import { workers } from './workers.ts';
 
 /** The texts of the other pages, which are loaded with the first of them. */
-export const rest = { ...job, ...hooks, ...flow, ...flowRuns, ...editor, ...runs, ...ledger, ...timeline, ...workers, ...notifications, ...locks, ...maintenance, ...pools, ...access, ...guide };
+export const rest = { ...job, ...hooks, ...flow, ...flowRuns, ...editor, ...runs, ...ledger, ...timeline, ...workers, ...notifications, ...locks, ...maintenance, ...pools, ...defaults, ...access, ...guide };

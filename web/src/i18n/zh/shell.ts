@@ -2,7 +2,7 @@ import type { Texts } from '../texts.ts';
 import type { shell as english } from '../en/shell.ts';
 
 export const shell: Texts<typeof english> = {
-  nav: { overview: '概览', timeline: '时间线', access: '访问', jobs: '任务', runs: '运行', ledger: '台账', backfills: '回填', workers: '工作节点', health: '健康检查', notifications: '通知', maintenance: '维护窗口', locks: '锁', pools: '资源池', secrets: '密钥', main: '主导航', skip: '跳到正文', home: 'Carillon，概览', more: '更多', moreTitle: '更多页面' },
+  nav: { overview: '概览', timeline: '时间线', access: '访问', jobs: '任务', runs: '运行', ledger: '台账', backfills: '回填', workers: '工作节点', health: '健康检查', notifications: '通知', maintenance: '维护窗口', locks: '锁', pools: '资源池', defaults: '默认设置', secrets: '密钥', main: '主导航', skip: '跳到正文', home: 'Carillon，概览', more: '更多', moreTitle: '更多页面' },
   common: {
     cancel: '取消', close: '关闭', retry: '重试', copy: '复制', copied: '已复制', loading: '加载中…', none: '–',
     previous: '上一页', next: '下一页', page: '第 {{page}} 页', paging: '分页', details: '请求 {{id}}', actions: '操作', about: '概况', clear: '清除搜索', more: '更多', less: '收起',
@@ -16,7 +16,7 @@ export const shell: Texts<typeof english> = {
   roles: { viewer: '查看者', operator: '操作员', editor: '编辑者', admin: '管理员', none: '仅在分组中有角色', nothing: '没有角色', inGroup: '分组 {{group}}：{{role}}' },
   shortcuts: {
     title: '键盘快捷键', anywhere: '任意位置', pages: '转到页面', palette: '搜索并执行操作', search: '转到本页搜索框', new: '新建任务', next: '列表的下一项', previous: '列表的上一项', submit: '提交对话框', help: '显示此列表', close: '关闭对话框或菜单',
-    overview: '概览', jobs: '任务', timeline: '时间线', runs: '运行', ledger: '台账', workers: '工作节点', health: '健康检查', notifications: '通知', maintenance: '维护窗口', locks: '锁', pools: '资源池', secrets: '密钥', access: '访问', then: '然后',
+    overview: '概览', jobs: '任务', timeline: '时间线', runs: '运行', ledger: '台账', workers: '工作节点', health: '健康检查', notifications: '通知', maintenance: '维护窗口', locks: '锁', pools: '资源池', defaults: '默认设置', secrets: '密钥', access: '访问', then: '然后',
   },
   palette: {
     find: '查找', title: '查找任意内容', placeholder: '任务、运行、页面，或“暂停 payouts”…', results: '查找结果', actionsOf: '{{name}} 的操作', stepsOf: '{{name}} 的步骤', placeholderActions: '选择操作',
@@ -93,7 +93,7 @@ export const shell: Texts<typeof english> = {
     start_hangs: { title: '有命令在启动时卡住：{{count}} 个。', text: '存放任务程序或目录的文件系统可能没有响应。' },
   },
   loopEffects: {
-    watch_jobs: '该处不知道任务的修改。', watch_triggers: '请求的运行不会在该处启动。', watch_kills: '该处不执行终止请求。', watch_pools: '使用资源池的任务不会在该处启动。', watch_secrets: '密钥改为逐个读取。', watch_successes: '该处不会在前置任务成功后启动任务。', watch_after: '该处不会在前置任务成功后启动任务。', after: '该处不会在前置任务成功后启动任务。',
+    watch_jobs: '该处不知道任务的修改。', watch_triggers: '请求的运行不会在该处启动。', watch_kills: '该处不执行终止请求。', watch_pools: '使用资源池的任务不会在该处启动。', watch_defaults: '该处不知道默认设置的修改。', duty_defaults: '在默认设置修改期间保存的任务仍沿用之前的值。', watch_secrets: '密钥改为逐个读取。', watch_successes: '该处不会在前置任务成功后启动任务。', watch_after: '该处不会在前置任务成功后启动任务。', after: '该处不会在前置任务成功后启动任务。',
     watch_workers: '该处察觉不到工作节点的加入和离开。', watch_settings: '工作节点的新设置在该处不生效。', watch_masters: '该处不知道各主节点的时钟。',
     watch_election: '该主控节点不知道当选者，也不会当选。', watch_findings: '该处不知道当选主控节点的发现。', watch_events: '该主控节点不发送实时事件。',
     registration: '其他进程看不到该工作节点的状态。', presence: '其他进程看不到该主控节点的状态。', scheduler: '该处没有触发会启动。', finishes: '已结束运行的结果未能提交。',

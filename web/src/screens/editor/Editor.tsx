@@ -3,10 +3,12 @@ import { useDebouncedCallback, useHotkeys, useMediaQuery } from '@mantine/hooks'
 import { useBlocker, useNavigate } from '@tanstack/react-router';
 import { useCallback, useEffect, useMemo, useRef, useState, useSyncExternalStore, type FormEvent, type KeyboardEvent } from 'react';
 import { useTranslation } from 'react-i18next';
+import { useDefaults } from '../../api/defaults.ts';
 import { definitionOf } from '../../api/definition.ts';
 import { validateJob, useSaveJob, type VersionedJob } from '../../api/jobs.ts';
 import { Problem } from '../../api/problem.ts';
 import type { Definition, Job } from '../../api/types.ts';
+import { inheritanceOf, merged } from '../../lib/effective.ts';
 import { toYaml } from '../../lib/yaml.ts';
 import type { EditorView as View } from '../../lib/searchParams.ts';
 import { useFlowGraph } from '../../flow/useFlowGraph.ts';
@@ -93,6 +95,8 @@ export function Editor({ opened, begin, from, view, onView }: Props) {
   const setFresh = useCallback<FormView['setFresh']>((field, row) => setRows((before) => ({ ...before, [field]: row })), []);
   const unnamed = useMemo(() => unnamedIn(fresh), [fresh]);
   const definition = snapshot.good.definition ?? baseDefinition;
+  const defaults = useDefaults().data?.items;
+  const whole = useMemo(() => merged(definition, inheritanceOf(definition, defaults ?? [])), [definition, defaults]);
   const flow = useFlowGraph(definition.steps);
   const found = useFaults(snapshot, baseDefinition, { all: tried, isNew, unnamed, saveError: save.error, flow });
   // The step at the cursor of the text.
@@ -219,7 +223,7 @@ export function Editor({ opened, begin, from, view, onView }: Props) {
     setDraftNotice(false);
     setRows({});
   };
-  const form = useMemo((): FormView => ({ doc, definition, isNew, errorAt: found.errorAt, warningAt: found.warningAt, redirect: found.redirect, placement: found.placement, fresh, setFresh }), [doc, definition, isNew, found, fresh, setFresh]);
+  const form = useMemo((): FormView => ({ doc, definition, whole, isNew, errorAt: found.errorAt, warningAt: found.warningAt, redirect: found.redirect, placement: found.placement, fresh, setFresh }), [doc, definition, whole, isNew, found, fresh, setFresh]);
   const paste = useLinePaste(doc, isNew, setImporting);
   const title = name ? t('editor.editTitle', { name }) : t('editor.newTitle');
   const elsewhere = found.faults.filter((fault) => fault.field === undefined && fault.severity === 'error');

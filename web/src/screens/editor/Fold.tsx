@@ -21,10 +21,11 @@ interface Props {
 /** Less common settings: collapsed, with a mark if any is set. Faults are always visible. */
 export function Fold({ id, title, fields, children }: Props) {
   const { t } = useTranslation();
-  const { definition, errorAt } = useForm();
+  const { definition, whole, errorAt } = useForm();
   const folds = useFolds();
   const headId = useId();
   const set = fields.filter((field) => valueAt(definition, field.split('.')) !== undefined).length;
+  const inherits = set === 0 && fields.some((field) => whole.from.has(field.split('.')[0] ?? ''));
   const wrong = fields.some((field) => errorAt(field) !== undefined);
   const open = wrong || folds.isOpen(id);
   // Stays open while the user fixes a fault.
@@ -47,6 +48,7 @@ export function Fold({ id, title, fields, children }: Props) {
         <button type="button" id={headId} className={classes.foldButton} aria-expanded={open} onClick={() => folds.toggle(id)}>
           <Icon name="right" size={15} />
           <span>{title}</span>
+          {inherits && <span className={fieldClasses.mark}>{t('inherits.mark')}</span>}
           {set > 0 && <span className={fieldClasses.mark} data-set={set}>{t('editor.set', { count: set })}</span>}
         </button>
       </Title>

@@ -6,6 +6,7 @@ import { fieldId, useForm } from './context.ts';
 import { namesAt } from './document/parse.ts';
 import { valueAt } from './document/paths.ts';
 import classes from './fields.module.css';
+import { InheritedVariables } from './Inherited.tsx';
 import { useTexts } from './inputs.tsx';
 
 interface Texts {
@@ -60,6 +61,7 @@ export function NamedRows({ field, texts, suggestions }: { field: 'env' | 'label
     <fieldset className={classes.fieldset} id={fieldId(field)} tabIndex={-1} data-invalid={error !== undefined || undefined}>
       <legend className={classes.legend}>{label}</legend>
       <p className={classes.help}>{description}</p>
+      {field === 'env' && <InheritedVariables />}
       {shown.map((row, i) => (
         <div key={i} className={classes.env}>
           <TextInput

@@ -1,10 +1,12 @@
 import { Button, Group, Modal, Stack } from '@mantine/core';
 import { useEffect, useRef, useState, type FormEvent } from 'react';
 import { useTranslation } from 'react-i18next';
+import { useDefaults } from '../../api/defaults.ts';
 import { useDryRun } from '../../api/apply.ts';
 import { Problem } from '../../api/problem.ts';
 import { usePreview } from '../../api/schedules.ts';
 import type { Definition, Preview } from '../../api/types.ts';
+import { inheritanceOf, merged } from '../../lib/effective.ts';
 import { compareFires, leastShown, type SideOfFires } from '../../lib/compareFires.ts';
 import { wallClock, weekday } from '../../lib/time.ts';
 import { visible } from '../../lib/visible.ts';
@@ -37,11 +39,14 @@ export function ReviewDialog({ base, definition, busy, error, onSave, onClose }:
   const dry = useDryRun(jobs);
   const [item] = dry.data?.items ?? [];
   const timetable = ({ cronExpr, timezone, dst, startAt, endAt, schedules }: Definition) => ({ cronExpr, timezone, dst, startAt, endAt, schedules: schedules?.map(({ params: _, label: __, jitter: ___, ...when }) => when) });
-  const moved = base !== undefined && !same(timetable(base), timetable(definition));
+  // Time zones may be inherited, and the group may change.
+  const defaults = useDefaults().data?.items ?? [];
+  const [was, will] = [base ?? { name: '' }, definition].map((one) => merged(one, inheritanceOf(one, defaults)).job) as [Definition, Definition];
+  const moved = base !== undefined && !same(timetable(was), timetable(will));
   const asked = moved ? mostAsked : leastShown;
   const [from] = useState(() => new Date().toISOString()); // both sides begin at the same time
-  const before = usePreview({ ...previewOf(moved ? base : { name: '' }, asked), from }, i18n.language);
-  const after = usePreview({ ...previewOf(definition, asked), from }, i18n.language);
+  const before = usePreview({ ...previewOf(moved ? was : { name: '' }, asked), from }, i18n.language);
+  const after = usePreview({ ...previewOf(will, asked), from }, i18n.language);
   const wasScheduled = moved && hasSchedule(base);
   const sides = compareFires(wasScheduled ? (before.data?.fires ?? []) : [], after.data?.fires ?? [], asked);
   const submit = (event: FormEvent) => {

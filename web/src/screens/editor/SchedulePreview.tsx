@@ -32,8 +32,8 @@ export function previewOf({ cronExpr, timezone, dst, startAt, endAt, schedules, 
 /** A preview of the schedule while it is edited. */
 export function SchedulePreview() {
   const { t, i18n } = useTranslation();
-  const { definition } = useForm();
-  const [settled] = useDebouncedValue(definition, 200);
+  const { job } = useForm().whole;
+  const [settled] = useDebouncedValue(job, 200);
   const request = previewOf(settled, 5);
   const preview = usePreview(request, i18n.language);
   const faults = preview.error instanceof Problem && preview.error.code === 'invalid' ? preview.error.faults : [];

@@ -27,7 +27,7 @@ export function AddSchedule() {
 /** Several schedules. The daylight saving rules of each are written in YAML, and stay. */
 export function SchedulesFields() {
   const { t } = useTranslation();
-  const { doc, definition, errorAt } = useForm();
+  const { doc, definition, whole, errorAt } = useForm();
   const all: readonly JobSchedule[] = Array.isArray(definition.schedules) ? definition.schedules : [];
   const params = namesAt(doc.snapshot().good, ['params']);
   const error = errorAt('schedules');
@@ -35,6 +35,10 @@ export function SchedulesFields() {
     const one = next.length === 1 && next[0] ? asOne(next[0]) : undefined;
     if (one) doc.setAll([[['schedules'], undefined], ...Object.entries(one).map(([field, value]) => [[field], value] as const)]);
     else doc.set(['schedules'], next.length === 0 ? undefined : next);
+  };
+  const inheritedAt = (i: number) => {
+    const from = whole.from.get(`schedules[${i}].timezone`);
+    return from === undefined ? undefined : { value: whole.job.schedules?.[i]?.timezone, from };
   };
   const write = (at: number, field: keyof JobSchedule, value: unknown) =>
     doc.set(['schedules'], all.map((entry, i) => {
@@ -51,7 +55,7 @@ export function SchedulesFields() {
         <div key={i} className={classes.param} role="group" aria-label={t('editor.scheduleOf', { n: i + 1 })}>
           <div className={classes.pair}>
             <TextInput className={classes.mono} size="xs" {...code} label={t('editor.cron')} value={String(entry?.cronExpr ?? '')} onChange={(e) => write(i, 'cronExpr', e.currentTarget.value)} />
-            <ZoneInput size="xs" label={t('editor.timezone')} value={String(entry?.timezone ?? '')} onChange={(zone) => write(i, 'timezone', zone)} />
+            <ZoneInput size="xs" inherited={inheritedAt(i)} label={t('editor.timezone')} value={String(entry?.timezone ?? '')} onChange={(zone) => write(i, 'timezone', zone)} />
             <TextInput size="xs" label={t('editor.scheduleLabel')} value={String(entry?.label ?? '')} maxLength={100} onChange={(e) => write(i, 'label', e.currentTarget.value)} />
             <TextInput className={classes.mono} size="xs" {...code} label={t('editor.jitter')} value={String(entry?.jitter ?? '')} onChange={(e) => write(i, 'jitter', e.currentTarget.value)} />
             <WhenField label={t('editor.startAt')} value={entry?.startAt} onChange={(at) => write(i, 'startAt', at)} />

@@ -1,5 +1,6 @@
 import { createContext, use } from 'react';
 import type { Definition, Ranking } from '../../api/types.ts';
+import type { Effective } from '../../lib/effective.ts';
 import type { JobDocument } from './document/JobDocument.ts';
 import { locationOf, valueAt, type Path } from './document/paths.ts';
 
@@ -8,6 +9,8 @@ export interface FormView {
   doc: JobDocument;
   /** The definition of the text, or the last valid one if the text cannot be parsed. */
   definition: Definition;
+  /** The definition with what it would inherit, and from which defaults. */
+  whole: Effective<Definition>;
   isNew: boolean;
   /** Fault at a field, as text. */
   errorAt: (field: string) => string | undefined;
@@ -42,9 +45,11 @@ export function fieldId(location: string): string {
   return `field-${location}`;
 }
 
-/** One field of the form: its value, its fault, and how to change it. */
+/** One field of the form: its value, the one that it inherits otherwise, its fault, and how to change it. */
 export function useField(path: Path) {
-  const { doc, definition, errorAt, warningAt } = useForm();
+  const { doc, definition, whole, errorAt, warningAt } = useForm();
   const location = locationOf(path);
-  return { id: fieldId(location), value: valueAt(definition, path), error: errorAt(location), warning: warningAt(location), set: (value: unknown) => doc.set(path, value) };
+  const from = whole.from.get(String(path[0]));
+  const inherited = from === undefined ? undefined : { value: valueAt(whole.job, path), from };
+  return { id: fieldId(location), value: valueAt(definition, path), inherited, error: errorAt(location), warning: warningAt(location), set: (value: unknown) => doc.set(path, value) };
 }

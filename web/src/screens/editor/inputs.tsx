@@ -2,7 +2,9 @@ import { NativeSelect, Textarea, TextInput } from '@mantine/core';
 import { useState, type ClipboardEvent, type ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
 import { sentences } from '../../lib/lists.ts';
+import { visible } from '../../lib/visible.ts';
 import { localZone } from '../../lib/localTime.ts';
+import { originText } from '../../parts/FromDefaults.tsx';
 import { WhenField } from '../../parts/WhenField.tsx';
 import { useField } from './context.ts';
 import { same, type Path } from './document/paths.ts';
@@ -23,14 +25,16 @@ function exampleAt(path: Path): string | undefined {
   return example !== undefined && /^\d+[a-zA-Z]+$/.test(example) ? undefined : example;
 }
 
-/** Returns label, help and default of a field as attributes of an input. */
+/** Returns label and help of a field, and its inherited or default value, as attributes of an input. */
 export function useTexts(path: Path) {
   const { t } = useTranslation();
+  const { inherited } = useField(path);
   const found = labelAt(path);
+  const given = inherited?.value === undefined ? undefined : visible(Array.isArray(inherited.value) ? inherited.value.map(textOf).join(', ') : textOf(inherited.value));
   return {
     label: found ? t(`editor.${found.label}`) : String(path.at(-1)),
     description: found?.help && t(`editor.${found.help}`),
-    placeholder: defaultAt(path) ?? exampleAt(path),
+    placeholder: inherited && given !== undefined ? t('inherits.value', { value: given, from: originText(t, inherited.from) }) : (defaultAt(path) ?? exampleAt(path)),
   };
 }
 
@@ -117,16 +121,18 @@ export function Words({ path, known = [], numbers = false, onDraft }: Props & { 
 /** A choice with a default, which is not written; an explicit default stays. An invalid value is shown unchanged. */
 export function Choice<Value extends string>({ path, otherwise, options }: { path: Path; otherwise: NoInfer<Value>; options: Record<Value, string> }) {
   const { t } = useTranslation();
-  const { id, value, error, set } = useField(path);
+  const { id, value, inherited, error, set } = useField(path);
   const { placeholder: _, ...texts } = useTexts(path);
   const boolean = specAt(path)?.type === 'boolean';
   const now = textOf(value);
-  const values = (Object.keys(options) as Value[]).filter((v) => v !== otherwise || v === now);
+  const values = (Object.keys(options) as Value[]).filter((v) => v !== otherwise || v === now || (inherited && textOf(inherited.value) !== ''));
+  const given = textOf(inherited?.value);
+  const unset = inherited && given in options ? t('inherits.choice', { value: options[given as Value], from: originText(t, inherited.from) }) : t('common.default', { value: options[otherwise] });
   const strange = now !== '' && !(now in options) ? [{ value: now, label: now }] : [];
   return (
     <NativeSelect
       id={id} {...texts} value={now} error={error}
-      data={[{ value: '', label: t('common.default', { value: options[otherwise] }) }, ...values.map((v) => ({ value: v, label: options[v] })), ...strange]}
+      data={[{ value: '', label: unset }, ...values.map((v) => ({ value: v, label: options[v] })), ...strange]}
       onChange={(e) => set(e.currentTarget.value === '' ? undefined : boolean ? e.currentTarget.value === 'true' : e.currentTarget.value)}
     />
   );

@@ -4,6 +4,7 @@ import type { Job } from '../../api/types.ts';
 import { Filled, slot } from '../../parts/Filled.tsx';
 import { Icon } from '../../parts/icons.tsx';
 import { Panel } from '../../parts/Panel.tsx';
+import { zoneOf } from '../../parts/scheduleText.ts';
 import { RelativeTime } from '../../parts/TimeText.tsx';
 import { visible } from '../../lib/visible.ts';
 import classes from './AfterPanel.module.css';
@@ -22,7 +23,7 @@ export function AfterPanel({ job }: { job: Job }) {
     <Panel title={t(parents.length + children.length > 0 ? 'after.title' : 'after.inFlows')} help={parents.length > 0 ? t('after.help') : undefined}>
       {parents.length > 0 && (
         <ul className={classes.list} aria-label={t('after.parents')} data-parents="">
-          {parents.map((parent) => <ParentRow key={parent.job} parent={parent} zone={job.timezone} />)}
+          {parents.map((parent) => <ParentRow key={parent.job} parent={parent} zone={zoneOf(job)} />)}
         </ul>
       )}
       <Names label={t('after.children')} names={children} />

@@ -6,14 +6,16 @@ import type { Definition, Job } from '../../api/types.ts';
 import { saveAs } from '../../lib/saveAs.ts';
 import { visible } from '../../lib/visible.ts';
 import { CopyLine } from '../../parts/CopyLine.tsx';
-import { Facts } from '../../parts/Facts.tsx';
+import { effective } from '../../lib/effective.ts';
 import { Icon } from '../../parts/icons.tsx';
 import { Panel } from '../../parts/Panel.tsx';
+import { policies } from '../../parts/policies.ts';
+import { PolicyFacts } from '../../parts/PolicyFacts.tsx';
 import { Waiting } from '../../parts/Waiting.tsx';
 import { DefinitionFacts } from './DefinitionFacts.tsx';
 import classes from './DefinitionPanel.module.css';
 import jobClasses from './JobPage.module.css';
-import { policies } from './policies.ts';
+
 
 const formats = ['yaml', 'json'] as const;
 type Format = (typeof formats)[number];
@@ -41,6 +43,7 @@ export function DefinitionPanel({ job }: { job: Job }) {
   const [format, setFormat] = useState<Format>('yaml');
   const clipboard = useClipboard({ timeout: 1500 });
   const { meta: _meta, ...definition } = job;
+  const { job: whole, from } = effective(job);
   const text = useText(definition, format);
   const file = `${job.name}.${format}`;
   const origin = window.location.origin;
@@ -77,7 +80,7 @@ export function DefinitionPanel({ job }: { job: Job }) {
           <DefinitionFacts job={job} />
         </Panel>
         <Panel title={t('policy.title')}>
-          <Facts entries={policies(t, i18n.language, job)} />
+          <PolicyFacts entries={policies(t, i18n.language, whole)} from={from} />
         </Panel>
       </div>
     </div>

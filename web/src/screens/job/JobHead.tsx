@@ -8,9 +8,11 @@ import type { Job } from '../../api/types.ts';
 import { useCan } from '../../parts/session.ts';
 import { visible } from '../../lib/visible.ts';
 import { hasSchedule, scheduleText, zoneOf, zonesOf } from '../../parts/scheduleText.ts';
+import { effective } from '../../lib/effective.ts';
 import { isMachineLabel } from '../../lib/machineLabels.ts';
 import { CauseLinks } from '../../parts/CauseLinks.tsx';
 import { DeleteJobDialog } from '../../parts/DeleteJobDialog.tsx';
+import { FromDefaults } from '../../parts/FromDefaults.tsx';
 import { Filled, slot } from '../../parts/Filled.tsx';
 import { Icon } from '../../parts/icons.tsx';
 import { JobState } from '../../parts/JobState.tsx';
@@ -27,6 +29,8 @@ import classes from './JobHead.module.css';
 export function JobHead({ job, words }: { job: Job; words: string | undefined }) {
   const { t, i18n } = useTranslation();
   const next = job.meta.nextFire;
+  // The defaults that have the time zone.
+  const zonedBy = [...new Set([...effective(job).from].flatMap(([location, of]) => (location.endsWith('timezone') ? [of] : [])))];
   const labels = Object.entries(job.labels ?? {}).filter(([key]) => !isMachineLabel(key));
   return (
     <>
@@ -48,7 +52,7 @@ export function JobHead({ job, words }: { job: Job; words: string | undefined })
       <div className={classes.about}>
         <span className={classes.when}>
           <Icon name="calendar" size={15} />
-          {hasSchedule(job) ? <><span className={classes.words}>{words && visible(words)}</span> <span className="dim">{zonesOf(job).join(', ')}</span></> : scheduleText(t, i18n.language, job)}
+          {hasSchedule(job) ? <><span className={classes.words}>{words && visible(words)}</span> <span className="dim">{zonesOf(job).join(', ')}</span> {zonedBy.map((of) => <FromDefaults key={of} of={of} />)}</> : scheduleText(t, i18n.language, job)}
         </span>
         {next && <span className="nowrap">{t('job.next')} <strong><RelativeTime at={next} zone={zoneOf(job)} ahead /></strong></span>}
         {job.group && <span className="dim">{t('job.inGroup')} <span className={classes.tag}>{job.group}</span></span>}
@@ -68,7 +72,7 @@ function OverdueNotice({ job, overdue }: { job: Job; overdue: NonNullable<Job['m
   const eligible = usePlacement(job.name).data?.items.some((worker) => worker.eligible) === true && overdue.reason?.code === 'no_worker';
   return (
     <Alert color="yellow" variant="light" icon={<Icon name="warn" />} title={t('flags.overdueTitle')} data-overdue="">
-      <div><Filled text={t('flags.overdueSince', { at: slot })}><TimeText at={overdue.dueAt} zone={job.timezone} /></Filled></div>
+      <div><Filled text={t('flags.overdueSince', { at: slot })}><TimeText at={overdue.dueAt} zone={zoneOf(job)} /></Filled></div>
       {eligible && <div>{t('flags.overdueEligible')}</div>}
       {!eligible && overdue.reason && <div className="break"><Why reason={overdue.reason} /></div>}
       {!eligible && <CauseLinks reason={overdue.reason} job={job.name} group={job.group} />}
@@ -87,11 +91,11 @@ function PausedNotice({ job }: { job: Job }) {
       {job.pauseNote && <div className="break"><PlainText>{job.pauseNote}</PlainText></div>}
       {pause?.verb === 'pause' && (
         <div className="small" data-paused-by="">
-          {pause.by ? t('job.pausedBy', { who: visible(pause.by) }) : t('pause.paused')} · <TimeText at={pause.at} zone={job.timezone} />
+          {pause.by ? t('job.pausedBy', { who: visible(pause.by) }) : t('pause.paused')} · <TimeText at={pause.at} zone={zoneOf(job)} />
         </div>
       )}
       <div>
-        {job.pauseUntil ? <Filled text={t('pause.goesOn', { at: slot })}><TimeText at={job.pauseUntil} zone={job.timezone} /></Filled> : t('pause.untilResumed')}
+        {job.pauseUntil ? <Filled text={t('pause.goesOn', { at: slot })}><TimeText at={job.pauseUntil} zone={zoneOf(job)} /></Filled> : t('pause.untilResumed')}
       </div>
     </Alert>
   );

@@ -8,6 +8,7 @@ import { Icon } from '../../parts/icons.tsx';
 import { Panel } from '../../parts/Panel.tsx';
 import { PlainText } from '../../parts/PlainText.tsx';
 import { ProblemNotice } from '../../parts/ProblemNotice.tsx';
+import { zoneOf } from '../../parts/scheduleText.ts';
 import { StatusBadge } from '../../parts/StatusBadge.tsx';
 import { RelativeTime } from '../../parts/TimeText.tsx';
 import { Waiting } from '../../parts/Waiting.tsx';
@@ -29,7 +30,7 @@ export function ReplicasPanel({ job, mayRestart }: { job: Job; mayRestart: boole
           <p data-replicas="">{wanted === 'all' ? t('replicas.runningOnAll', { count: running }) : t('replicas.running', { running, count: Number(wanted ?? 0) })}</p>
           {handover && (
             <p className="small" data-handover={handover.reason}>
-              {t('replicas.handover', { replica: visible(handover.replica), worker: visible(handover.workerName ?? handover.worker), reason: t(`replicas.moves.${handover.reason}`) })} <span className="dim"><RelativeTime at={handover.since} zone={job.timezone} /></span>
+              {t('replicas.handover', { replica: visible(handover.replica), worker: visible(handover.workerName ?? handover.worker), reason: t(`replicas.moves.${handover.reason}`) })} <span className="dim"><RelativeTime at={handover.since} zone={zoneOf(job)} /></span>
             </p>
           )}
           {items.length > 0 && (
@@ -49,7 +50,7 @@ export function ReplicasPanel({ job, mayRestart }: { job: Job; mayRestart: boole
                       <th scope="row"><PlainText>{replica}</PlainText></th>
                       <td>{status === 'running' ? <Link to="/runs/$id" params={{ id: run }}><StatusBadge status={status} /></Link> : <StatusBadge status={status} />}{reason && <div className="small break"><Why reason={reason} /></div>}{restarts !== undefined && restarts > 0 && <div className="small dim" data-restarts={restarts}>{t('replicas.shortRuns', { count: restarts })}</div>}</td>
                       <td><PlainText>{workerName ?? worker ?? '–'}</PlainText></td>
-                      <td><RelativeTime at={since} zone={job.timezone} /></td>
+                      <td><RelativeTime at={since} zone={zoneOf(job)} /></td>
                     </tr>
                   ))}
                 </tbody>

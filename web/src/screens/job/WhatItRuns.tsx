@@ -2,14 +2,17 @@ import { Link } from '@tanstack/react-router';
 import { useTranslation } from 'react-i18next';
 import type { Job, Param } from '../../api/types.ts';
 import { formatSeconds, parseDuration } from '../../lib/duration.ts';
+import { effective, optsOut } from '../../lib/effective.ts';
 import { shellWords } from '../../lib/shellWords.ts';
 import { visible } from '../../lib/visible.ts';
 import { CodeBlock } from '../../parts/CodeBlock.tsx';
 import { Facts } from '../../parts/Facts.tsx';
+import { FromDefaults } from '../../parts/FromDefaults.tsx';
+import { differingPolicies } from '../../parts/policies.ts';
+import { PolicyFacts } from '../../parts/PolicyFacts.tsx';
 import { Panel } from '../../parts/Panel.tsx';
 import { PlainText } from '../../parts/PlainText.tsx';
 import { RunbookText } from '../../parts/RunbookText.tsx';
-import { differingPolicies } from './policies.ts';
 import classes from './WhatItRuns.module.css';
 
 /** The job's description, for the operator on call. Nothing without one. */
@@ -28,6 +31,7 @@ export function WhatItRuns({ job }: { job: Job }) {
     return seconds === undefined ? visible(text) : formatSeconds(seconds, i18n.language);
   };
   const params = Object.entries(job.params ?? {});
+  const { job: { timeout }, from } = effective(job);
   return (
     <Panel title={t('whatItRuns.title')}>
       <div className={classes.box} data-what-it-runs="">
@@ -39,7 +43,7 @@ export function WhatItRuns({ job }: { job: Job }) {
           entries={[
             [t('editor.steps'), job.steps && <Link to="/jobs/$name" params={{ name: job.name }} search={{ tab: 'graph' }}>{t('editor.stepCount', { count: job.steps.length })}</Link>],
             [t('job.params'), params.length > 0 && <Params params={params} />],
-            [t('job.timeout'), job.timeout ? time(job.timeout) : t('job.noTimeout')],
+            [t('job.timeout'), timeout && !optsOut('timeout', timeout) ? <>{time(timeout)} <FromDefaults of={from.get('timeout')} /></> : t('job.noTimeout')],
             [t('job.directory'), job.workDir && <code className="break">{visible(job.workDir)}</code>],
             [t('job.user'), job.user && <PlainText>{job.user}</PlainText>],
             [t('job.shell'), job.command && job.shell && <code>{visible(job.shell)}</code>],
@@ -71,12 +75,13 @@ function Params({ params }: { params: [string, Param][] }) {
 /** The policies that differ from the defaults. */
 export function PoliciesPanel({ job }: { job: Job }) {
   const { t, i18n } = useTranslation();
-  const differing = differingPolicies(t, i18n.language, job);
+  const { job: whole, from } = effective(job);
+  const differing = differingPolicies(t, i18n.language, whole);
   const all = !job.meta.hidden && <Link to="/jobs/$name" params={{ name: job.name }} search={{ tab: 'definition' }} replace resetScroll={false} className="small">{t('whatItRuns.all')}</Link>;
   return (
     <Panel title={t('policy.title')} side={all}>
       <div data-policies={differing.length}>
-        {differing.length > 0 && <Facts entries={differing} />}
+        {differing.length > 0 && <PolicyFacts entries={differing} from={from} />}
         <p className={classes.rest}>{t('whatItRuns.differ', { count: differing.length })}</p>
       </div>
     </Panel>

@@ -2,6 +2,7 @@ import { useTranslation } from 'react-i18next';
 import { useFires } from '../../api/fires.ts';
 import { usePreview } from '../../api/schedules.ts';
 import type { Job } from '../../api/types.ts';
+import { effective } from '../../lib/effective.ts';
 import { horizon } from '../../lib/horizon.ts';
 import { zoneOf } from '../../parts/scheduleText.ts';
 import { rfc3339In } from '../../lib/time.ts';
@@ -22,10 +23,11 @@ export function useUpcoming(job: Job) {
   const { i18n } = useTranslation();
   const from = later(job.startAt, job.meta.paused ? job.pauseUntil : undefined);
   const reaches = from !== undefined && Date.parse(from) > Date.now();
+  const { schedules, cronExpr, timezone, dst } = effective(job).job;
   const preview = usePreview(
     {
       name: job.name, from: reaches ? from : undefined, count: ahead,
-      ...(job.schedules ? { schedules: job.schedules.map(({ params: _, ...entry }) => entry) } : { cronExpr: job.cronExpr ?? '', timezone: job.timezone, dst: job.dst }),
+      ...(schedules ? { schedules: schedules.map(({ params: _, ...entry }) => entry) } : { cronExpr: cronExpr ?? '', timezone, dst }),
     },
     i18n.language,
   );

@@ -1,8 +1,10 @@
 import { Button, CloseButton } from '@mantine/core';
+import { Link } from '@tanstack/react-router';
 import { useTranslation } from 'react-i18next';
 import { isNarrowed, noGroup, toggledTrait, traitsOf, type JobFilter } from '../../lib/jobFilter.ts';
 import { termsOf, withoutTerm } from '../../lib/labelSelector.ts';
 import { visible } from '../../lib/visible.ts';
+import { originText } from '../../parts/FromDefaults.tsx';
 import { Icon } from '../../parts/icons.tsx';
 import classes from './JobsPage.module.css';
 
@@ -25,6 +27,7 @@ export function ActiveFilters({ filter, onChange, onSave }: { filter: JobFilter;
           <CloseButton size="xs" aria-label={t('jobs.withoutFilter', { name: text })} onClick={() => onChange(without)} />
         </li>
       ))}
+      {group !== undefined && group !== noGroup && <li><Button variant="subtle" size="compact-sm" leftSection={<Icon name="inherit" size={13} />} aria-label={t('origin.open', { of: originText(t, group) })} renderRoot={(props) => <Link to="/defaults" search={{ group }} {...props} />}>{t('origin.link')}</Button></li>}
       <li><Button variant="subtle" size="compact-sm" onClick={() => onChange({ sort: filter.sort })}>{t('jobs.clearSearch')}</Button></li>
       {onSave && <li><Button variant="subtle" size="compact-sm" leftSection={<Icon name="plus" size={13} />} onClick={onSave}>{t('jobs.saveFilter')}</Button></li>}
     </ul>

@@ -2,7 +2,7 @@ import { memo, type ReactNode } from 'react';
 import type { Job } from '../../api/types.ts';
 import { formatMs, formatRate } from '../../lib/figures.ts';
 import { useText } from '../../i18n/useText.ts';
-import { expressionsOf, hasSchedule, scheduleText, zonesOf } from '../../parts/scheduleText.ts';
+import { expressionsOf, hasSchedule, scheduleText, zoneOf, zonesOf } from '../../parts/scheduleText.ts';
 import { noGroup } from '../../lib/jobFilter.ts';
 import { localZone } from '../../lib/localTime.ts';
 import { isMachineLabel } from '../../lib/machineLabels.ts';
@@ -61,7 +61,7 @@ export const JobCard = memo(function JobCard({ job, row, top, selected, current,
         <Schedule job={job} brief />
         <span className={classes.foot}>
           {job.meta.results && job.meta.results.length > 0 ? <Sparkline job={job.name} results={job.meta.results} /> : <span className="small dim">{t('jobs.neverRun')}</span>}
-          {job.meta.nextFire && <span className="small dim"><Icon name="clock" size={12} /> <span className="unseen">{t('jobs.nextFire')}</span> <RelativeTime at={job.meta.nextFire} zone={job.timezone} short ahead /></span>}
+          {job.meta.nextFire && <span className="small dim"><Icon name="clock" size={12} /> <span className="unseen">{t('jobs.nextFire')}</span> <RelativeTime at={job.meta.nextFire} zone={zoneOf(job)} short ahead /></span>}
         </span>
       </span>
       <span role="gridcell" className={classes.acts}>{mayRun && <Acts job={job} menuOpen={menuOpen} />}</span>
@@ -75,7 +75,7 @@ const cells: Record<ColumnId, (job: Job) => ReactNode> = {
   schedule: (job) => <Schedule job={job} />,
   results: (job) => <Sparkline job={job.name} results={job.meta.results} />,
   last: (job) => <LastFire job={job} />,
-  next: (job) => (job.meta.nextFire ? <RelativeTime at={job.meta.nextFire} zone={job.timezone} short ahead /> : <Nothing />),
+  next: (job) => (job.meta.nextFire ? <RelativeTime at={job.meta.nextFire} zone={zoneOf(job)} short ahead /> : <Nothing />),
   p95: (job) => (job.meta.stats && job.meta.stats.samples > 0 ? <Length ms={job.meta.stats.p95Ms} /> : <Nothing />),
   success: (job) => (job.meta.stats?.successRate === undefined ? <Nothing /> : <Share rate={job.meta.stats.successRate} />),
   updated: (job) => <RelativeTime at={job.meta.updatedAt} short />,
@@ -158,7 +158,7 @@ function LastFire({ job }: { job: Job }) {
   if (!last) return <Nothing />;
   return (
     <PlainLink href={`/runs/${last.id}`} className={classes.quiet}>
-      <RelativeTime at={last.plannedAt} zone={job.timezone} short /><span className="unseen">{t('jobs.lastOf', { name: job.name, status: t(`status.${last.status}`) })}</span>
+      <RelativeTime at={last.plannedAt} zone={zoneOf(job)} short /><span className="unseen">{t('jobs.lastOf', { name: job.name, status: t(`status.${last.status}`) })}</span>
     </PlainLink>
   );
 }

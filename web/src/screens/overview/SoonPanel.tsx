@@ -7,6 +7,7 @@ import { ChartTable } from '../../parts/ChartTable.tsx';
 import { JobLink } from '../../parts/JobName.tsx';
 import { Panel } from '../../parts/Panel.tsx';
 import { ProblemNotice } from '../../parts/ProblemNotice.tsx';
+import { zoneOf } from '../../parts/scheduleText.ts';
 import { RelativeTime } from '../../parts/TimeText.tsx';
 import { Waiting } from '../../parts/Waiting.tsx';
 import classes from './rows.module.css';
@@ -30,7 +31,7 @@ export function SoonPanel({ ahead }: { ahead: components['schemas']['Forecast'] 
           {jobs.map((job) => (
             <li key={job.name}>
               <JobLink job={job.name} title={job.title} className="break" />
-              <RelativeTime at={job.meta.nextFire ?? ''} zone={job.timezone} ahead />
+              <RelativeTime at={job.meta.nextFire ?? ''} zone={zoneOf(job)} ahead />
             </li>
           ))}
         </ol>

@@ -13,6 +13,7 @@ import { useField, useForm } from '../context.ts';
 import { stepsIn, textOfSteps } from '../escalation.ts';
 import classes from '../fields.module.css';
 import { Fold } from '../Fold.tsx';
+import { Inherited } from '../Inherited.tsx';
 import { Text, useTexts } from '../inputs.tsx';
 
 // Chosen with the first channel, unless events are chosen already.
@@ -23,6 +24,7 @@ export function Notify() {
   return (
     <Fold id="notify" title={t('policy.notify')} fields={['notify.on', 'notify.to', 'notify.after', 'notify.quiet.from', 'notify.quiet.to', 'notify.quiet.timezone', 'notify.urgent']}>
       <div className={classes.stack}>
+        <Inherited field="notify" />
         <Channels />
         <Told />
         <After />

@@ -7,6 +7,7 @@ import { useForm } from '../context.ts';
 import classes from '../fields.module.css';
 import { DaemonFields } from '../DaemonFields.tsx';
 import { Fold } from '../Fold.tsx';
+import { Inherited } from '../Inherited.tsx';
 import { Choice, Text, Whole, Words } from '../inputs.tsx';
 import { RunOnFields } from '../RunOnFields.tsx';
 
@@ -25,22 +26,11 @@ export function Placement() {
 function PlacementFields() {
   const { t } = useTranslation();
   const { definition } = useForm();
-  const workers = useWorkers();
   const pools = usePools().data?.items ?? [];
-  const known = (workers.data?.items ?? []).filter((worker) => !worker.away);
-  const labels = [...new Set(known.flatMap((worker) => Object.entries(worker.labels ?? {}).map(([name, value]) => `${name}=${value}`)))].slice(0, 8);
   return (
     <div className={classes.stack}>
       {!Array.isArray(definition.steps) && <><RunOnFields /><DaemonFields /></>}
-      <Choice
-        path={['placement', 'strategy']} otherwise="hash"
-        options={{ hash: t('editor.strategies.hash'), least: t('editor.strategies.least'), weight: t('editor.strategies.weight'), any: t('editor.strategies.any') }}
-      />
-      <div className={classes.pair}>
-        <Text path={['placement', 'selector']} />
-        <Words path={['placement', 'workers']} known={known.map((worker) => worker.name)} />
-      </div>
-      {labels.length > 0 && <p className={classes.help}>{t('editor.knownLabels', { items: visible(labels.join(', ')) })}</p>}
+      <WorkerChoice />
       <div className={classes.pair}>
         <Whole path={['priority']} />
         <Whole path={['slots']} />
@@ -53,6 +43,28 @@ function PlacementFields() {
       )}
       <WouldRun />
     </div>
+  );
+}
+
+/** Which workers are eligible, and how one of them is chosen. */
+export function WorkerChoice() {
+  const { t } = useTranslation();
+  const workers = useWorkers();
+  const known = (workers.data?.items ?? []).filter((worker) => !worker.away);
+  const labels = [...new Set(known.flatMap((worker) => Object.entries(worker.labels ?? {}).map(([name, value]) => `${name}=${value}`)))].slice(0, 8);
+  return (
+    <>
+      <Inherited field="placement" />
+      <Choice
+        path={['placement', 'strategy']} otherwise="hash"
+        options={{ hash: t('editor.strategies.hash'), least: t('editor.strategies.least'), weight: t('editor.strategies.weight'), any: t('editor.strategies.any') }}
+      />
+      <div className={classes.pair}>
+        <Text path={['placement', 'selector']} />
+        <Words path={['placement', 'workers']} known={known.map((worker) => worker.name)} />
+      </div>
+      {labels.length > 0 && <p className={classes.help}>{t('editor.knownLabels', { items: visible(labels.join(', ')) })}</p>}
+    </>
   );
 }
 

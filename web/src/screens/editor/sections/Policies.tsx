@@ -1,18 +1,22 @@
 import { useTranslation } from 'react-i18next';
 import classes from '../fields.module.css';
 import { Fold } from '../Fold.tsx';
+import { Inherited } from '../Inherited.tsx';
 import { Choice, Text, Whole, Words } from '../inputs.tsx';
 
 export function Limits() {
   const { t } = useTranslation();
   return (
     <Fold id="limits" title={t('editor.limits')} fields={['timeout', 'killGrace', 'output.max', 'memoryMax', 'tasksMax']}>
-      <div className={classes.pair}>
-        <Text path={['timeout']} />
-        <Text path={['killGrace']} />
-        <Text path={['output', 'max']} />
-        <Text path={['memoryMax']} />
-        <Whole path={['tasksMax']} />
+      <div className={classes.stack}>
+        <Inherited field="timeout" />
+        <div className={classes.pair}>
+          <Text path={['timeout']} />
+          <Text path={['killGrace']} />
+          <Text path={['output', 'max']} />
+          <Text path={['memoryMax']} />
+          <Whole path={['tasksMax']} />
+        </div>
       </div>
     </Fold>
   );
@@ -41,12 +45,15 @@ export function Retry() {
   const { t } = useTranslation();
   return (
     <Fold id="retry" title={t('policy.retry')} fields={['retry.max', 'retry.backoff', 'retry.maxBackoff', 'retry.exitCodes', 'retry.elsewhere']}>
-      <div className={classes.pair}>
-        <Whole path={['retry', 'max']} />
-        <Words path={['retry', 'exitCodes']} numbers />
-        <Text path={['retry', 'backoff']} />
-        <Text path={['retry', 'maxBackoff']} />
-        <Choice path={['retry', 'elsewhere']} otherwise="true" options={{ true: t('editor.retryElsewheres.yes'), false: t('editor.retryElsewheres.no') }} />
+      <div className={classes.stack}>
+        <Inherited field="retry" />
+        <div className={classes.pair}>
+          <Whole path={['retry', 'max']} />
+          <Words path={['retry', 'exitCodes']} numbers />
+          <Text path={['retry', 'backoff']} />
+          <Text path={['retry', 'maxBackoff']} />
+          <Choice path={['retry', 'elsewhere']} otherwise="true" options={{ true: t('editor.retryElsewheres.yes'), false: t('editor.retryElsewheres.no') }} />
+        </div>
       </div>
     </Fold>
   );
@@ -56,9 +63,12 @@ export function History() {
   const { t } = useTranslation();
   return (
     <Fold id="history" title={t('policy.retention')} fields={['retention.age', 'retention.runs']}>
-      <div className={classes.pair}>
-        <Text path={['retention', 'age']} />
-        <Whole path={['retention', 'runs']} />
+      <div className={classes.stack}>
+        <Inherited field="retention" />
+        <div className={classes.pair}>
+          <Text path={['retention', 'age']} />
+          <Whole path={['retention', 'runs']} />
+        </div>
       </div>
     </Fold>
   );

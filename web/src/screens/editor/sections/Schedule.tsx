@@ -11,10 +11,10 @@ import { SchedulePreview } from '../SchedulePreview.tsx';
 import { AddSchedule, SchedulesFields } from '../SchedulesFields.tsx';
 import { ZoneInput } from '../ZoneInput.tsx';
 
-function Zone() {
-  const { id, value, error, set } = useField(['timezone']);
+export function Zone() {
+  const { id, value, inherited, error, set } = useField(['timezone']);
   const { label, description } = useTexts(['timezone']);
-  return <ZoneInput id={id} label={label} description={description} value={typeof value === 'string' ? value : ''} error={error} onChange={(zone) => set(zone === '' ? undefined : zone)} />;
+  return <ZoneInput id={id} label={label} description={description} inherited={inherited} value={typeof value === 'string' ? value : ''} error={error} onChange={(zone) => set(zone === '' ? undefined : zone)} />;
 }
 
 /** The parents of the job, with names that continue what is being typed. */

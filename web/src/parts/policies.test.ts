@@ -1,9 +1,9 @@
 // @vitest-environment happy-dom
 import { createInstance } from 'i18next';
 import { expect, it } from 'vitest';
-import type { Job } from '../../api/types.ts';
-import { en } from '../../i18n/en/index.ts';
-import { zh } from '../../i18n/zh/index.ts';
+import type { Job } from '../api/types.ts';
+import { en } from '../i18n/en/index.ts';
+import { zh } from '../i18n/zh/index.ts';
 import { differingPolicies, policies } from './policies.ts';
 
 const translator = createInstance({ lng: 'en', initAsync: false, resources: { en: { translation: en }, zh: { translation: zh } }, interpolation: { escapeValue: false } });

@@ -1,0 +1,31 @@
+/** The page of defaults, and what jobs inherit from them. */
+export const defaults = {
+  defaults: {
+    title: 'Defaults', intro: 'Settings that jobs inherit, unless they set them themselves: from their group, from the groups that it is nested in (shop/eu is in shop), and from all jobs. The nearest value applies.',
+    table: 'Defaults', group: 'Group', sets: 'Settings', updated: 'Changed', allJobs: 'All jobs',
+    emptyTitle: 'No defaults yet', emptyText: 'Set notifications, retries, a time zone and more once for a group, or for all jobs, in place of in every job.',
+    new: 'New…', newTitle: 'New defaults', newGroup: 'Jobs', newAll: 'All jobs', newOne: 'Jobs of a group', groupName: 'Group', groupHelp: 'They hold in groups that are nested in it too.', groupInvalid: 'Not a valid name of a group: names of groups are nested with “/”, as in shop/eu.', next: 'Continue', exists: 'This group has defaults: they are opened.',
+    ofTitle: 'Defaults of {{group}}', allTitle: 'Defaults of all jobs', editTitle: 'Edit the defaults of {{group}}', editAllTitle: 'Edit the defaults of all jobs', edit: 'Edit', delete: 'Delete…', all: 'All defaults', jobs: 'Jobs of this group', values: 'Settings', nothing: 'This group has no defaults.', nothingAll: 'There are no defaults of all jobs.',
+    create: 'Set defaults', inherits: 'Its jobs inherit the rest from:', notEditor: 'Only editors of this group change its defaults.', notAdmin: 'Only editors of all groups change these defaults.',
+    more: 'General',review: 'Review changes',
+    formHelp: 'A job that sets a value itself keeps it. Empty fields are left to the job, or to the defaults of an outer group.',
+  },
+  defaultsReview: {
+    title: 'Change the defaults of {{of}}?', deleteTitle: 'Delete the defaults of {{of}}?', restoreTitle: 'Restore these defaults of {{of}}?', summary: 'Effect',
+    changed_one: '1 job changes', changed_other: '{{count}} jobs change', changedIn: '{{jobs}} in {{fields}}', fields_one: '1 field', fields_other: '{{count}} fields', gone_one: '1 fire goes', gone_other: '{{count}} fires go', come_one: '1 fire comes', come_other: '{{count}} fires come', noFires: 'no fire changes',
+    unchanged: 'No job changes.', of_one: 'They apply to 1 job, as far as it does not set the values itself.', of_other: 'They apply to {{count}} jobs, as far as these do not set the values themselves.', within: 'Fires of the next 7 days are compared.',
+    refused_one: '1 job would not be valid, so the defaults cannot be saved. Change it first.', refused_other: '{{count}} jobs would not be valid, so the defaults cannot be saved. Change them first.',
+    refusedJobs: 'Jobs that would not be valid', jobs: 'Jobs that change', more_one: '1 more is not listed.', more_other: '{{count}} more are not listed.', origin: 'only the origin of its values', firesGone: 'Fires that go', firesCome: 'Fires that come', diffOf: 'Changes of {{name}}',
+    save: 'Save', remove: 'Delete the defaults', restore: 'Restore', saved: 'The defaults of {{of}} were saved.', deleted: 'The defaults of {{of}} were deleted.', pending: 'The rest of the jobs is changed within a minute.',
+    staleTitle: 'Someone else changed these defaults meanwhile', staleText: 'Nothing was saved. Compare with what is stored now, then review your values again; saving them replaces it.', again: 'Review again', theirs: 'Stored now',
+  },
+  defaultsVersions: {
+    title: 'Versions', none: 'No versions are kept.', older: 'Older versions', restore: 'Restore…', restoreOf: 'Restore the version of {{time}}', values: 'Settings', current: 'current', verb: { create: 'created', replace: 'changed', delete: 'deleted' },
+  },
+  inherits: {
+    value: '{{value}} ({{from}})', choice: 'Inherited: {{value}} ({{from}})', mark: 'inherited', note: 'Inherited from {{from}}.', whole: 'What you set here replaces all of it.', notify: 'To {{to}}: {{events}}.', variables: 'Inherited variables',
+    optOut: { retry: 'No retry, also not the group’s', notify: 'No notifications, also not the group’s', placement: 'No placement, also not the group’s', timeout: 'No timeout, also not the group’s' },
+    optedOut: { retry: 'No retry: the job does not inherit any.', notify: 'No notifications: the job does not inherit any.', placement: 'No placement: the job does not inherit any.', timeout: 'No timeout: the job does not inherit any.' },
+    inherit: 'Inherit again',
+  },
+};
