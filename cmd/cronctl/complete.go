@@ -131,6 +131,7 @@ func (c *cli) completions(root *cobra.Command) error {
 		"state":     words("active", "paused", "done", "manual"),
 		"sort":      words("name", "-name", "group", "-group", "nextFire", "-nextFire", "updated", "-updated"),
 		"order":     words("newest", "oldest"),
+		"paused":    words("exclude", "only"),
 		"signature": words("github", "gitlab", "timestamp", "none"),
 		"signal":    words("TERM", "INT", "QUIT", "HUP", "USR1", "USR2", "KILL"),
 		"kind": words("job", "run", "user", "token", "session", "worker", "channel", "pool", "secret", "hook",

@@ -85,11 +85,11 @@ func (f *fakes) Conditions() []common.Condition { return f.lasting }
 func (f *fakes) Overview(context.Context) (health.Overview, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	o := health.Overview{Running: new(int64(2)), Waiting: new(int64(1)), Jobs: health.JobCounts{Total: len(f.jobs)},
+	o := health.Overview{Running: new(int64(2)), Jobs: health.JobCounts{Total: len(f.jobs)},
 		Workers: health.WorkerCounts{Alive: 1, Slots: 8, Used: 2, Troubled: 1}, LogStore: health.StoreOK,
 		Degraded: f.lasting}
 	if len(f.lasting) > 0 {
-		o.Running, o.Waiting, o.LogStore = nil, nil, health.StoreAway
+		o.Running, o.LogStore = nil, health.StoreAway
 	}
 	return o, nil
 }
@@ -418,6 +418,15 @@ func (f *fakes) Fires(_ context.Context, q runlog.FireQuery) (page runlog.FirePa
 		page.Fires = append(page.Fires, f.ledger[i])
 	}
 	return page, nil
+}
+
+func (f *fakes) Waiting(context.Context, time.Time) (runlog.WaitingFires, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if len(f.lasting) > 0 {
+		return runlog.WaitingFires{}, common.Errorf(common.CodeUnavailable, "etcd does not respond")
+	}
+	return runlog.WaitingFires{Waiting: 3, Paused: 8}, nil
 }
 
 func (f *fakes) Workers(context.Context) ([]common.Member, error) {

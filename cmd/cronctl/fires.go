@@ -31,6 +31,7 @@ func (c *cli) fires() *cobra.Command {
 		{kind: isList, name: "status", help: "only fires with one of these statuses"},
 		{name: "group", help: "only fires of jobs of this group, if no job is named"},
 		{name: "cause", help: "only fires with this cause; flow: those of steps of flow runs"},
+		{name: "paused", help: "of the waiting fires, exclude those of paused jobs, or only these"},
 		{kind: isSwitch, name: "unacknowledged", help: "leave out acknowledged failures"},
 	}
 	cmd := &cobra.Command{

@@ -279,7 +279,8 @@ func TestWorkersAreSet(t *testing.T) {
 
 func TestStatus(t *testing.T) {
 	s := newStage(t)
-	s.run("status").want(t, exitOK, "State:      all is well", "Running:    2", "Jobs:       0\n",
+	s.run("status").want(t, exitOK, "State:      all is well", "Running:    2",
+		"Waiting:    3, 8 of paused jobs\n", "Jobs:       0\n",
 		"Workers:    1 alive, 1 with problems, 2 of 8 slots used", "Log store:  ok")
 	if out := s.run("get", "runs").want(t, exitOK).err; out != "" {
 		t.Errorf("a whole list comes with %q", out)
@@ -290,7 +291,8 @@ func TestStatus(t *testing.T) {
 		Text: "the log store does not answer",
 		From: time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC),
 	}}
-	s.run("status").want(t, exitOK, "State:      degraded", "Running:    unknown", "Log store:  away", "CONDITION",
+	s.run("status").want(t, exitOK, "State:      degraded", "Running:    unknown", "Waiting:    unknown",
+		"Log store:  away", "CONDITION",
 		"log_store_away  north", "the log store does not answer")
 	var o map[string]any
 	if err := json.Unmarshal([]byte(s.run("status", "-o", "json").want(t, exitOK).out), &o); err != nil ||

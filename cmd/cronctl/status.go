@@ -39,7 +39,11 @@ func (c *cli) showStatus(o *apiclient.Overview) error {
 	}
 	facts.row("State:", state)
 	facts.row("Running:", count(o.Running))
-	facts.row("Waiting:", count(o.Waiting))
+	waiting := count(o.Waiting)
+	if o.WaitingPaused != nil {
+		waiting += besides(*o.WaitingPaused, "of paused jobs")
+	}
+	facts.row("Waiting:", waiting)
 	facts.row("Jobs:", fmt.Sprint(o.Jobs.Total)+besides(o.Jobs.Paused, "paused")+
 		besides(o.Jobs.Unreadable, "unreadable"))
 	w := &o.Workers

@@ -3218,6 +3218,24 @@ func (e ListFiresParamsStatus) Valid() bool {
 	}
 }
 
+// Defines values for ListFiresParamsPaused.
+const (
+	ListFiresParamsPausedExclude ListFiresParamsPaused = "exclude"
+	ListFiresParamsPausedOnly    ListFiresParamsPaused = "only"
+)
+
+// Valid indicates whether the value is a known member of the ListFiresParamsPaused enum.
+func (e ListFiresParamsPaused) Valid() bool {
+	switch e {
+	case ListFiresParamsPausedExclude:
+		return true
+	case ListFiresParamsPausedOnly:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for ListFiresParamsCause.
 const (
 	ListFiresParamsCauseAfter    ListFiresParamsCause = "after"
@@ -3443,6 +3461,24 @@ func (e ListJobFiresParamsStatus) Valid() bool {
 	case ListJobFiresParamsStatusTimedOut:
 		return true
 	case ListJobFiresParamsStatusWaiting:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for ListJobFiresParamsPaused.
+const (
+	ListJobFiresParamsPausedExclude ListJobFiresParamsPaused = "exclude"
+	ListJobFiresParamsPausedOnly    ListJobFiresParamsPaused = "only"
+)
+
+// Valid indicates whether the value is a known member of the ListJobFiresParamsPaused enum.
+func (e ListJobFiresParamsPaused) Valid() bool {
+	switch e {
+	case ListJobFiresParamsPausedExclude:
+		return true
+	case ListJobFiresParamsPausedOnly:
 		return true
 	default:
 		return false
@@ -7101,9 +7137,12 @@ type Overview struct {
 	// Running Unresolved runs; absent while etcd does not respond.
 	Running *int64 `json:"running,omitempty"`
 
-	// Waiting Pending manual runs, retries and re-runs; absent while etcd does not respond.
-	Waiting *int64       `json:"waiting,omitempty"`
-	Workers WorkerCounts `json:"workers"`
+	// Waiting Waiting fires: due or requested, and not started. Those of paused jobs are counted apart. Absent while etcd does not respond.
+	Waiting *int64 `json:"waiting,omitempty"`
+
+	// WaitingPaused Fires that wait for the end of a pause of their job. Absent while etcd does not respond.
+	WaitingPaused *int64       `json:"waitingPaused,omitempty"`
+	Workers       WorkerCounts `json:"workers"`
 }
 
 // OverviewLogStore away: lists contain only pending, current and just completed runs; nothing is lost.
@@ -9167,6 +9206,9 @@ type ListFiresParams struct {
 	// Status Only fires with one of these statuses, separated by commas.
 	Status *[]ListFiresParamsStatus `form:"status,omitempty" json:"status,omitempty"`
 
+	// Paused Of the waiting fires: exclude leaves out those that wait for the end of a pause of their job, as the count waiting of the overview does; only lists these alone, of waiting fires. Default: both.
+	Paused *ListFiresParamsPaused `form:"paused,omitempty" json:"paused,omitempty"`
+
 	// Cause Only fires with this cause of their first attempt. Of flow: fires of nodes of flow runs, which are not listed otherwise.
 	Cause *ListFiresParamsCause `form:"cause,omitempty" json:"cause,omitempty"`
 
@@ -9191,6 +9233,9 @@ type ListFiresParams struct {
 
 // ListFiresParamsStatus defines parameters for ListFires.
 type ListFiresParamsStatus string
+
+// ListFiresParamsPaused defines parameters for ListFires.
+type ListFiresParamsPaused string
 
 // ListFiresParamsCause defines parameters for ListFires.
 type ListFiresParamsCause string
@@ -9393,6 +9438,9 @@ type ListJobFiresParams struct {
 	// Status Only fires with one of these statuses, separated by commas.
 	Status *[]ListJobFiresParamsStatus `form:"status,omitempty" json:"status,omitempty"`
 
+	// Paused Of the waiting fires: exclude leaves out those that wait for the end of a pause of their job, as the count waiting of the overview does; only lists these alone, of waiting fires. Default: both.
+	Paused *ListJobFiresParamsPaused `form:"paused,omitempty" json:"paused,omitempty"`
+
 	// Cause Only fires with this cause of their first attempt. Of flow: fires of nodes of flow runs, which are not listed otherwise.
 	Cause *ListJobFiresParamsCause `form:"cause,omitempty" json:"cause,omitempty"`
 
@@ -9408,6 +9456,9 @@ type ListJobFiresParams struct {
 
 // ListJobFiresParamsStatus defines parameters for ListJobFires.
 type ListJobFiresParamsStatus string
+
+// ListJobFiresParamsPaused defines parameters for ListJobFires.
+type ListJobFiresParamsPaused string
 
 // ListJobFiresParamsCause defines parameters for ListJobFires.
 type ListJobFiresParamsCause string
@@ -16382,6 +16433,18 @@ func NewListFiresRequest(server string, params *ListFiresParams) (*http.Request,
 
 		}
 
+		if params.Paused != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "paused", *params.Paused, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
 		if params.Cause != nil {
 
 			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "cause", *params.Cause, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
@@ -17796,6 +17859,18 @@ func NewListJobFiresRequest(server string, name string, params *ListJobFiresPara
 		if params.Status != nil {
 
 			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "status", *params.Status, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "array", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Paused != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "paused", *params.Paused, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
 				return nil, err
 			} else {
 				for _, qp := range strings.Split(queryFrag, "&") {

@@ -17,7 +17,6 @@ const (
 // Overview contains totals of the cluster and its active problems.
 type Overview struct {
 	Running  *int64             `json:"running,omitempty" doc:"Unresolved runs; absent while etcd does not respond."`
-	Waiting  *int64             `json:"waiting,omitempty" doc:"Pending manual runs, retries and re-runs; absent while etcd does not respond."`
 	Jobs     JobCounts          `json:"jobs"`
 	Workers  WorkerCounts       `json:"workers"`
 	Leader   *Leader            `json:"leader,omitempty" doc:"The elected master; absent without one."`

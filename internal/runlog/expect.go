@@ -42,8 +42,7 @@ func (e Expectation) LateAfter() time.Duration {
 
 // Late reports whether a run should have started by now and has not. One that waits for the end of a pause is not late.
 func (e Expectation) Late(r *common.Run, now time.Time) bool {
-	paused := r.Reason != nil && r.Reason.Code == common.ReasonPaused
-	return r.Status == common.StatusWaiting && !paused && now.Sub(dueOf(r)) > e.LateAfter()
+	return r.Status == common.StatusWaiting && !ofPausedJob(r.Status, r.Reason) && now.Sub(dueOf(r)) > e.LateAfter()
 }
 
 func dueOf(r *common.Run) time.Time {

@@ -26,6 +26,7 @@ type FireQuery struct {
 	Step     string          // of the flow run
 	Cause    common.Cause    // of the first attempt; CauseFlow also lists the fires of nodes
 	Statuses []common.Status // of the fire, which is that of its last attempt
+	Paused   PausedFires     // which of the waiting fires
 	From, To time.Time       // PlannedAt: From inclusive, To exclusive
 	// Unacknowledged leaves out acknowledged failures; only Ledger knows them.
 	Unacknowledged bool
@@ -61,7 +62,7 @@ func CompareFires(a, b common.Fire) int { return PositionOfFire(&a).Compare(Posi
 
 // Matches reports whether a fire belongs to the list, apart from the limit.
 func (q *FireQuery) Matches(f *common.Fire) bool {
-	return q.wants(f.Status) && q.spans(f)
+	return q.wants(f.Status) && q.Paused.matches(f) && q.spans(f)
 }
 
 // nodes reports whether fires of nodes are listed beside others.

@@ -453,3 +453,51 @@ func TestLedger_Cause_SelectsFires(t *testing.T) {
 		}
 	}
 }
+
+// The counts are those of the lists with the same filters, page by page.
+func TestView_Waiting_CountsFiresOfPausedJobsApart(t *testing.T) {
+	now := dawn.Add(time.Hour)
+	paused := func(f common.Fire) common.Fire {
+		f.Reason = &common.Reason{Code: common.ReasonPaused}
+		return f
+	}
+	gap := func(id string, n int64) common.Fire {
+		f := planFire(id, dawn, common.StatusWaiting)
+		f.Gap = &common.Gap{From: dawn, To: now, Count: n}
+		return f
+	}
+	retry := attempt("u.f1", dawn, 2, common.StatusWaiting)
+	held := attempt("u.f2", dawn, 1, common.StatusWaiting)
+	held.Reason = &common.Reason{Code: common.ReasonPaused}
+	node := attempt(common.NodeFire("u", "u.f1.1", "load"), dawn, 1, common.StatusWaiting)
+	node.Flow = &common.FlowNode{Job: "a", Run: "u.f1.1", Node: "load"}
+	w := &shelf{
+		stored: []common.Run{attempt("u.f1", dawn, 1, common.StatusFailed)},
+		live:   []common.Run{retry, held, node, attempt("u.f3", dawn, 1, common.StatusRunning)},
+		due: []common.Fire{
+			planFire("u.f4", dawn, common.StatusWaiting), gap("u.f5", 5), paused(gap("u.f6", 8)),
+			planFire("u.f7", dawn, common.StatusPlanned),         // jitter delays it
+			paused(planFire("u.f3", dawn, common.StatusWaiting)), // claimed since
+		},
+	}
+	got, err := NewView(w, w, w).Waiting(t.Context(), now)
+	if want := (WaitingFires{Waiting: 1 + 1 + 5, Paused: 1 + 8}); err != nil || got != want {
+		t.Errorf("counts %+v, %v, want %+v", got, err, want)
+	}
+	listed := func(paused PausedFires) (n int64) {
+		for _, f := range pagesOf(t, w, FireQuery{Statuses: []common.Status{common.StatusWaiting, common.StatusRunning},
+			Paused: paused, To: now, Now: now, Limit: 2}) {
+			if n++; f.Gap != nil {
+				n += f.Gap.Count - 1
+			}
+		}
+		return n
+	}
+	const running = 1 // which the filter does not concern
+	for filter, want := range map[PausedFires]int64{ExcludePaused: got.Waiting, OnlyPaused: got.Paused,
+		"": got.Waiting + got.Paused} {
+		if n := listed(filter); n != want+running {
+			t.Errorf("filter %q lists %d fires, want %d", filter, n, want+running)
+		}
+	}
+}

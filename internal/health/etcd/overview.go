@@ -74,13 +74,9 @@ func (s *State) Overview(ctx context.Context) (health.Overview, error) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, lookLimit)
 	defer cancel()
-	count := func(prefix string) clientv3.Op {
-		return clientv3.OpGet(prefix, clientv3.WithPrefix(), clientv3.WithCountOnly())
-	}
-	resp, err := s.cfg.Client.Txn(ctx).Then(count(common.RunsPrefix), count(common.TriggersPrefix)).Commit()
+	resp, err := s.cfg.Client.Get(ctx, common.RunsPrefix, clientv3.WithPrefix(), clientv3.WithCountOnly())
 	if err == nil {
-		o.Running = new(resp.Responses[0].GetResponseRange().Count)
-		o.Waiting = new(resp.Responses[1].GetResponseRange().Count)
+		o.Running = new(resp.Count)
 	}
 	return o, nil
 }

@@ -45,6 +45,7 @@ type Fakes struct {
 	Fail        error // what every job call fails with
 	Unready     bool  // etcd is away
 	StoreOff    bool  // the log store is away
+	WaitCounts  runlog.WaitingFires
 	Lasting     []common.Condition
 	Records     []health.Record
 	Panics      bool

@@ -77,7 +77,7 @@ func (f *Fakes) Conditions() []common.Condition { return f.Lasting }
 func (f *Fakes) Overview(context.Context) (health.Overview, error) {
 	o := health.Overview{Jobs: health.JobCounts{Total: len(f.Jobs)}, LogStore: health.StoreOK, Degraded: f.Lasting}
 	if !f.Unready {
-		o.Running, o.Waiting = new(int64(3)), new(int64(0))
+		o.Running = new(int64(3))
 	}
 	if f.StoreOff {
 		o.LogStore = health.StoreAway

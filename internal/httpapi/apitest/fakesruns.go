@@ -217,6 +217,16 @@ func (f *Fakes) Fires(_ context.Context, q runlog.FireQuery) (page runlog.FirePa
 	return page, f.Fail
 }
 
+// Waiting counts the waiting fires that the test has put there.
+func (f *Fakes) Waiting(context.Context, time.Time) (count runlog.WaitingFires, err error) {
+	f.Mu.Lock()
+	defer f.Mu.Unlock()
+	if f.Unready {
+		return count, common.Errorf(common.CodeUnavailable, "etcd does not respond")
+	}
+	return f.WaitCounts, nil
+}
+
 func (f *Fakes) OpenRuns(context.Context) (open []common.Run, err error) {
 	f.Mu.Lock()
 	defer f.Mu.Unlock()

@@ -19,13 +19,14 @@ const (
 
 // FireFilter filters a list of fires.
 type FireFilter struct {
-	From   time.Time       `query:"from" doc:"Only fires planned at this time or later."`
-	To     time.Time       `query:"to" doc:"Only fires planned before this time; if it is in the future, planned fires until then are listed too. Default: now."`
-	Status []common.Status `query:"status" nullable:"false" doc:"Only fires with one of these statuses, separated by commas."`
-	Cause  common.Cause    `query:"cause" enum:"cron,catchup,manual,retry,rerun,flow,backfill,after,daemon" doc:"Only fires with this cause of their first attempt. Of flow: fires of nodes of flow runs, which are not listed otherwise."`
-	Open   bool            `query:"unacknowledged" doc:"Leave out acknowledged failures."`
-	Limit  int             `query:"limit" minimum:"1" maximum:"500" default:"50" doc:"Maximum number of items; a page may contain fewer and still have a next one."`
-	Cursor string          `query:"cursor" maxLength:"1024" doc:"nextCursor of the previous page; the filters must be the same."`
+	From   time.Time          `query:"from" doc:"Only fires planned at this time or later."`
+	To     time.Time          `query:"to" doc:"Only fires planned before this time; if it is in the future, planned fires until then are listed too. Default: now."`
+	Status []common.Status    `query:"status" nullable:"false" doc:"Only fires with one of these statuses, separated by commas."`
+	Paused runlog.PausedFires `query:"paused" enum:"exclude,only" doc:"Of the waiting fires: exclude leaves out those that wait for the end of a pause of their job, as the count waiting of the overview does; only lists these alone, of waiting fires. Default: both."`
+	Cause  common.Cause       `query:"cause" enum:"cron,catchup,manual,retry,rerun,flow,backfill,after,daemon" doc:"Only fires with this cause of their first attempt. Of flow: fires of nodes of flow runs, which are not listed otherwise."`
+	Open   bool               `query:"unacknowledged" doc:"Leave out acknowledged failures."`
+	Limit  int                `query:"limit" minimum:"1" maximum:"500" default:"50" doc:"Maximum number of items; a page may contain fewer and still have a next one."`
+	Cursor string             `query:"cursor" maxLength:"1024" doc:"nextCursor of the previous page; the filters must be the same."`
 }
 
 type fireListInput struct {
@@ -75,7 +76,7 @@ func (s *Resource) firesOfJob(ctx context.Context, in *jobFireListInput) (*core.
 
 // plain reports whether there are no filters.
 func (f *FireFilter) plain() bool {
-	return f.From.IsZero() && f.To.IsZero() && len(f.Status) == 0 && f.Cause == "" && f.Cursor == "" && !f.Open
+	return f.From.IsZero() && f.To.IsZero() && len(f.Status) == 0 && f.Cause == "" && f.Paused == "" && f.Cursor == "" && !f.Open
 }
 
 func (s *Resource) firePage(ctx context.Context, list string, in *FireFilter, q runlog.FireQuery,
@@ -88,9 +89,9 @@ func (s *Resource) firePage(ctx context.Context, list string, in *FireFilter, q 
 	}
 	list = core.ListName(list, "from", core.TimeFilter(in.From), "to", core.TimeFilter(in.To), "status",
 		core.SetFilter(in.Status),
-		"group", q.Group, "flowRun", q.FlowRun, "step", q.Step, "cause", string(in.Cause),
+		"group", q.Group, "flowRun", q.FlowRun, "step", q.Step, "cause", string(in.Cause), "paused", string(in.Paused),
 		"unacknowledged", core.FlagFilter(in.Open))
-	q.Unacknowledged, q.Cause = in.Open, in.Cause
+	q.Unacknowledged, q.Cause, q.Paused = in.Open, in.Cause, in.Paused
 	q.From, q.To, q.Statuses, q.Limit, q.Now = in.From, in.To, in.Status, in.Limit, s.Now().UTC()
 	c, err := core.ReadCursor[*runlog.FireCursor](list, in.Cursor)
 	if err != nil {

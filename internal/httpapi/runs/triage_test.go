@@ -180,6 +180,15 @@ func TestRerunRun_OfAnotherGroup_IsForbidden(t *testing.T) {
 	}
 }
 
+func TestFires_PausedIsPartOfTheQuery(t *testing.T) {
+	h := apitest.NewHarness(t)
+	h.Want(http.StatusOK, apitest.As("viewer", http.MethodGet, "/api/v1/fires?status=waiting&paused=exclude", ""))
+	if last := h.Asking[len(h.Asking)-1]; last.Paused != "exclude" {
+		t.Errorf("asked for %+v", last)
+	}
+	h.Want(http.StatusUnprocessableEntity, apitest.As("viewer", http.MethodGet, "/api/v1/fires?paused=no", ""))
+}
+
 func TestFires_UnacknowledgedIsPartOfTheQuery(t *testing.T) {
 	h := withFailures(t)
 	h.Want(http.StatusOK, apitest.As("viewer", http.MethodGet, "/api/v1/fires?unacknowledged=true", ""))

@@ -21,6 +21,8 @@ type Stats interface {
 // Runs reads runs.
 type Runs interface {
 	Runs(ctx context.Context, q runlog.Query) (runlog.RunPage, error)
+	// Waiting counts the waiting fires.
+	Waiting(ctx context.Context, now time.Time) (runlog.WaitingFires, error)
 }
 
 // Workers reads workers.
@@ -42,6 +44,9 @@ type Resource struct {
 // Overview contains totals of the cluster and its active problems.
 type Overview struct {
 	health.Overview
+	Waiting       *int64 `json:"waiting,omitempty" doc:"Waiting fires: due or requested, and not started. Those of paused jobs are counted apart. Absent while etcd does not respond."`
+	WaitingPaused *int64 `json:"waitingPaused,omitempty" doc:"Fires that wait for the end of a pause of their job. Absent while etcd does not respond."`
+
 	LastDay *LastDay `json:"lastDay,omitempty" doc:"Outcomes of the last 24 hours; absent while the log store is away."`
 }
 
@@ -77,10 +82,23 @@ func (s *Resource) overview(ctx context.Context, _ *struct{}) (*core.Body[Overvi
 	if overview.Degraded == nil {
 		overview.Degraded = []common.Condition{}
 	}
+	s.countWaiting(ctx, &overview)
 	if overview.LastDay, err = s.lastDay(ctx); err != nil {
 		return nil, err
 	}
 	return core.Reply(overview)
+}
+
+// waitingLimit bounds the count of waiting fires.
+const waitingLimit = 2 * time.Second
+
+// countWaiting sets the number of waiting fires, unless etcd does not respond.
+func (s *Resource) countWaiting(ctx context.Context, o *Overview) {
+	ctx, cancel := context.WithTimeout(ctx, waitingLimit)
+	defer cancel()
+	if found, err := s.Runs.Waiting(ctx, s.Now().UTC()); err == nil {
+		o.Waiting, o.WaitingPaused = &found.Waiting, &found.Paused
+	}
 }
 
 func (s *Resource) lastDay(ctx context.Context) (*LastDay, error) {

@@ -8,22 +8,26 @@ import (
 
 	"carillon/internal/common"
 	"carillon/internal/httpapi/apitest"
+	"carillon/internal/runlog"
 )
 
 func TestOverview(t *testing.T) {
 	h := apitest.NewHarness(t)
 	var o struct {
-		Running  *int64
-		LogStore string
-		Degraded []map[string]any
+		Running                *int64
+		Waiting, WaitingPaused *int64
+		LogStore               string
+		Degraded               []map[string]any
 	}
 	read := func() string {
 		w := h.Want(http.StatusOK, apitest.As("viewer", http.MethodGet, "/api/v1/stats/overview", ""))
-		o.Running, o.Degraded = nil, nil
+		o.Running, o.Waiting, o.WaitingPaused, o.Degraded = nil, nil, nil, nil
 		apitest.Decode(t, w, &o)
 		return w.Body.String()
 	}
-	if body := read(); o.Running == nil || *o.Running != 3 || o.LogStore != "ok" || o.Degraded == nil ||
+	h.WaitCounts = runlog.WaitingFires{Waiting: 3, Paused: 8}
+	if body := read(); o.Running == nil || *o.Running != 3 || o.LogStore != "ok" || o.Waiting == nil || *o.Waiting != 3 ||
+		o.WaitingPaused == nil || *o.WaitingPaused != 8 || o.Degraded == nil ||
 		len(o.Degraded) != 0 {
 		t.Errorf("all is well: %s", body)
 	}
@@ -35,7 +39,8 @@ func TestOverview(t *testing.T) {
 		From: apitest.Midnight,
 		Data: common.Words{"a": "b"},
 	}}
-	if body := read(); o.Running != nil || o.LogStore != "away" || len(o.Degraded) != 1 ||
+	if body := read(); o.Running != nil || o.Waiting != nil || o.WaitingPaused != nil ||
+		o.LogStore != "away" || len(o.Degraded) != 1 ||
 		o.Degraded[0]["code"] != "log_store_away" ||
 		o.Degraded[0]["since"] != "2026-11-01T00:00:00Z" || o.Degraded[0]["who"] != "north" {
 		t.Errorf("stores away: %s", body)

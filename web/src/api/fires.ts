@@ -9,6 +9,17 @@ import type { FireStatus } from './types.ts';
 
 export const fireStatuses: readonly FireStatus[] = ['planned', ...statuses];
 
+/** What the ledger can be filtered by: a status, of which `waiting` leaves out the fires of paused jobs, or `paused`, these. */
+export type FireChoice = FireStatus | 'paused';
+export const fireChoices: readonly FireChoice[] = fireStatuses.flatMap((status) => (status === 'waiting' ? [status, 'paused' as const] : [status]));
+
+/** Returns the query for fires with one of these choices. */
+export function chosenFires(choices: readonly FireChoice[]): { status: FireStatus[] | undefined; paused: 'exclude' | 'only' | undefined } {
+  const [waiting, paused] = [choices.includes('waiting'), choices.includes('paused')];
+  const status = [...new Set(choices.map((choice) => (choice === 'paused' ? 'waiting' : choice)))];
+  return { status: status.length > 0 ? status : undefined, paused: waiting === paused ? undefined : waiting ? 'exclude' : 'only' };
+}
+
 /**
  * A time range: both ends in milliseconds from now, or both as times. A missing end is open; the later end defaults to
  * now.

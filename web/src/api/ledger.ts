@@ -2,17 +2,16 @@ import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { localZone } from '../lib/localTime.ts';
 import { nearest, reach } from '../lib/reach.ts';
 import { client } from './client.ts';
-import type { Stretch } from './fires.ts';
+import { chosenFires, type FireChoice, type Stretch } from './fires.ts';
 import { pageSize } from './jobs.ts';
 import { keys } from './keys.ts';
 import { unlessLive } from './live.ts';
 import { dataOf } from './problem.ts';
-import type { FireStatus } from './types.ts';
 
 export interface LedgerFilter extends Stretch {
   job?: string | undefined;
   group?: string | undefined;
-  statuses: readonly FireStatus[];
+  statuses: readonly FireChoice[];
   /** Leave out acknowledged failures. */
   open?: boolean;
 }
@@ -25,7 +24,7 @@ export function endsOf({ from, to }: Stretch, now: number): { from: string | und
 
 /** One page of the ledger for a filter. A cursor is valid only for the exact range of its first page. */
 export async function ledgerPage(filter: LedgerFilter, ends: { from: string | undefined; to: string | undefined }, cursor: string | undefined, limit: number, signal: AbortSignal) {
-  const query = { ...ends, status: filter.statuses.length > 0 ? [...filter.statuses] : undefined, unacknowledged: filter.open || undefined, cursor, limit };
+  const query = { ...ends, ...chosenFires(filter.statuses), unacknowledged: filter.open || undefined, cursor, limit };
   return dataOf(
     filter.job === undefined
       ? client.GET('/api/v1/fires', { params: { query: { ...query, group: filter.group } }, signal })

@@ -48,7 +48,7 @@ export function useRunning() {
 // Fires are listed newest first, but the longest wait is needed: after a long outage it is on a later page.
 const waitingPages = 4;
 
-/** Due fires that have not started. */
+/** Due fires that have not started, without those of paused jobs. */
 export function useWaiting() {
   return useQuery({
     queryKey: keys.waiting,
@@ -56,7 +56,7 @@ export function useWaiting() {
       const items: Fire[] = [];
       let cursor: string | undefined;
       for (let page = 0; page < waitingPages && (page === 0 || cursor !== undefined); page++) {
-        const got = await dataOf(client.GET('/api/v1/fires', { params: { query: { status: ['waiting'], limit: 500, cursor } }, signal }));
+        const got = await dataOf(client.GET('/api/v1/fires', { params: { query: { status: ['waiting'], paused: 'exclude', limit: 500, cursor } }, signal }));
         items.push(...got.items);
         cursor = got.nextCursor;
       }

@@ -5424,9 +5424,14 @@ export interface components {
             running?: number;
             /**
              * Format: int64
-             * @description Pending manual runs, retries and re-runs; absent while etcd does not respond.
+             * @description Waiting fires: due or requested, and not started. Those of paused jobs are counted apart. Absent while etcd does not respond.
              */
             waiting?: number;
+            /**
+             * Format: int64
+             * @description Fires that wait for the end of a pause of their job. Absent while etcd does not respond.
+             */
+            waitingPaused?: number;
             workers: components["schemas"]["WorkerCounts"];
         };
         PageChannel: {
@@ -9026,6 +9031,8 @@ export interface operations {
                 to?: string;
                 /** @description Only fires with one of these statuses, separated by commas. */
                 status?: ("planned" | "waiting" | "running" | "succeeded" | "failed" | "timed_out" | "killed" | "lost" | "skipped" | "refused" | "missed")[];
+                /** @description Of the waiting fires: exclude leaves out those that wait for the end of a pause of their job, as the count waiting of the overview does; only lists these alone, of waiting fires. Default: both. */
+                paused?: "exclude" | "only";
                 /** @description Only fires with this cause of their first attempt. Of flow: fires of nodes of flow runs, which are not listed otherwise. */
                 cause?: "cron" | "catchup" | "manual" | "retry" | "rerun" | "flow" | "backfill" | "after" | "daemon";
                 /** @description Leave out acknowledged failures. */
@@ -10472,6 +10479,8 @@ export interface operations {
                 to?: string;
                 /** @description Only fires with one of these statuses, separated by commas. */
                 status?: ("planned" | "waiting" | "running" | "succeeded" | "failed" | "timed_out" | "killed" | "lost" | "skipped" | "refused" | "missed")[];
+                /** @description Of the waiting fires: exclude leaves out those that wait for the end of a pause of their job, as the count waiting of the overview does; only lists these alone, of waiting fires. Default: both. */
+                paused?: "exclude" | "only";
                 /** @description Only fires with this cause of their first attempt. Of flow: fires of nodes of flow runs, which are not listed otherwise. */
                 cause?: "cron" | "catchup" | "manual" | "retry" | "rerun" | "flow" | "backfill" | "after" | "daemon";
                 /** @description Leave out acknowledged failures. */

@@ -1,6 +1,6 @@
 // Statistics of fires: outcomes and durations.
 
-import type { StatusCounts } from '../api/types.ts';
+import type { Fire, StatusCounts } from '../api/types.ts';
 import { formatSeconds } from './duration.ts';
 
 export type Ended = keyof StatusCounts;
@@ -21,6 +21,11 @@ export function byTone(counts: StatusCounts): { tone: Tone; count: number }[] {
 
 export function totalOf(counts: StatusCounts): number {
   return endings.reduce((sum, { status }) => sum + counts[status], 0);
+}
+
+/** Number of fires in entries of the ledger: a gap entry counts all of its fires. */
+export function firesIn(entries: readonly Pick<Fire, 'gap'>[]): number {
+  return entries.reduce((sum, { gap }) => sum + (gap?.count ?? 1), 0);
 }
 
 export function formatMs(ms: number, language: string): string {

@@ -1,6 +1,5 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
-import { fireStatuses } from '../../api/fires.ts';
-import type { FireStatus } from '../../api/types.ts';
+import { fireChoices, type FireChoice } from '../../api/fires.ts';
 import { text } from '../../lib/address.ts';
 import { root } from './root.tsx';
 
@@ -10,7 +9,7 @@ export const ledger = createRoute({
   validateSearch: (search: Record<string, unknown>): { job?: string; group?: string; status?: string; range?: string; from?: string; to?: string; open?: string } => ({
     job: text(search.job),
     group: text(search.group),
-    status: text(search.status)?.split(',').filter((s) => fireStatuses.includes(s as FireStatus)).join(',') || undefined,
+    status: text(search.status)?.split(',').filter((s) => fireChoices.includes(s as FireChoice)).join(',') || undefined,
     range: text(search.range),
     from: text(search.from),
     to: text(search.to),

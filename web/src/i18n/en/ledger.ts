@@ -12,7 +12,7 @@ export const ledger = {
       succeeded: 'It succeeded, after the attempts listed.', skipped: 'A rule of the job left it out: the job was paused, or its last run was still active.', missed: 'No worker claimed it in time, and it was not caught up.',
       lost: 'It started, and its worker died: the result is unknown.', refused: 'No worker could run it as the job is defined.',
     },
-    sets: { trouble: 'Problems', didNotRun: 'Did not run' }, gap_one: '1 fire, {{range}}', gap_other: '{{count}} fires, {{range}}', gapAtLeast_one: 'At least 1 fire, {{range}}', gapAtLeast_other: 'At least {{count}} fires, {{range}}',
+    paused: 'Waiting, job paused', sets: { trouble: 'Problems', didNotRun: 'Did not run' }, gap_one: '1 fire, {{range}}', gap_other: '{{count}} fires, {{range}}', gapAtLeast_one: 'At least 1 fire, {{range}}', gapAtLeast_other: 'At least {{count}} fires, {{range}}',
     byDay: 'Outcomes of fires by day', byHour: 'Outcomes of fires by hour', day: 'Day', narrow: 'Click to zoom in',
     export: 'Export', exportCsv: 'As CSV', exportJson: 'As JSON', exported_one: '1 entry was exported.', exported_other: '{{count}} entries were exported.', exportCut: 'More than {{limit}} entries match. Choose a shorter time range to export the others.',
   },

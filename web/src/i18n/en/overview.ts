@@ -7,7 +7,7 @@ export const overview = {
     standsWaiting_one: '1 fire is waiting.', standsWaiting_other: '{{number}} fires are waiting.', standsLook: 'View workers',
     degraded_one: '1 active problem (see above)', degraded_other: '{{count}} active problems (see above)',
     running: 'Running now', runningNone: 'Nothing is running.', elapsed: 'for {{time}}', on: 'on {{worker}}', onGone: 'on {{worker}} (dead)', onGoneText: 'The worker is dead. Unless it returns in time, the run is recorded as lost, and re-run if the job says so.', kill: 'Kill', attempt: 'Attempt {{n}}', killRun: 'Kill the run of {{job}}',
-    waiting: 'Waiting', waitingNone: 'Nothing is waiting.', due: 'due {{at}}', planned: 'planned {{at}}', gap_one: '1 fire', gap_other: '{{count}} fires', cancelRun: 'Cancel the waiting run of {{job}}', noReason: 'About to start.',
+    waiting: 'Waiting', waitingNone: 'Nothing is waiting.', ofPaused_one: '1 of a paused job', ofPaused_other: '{{number}} of paused jobs', due: 'due {{at}}', planned: 'planned {{at}}', gap_one: '1 fire', gap_other: '{{count}} fires', cancelRun: 'Cancel the waiting run of {{job}}', noReason: 'About to start.',
     troubles: 'Failed, lost or missed in the last 24 hours', troublesNone: 'None in the last 24 hours.', log: 'Log', logOf: 'Log of the last unsuccessful run of {{job}}', againOf: 'Run {{job}} again',
     wellSince: 'Succeeded since', runsAgain: 'Running again', showFires: 'Show these fires of {{job}}',
     soon: 'Next fires', soonNone: 'No fires planned in the next hour.', soonChart: 'Fires in the next hour, by minute', minute: 'Minute', fires: 'Fires', nextFires: 'Next jobs to fire',

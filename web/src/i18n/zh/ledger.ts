@@ -15,7 +15,7 @@ export const ledger: Texts<typeof english> = {
       succeeded: '已运行；所列尝试次数之后成功。', skipped: '被任务的规则略过：任务已暂停，或上一次运行仍在进行。', missed: '没有节点及时领取，也不需补跑。',
       lost: '已经开始，但所在节点失联：结果未知。', refused: '按其定义，没有节点能够运行它。',
     },
-    sets: { trouble: '有问题的', didNotRun: '没有运行' }, gap_one: '1 次触发，{{range}}', gap_other: '{{count}} 次触发，{{range}}', gapAtLeast_one: '至少 1 次触发，{{range}}', gapAtLeast_other: '至少 {{count}} 次触发，{{range}}',
+    paused: '等待中，任务已暂停', sets: { trouble: '有问题的', didNotRun: '没有运行' }, gap_one: '1 次触发，{{range}}', gap_other: '{{count}} 次触发，{{range}}', gapAtLeast_one: '至少 1 次触发，{{range}}', gapAtLeast_other: '至少 {{count}} 次触发，{{range}}',
     byDay: '各日触发的结果', byHour: '各小时触发的结果', day: '日期', narrow: '点击以缩小范围',
     export: '导出', exportCsv: '导出为 CSV', exportJson: '导出为 JSON', exported_one: '已导出 1 条记录。', exported_other: '已导出 {{count}} 条记录。', exportCut: '记录超过 {{limit}} 条：请缩小时间范围以导出其余部分。',
   },

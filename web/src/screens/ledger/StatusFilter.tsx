@@ -1,26 +1,25 @@
 import { useTranslation } from 'react-i18next';
-import { fireStatuses } from '../../api/fires.ts';
-import type { FireStatus } from '../../api/types.ts';
+import { fireChoices, type FireChoice } from '../../api/fires.ts';
 import { troubleStatuses } from '../../lib/troubles.ts';
 import { StatusBadge } from '../../parts/StatusBadge.tsx';
 import classes from './StatusFilter.module.css';
 
 // Common combinations.
-const sets = { trouble: troubleStatuses, didNotRun: ['skipped', 'refused', 'missed'] } as const satisfies Record<string, readonly FireStatus[]>;
+const sets = { trouble: troubleStatuses, didNotRun: ['skipped', 'refused', 'missed'] } as const satisfies Record<string, readonly FireChoice[]>;
 
 interface Props {
-  chosen: readonly FireStatus[];
+  chosen: readonly FireChoice[];
   /** Acknowledged failures are left out. */
   open: boolean;
   onOpen: (open: boolean) => void;
-  onChange: (statuses: readonly FireStatus[]) => void;
+  onChange: (statuses: readonly FireChoice[]) => void;
 }
 
 /** Filters by outcome, with several at once. */
 export function StatusFilter({ chosen, open, onOpen, onChange }: Props) {
   const { t } = useTranslation();
-  const same = (statuses: readonly FireStatus[]) => statuses.length === chosen.length && statuses.every((status) => chosen.includes(status));
-  const toggle = (status: FireStatus) => onChange(chosen.includes(status) ? chosen.filter((s) => s !== status) : [...chosen, status]);
+  const same = (statuses: readonly FireChoice[]) => statuses.length === chosen.length && statuses.every((status) => chosen.includes(status));
+  const toggle = (status: FireChoice) => onChange(chosen.includes(status) ? chosen.filter((s) => s !== status) : [...chosen, status]);
   return (
     <div className={classes.chips} role="group" aria-label={t('runs.filterStatus')} data-statuses="">
       <button type="button" className={classes.chip} aria-pressed={chosen.length === 0} onClick={() => onChange([])}>{t('runs.anyStatus')}</button>
@@ -29,8 +28,8 @@ export function StatusFilter({ chosen, open, onOpen, onChange }: Props) {
       ))}
       <button type="button" className={classes.chip} aria-pressed={open} onClick={() => onOpen(!open)}>{t('failures.open')}</button>
       <span className={classes.bar} aria-hidden="true" />
-      {fireStatuses.map((status) => (
-        <button key={status} type="button" className={classes.chip} aria-pressed={chosen.includes(status)} data-chip={status} onClick={() => toggle(status)}><StatusBadge status={status} /></button>
+      {fireChoices.map((status) => (
+        <button key={status} type="button" className={classes.chip} aria-pressed={chosen.includes(status)} data-chip={status} onClick={() => toggle(status)}>{status === 'paused' ? t('ledger.paused') : <StatusBadge status={status} />}</button>
       ))}
     </div>
   );

@@ -1,5 +1,6 @@
 // @vitest-environment happy-dom
 import { expect, it } from 'vitest';
+import { chosenFires } from '../../api/fires.ts';
 import { cleaned, rangeOf, ranges, statusesOf, stretchOf, summaryOf } from './ranges.ts';
 
 it.each([
@@ -27,6 +28,15 @@ it('parses several statuses in order, and ignores others', () => {
   expect(statusesOf({ status: 'missed,failed,nonsense' })).toEqual(['failed', 'missed']);
   expect(statusesOf({})).toEqual([]);
 });
+
+it.each([
+  ['', undefined, undefined],
+  ['waiting', ['waiting'], 'exclude'],
+  ['paused', ['waiting'], 'only'],
+  ['waiting,paused', ['waiting'], undefined],
+  ['failed,waiting', ['waiting', 'failed'], 'exclude'],
+  ['failed', ['failed'], undefined],
+])('%j selects waiting fires and those of paused jobs apart', (status, statuses, paused) => expect(chosenFires(statusesOf({ status }))).toEqual({ status: statuses, paused }));
 
 it.each([
   [{}, true],

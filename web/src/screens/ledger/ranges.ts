@@ -1,5 +1,4 @@
-import { fireStatuses, type Stretch } from '../../api/fires.ts';
-import type { FireStatus } from '../../api/types.ts';
+import { fireChoices, type FireChoice, type Stretch } from '../../api/fires.ts';
 
 const hour = 3_600_000;
 const day = 24 * hour;
@@ -37,9 +36,9 @@ export function rangeOf(search: LedgerSearch): Range {
 }
 
 /** Returns the statuses of an address. */
-export function statusesOf(search: LedgerSearch): FireStatus[] {
+export function statusesOf(search: LedgerSearch): FireChoice[] {
   const named = search.status?.split(',') ?? [];
-  return fireStatuses.filter((status) => named.includes(status));
+  return fireChoices.filter((status) => named.includes(status));
 }
 
 export function stretchOf(search: LedgerSearch): Stretch {

@@ -3,6 +3,7 @@ import { useTranslation } from 'react-i18next';
 import { useApprovals } from '../../api/flowRuns.ts';
 import { useNextHour, useOverview, useRunning, useTroubles, useWaiting } from '../../api/overview.ts';
 import { useWorkers } from '../../api/workers.ts';
+import { firesIn } from '../../lib/figures.ts';
 import { countOf, troublesOf } from '../../lib/troubles.ts';
 import { modesOf } from '../../parts/conditions.ts';
 import { LazyPart } from '../../parts/LazyPart.tsx';
@@ -40,6 +41,7 @@ export function OverviewPage() {
   // The list is newer than the counts, and is used as far as it goes.
   const runs = running && running.nextCursor === undefined && !running.partial ? running.items.length : data?.running;
   const workers = useWorkers().data?.items;
+  const waiting = waits.data && waits.data.nextCursor === undefined ? firesIn(waits.data.items) : data?.waiting;
   const first = data?.jobs.total === 0;
   // Without the history the number of failures is unknown, which is not zero.
   const whole = found.data !== undefined && found.data.partial !== true ? found.data : undefined;
@@ -48,7 +50,7 @@ export function OverviewPage() {
   return (
     <>
       <PageHead title={t('overview.title')} name={t('overview.title')}>
-        {data && workers && !first && <Standstill workers={workers} waiting={waits.data && { count: waits.data.items.length, more: waits.data.nextCursor !== undefined }} />}
+        {data && workers && !first && <Standstill workers={workers} waiting={waiting} />}
         {data && found.data && !first && (
           <Verdict troubles={troubles.length} more={more} degraded={modes.length} grave={modes.some((mode) => mode.grave)} unsure={found.data.partial === true || workers === undefined || standsStill(workers)} />
         )}
@@ -59,14 +61,14 @@ export function OverviewPage() {
       {data && (!first || (data.running ?? 0) > 0) && (
         <>
           <Tiles
-            overview={data} running={runs} soon={ahead.data?.total} waiting={waits.data && { count: waits.data.items.length, more: waits.data.nextCursor !== undefined }}
+            overview={data} running={runs} soon={ahead.data?.total} waiting={waiting}
             troubles={whole && { failed: { count: countOf(troubles, ['failed', 'timed_out', 'lost']), more }, missed: { count: countOf(troubles, ['missed', 'refused']), more } }}
           />
           <div className={classes.columns}>
             <div className={classes.stack}>
               {approvals && approvals.length > 0 && <LazyPart onClose={() => undefined}><Approvals approvals={approvals} /></LazyPart>}
               <RunningPanel count={runs} />
-              <WaitingPanel />
+              <WaitingPanel paused={data.waitingPaused} />
               {found.error && !found.data ? <ProblemNotice error={found.error} onRetry={() => void found.refetch()} /> : <TroublesPanel troubles={troubles} partial={found.data?.partial === true} />}
             </div>
             <div className={classes.stack}>

@@ -15,8 +15,8 @@ interface Props {
   /** Current runs. */
   running: number | undefined;
   soon: number | undefined;
-  /** Waiting fires, counted like the list beside. */
-  waiting: Counted | undefined;
+  /** Waiting fires, without those of paused jobs. */
+  waiting: number | undefined;
   /** Failed fires of the last 24 hours, counted by fire: those whose retry succeeded, or that are acknowledged, are not included. */
   troubles: { failed: Counted; missed: Counted } | undefined;
 }
@@ -27,6 +27,7 @@ export function Tiles({ overview, running, soon, waiting, troubles }: Props) {
   const number = new Intl.NumberFormat(i18n.language);
   const count = (n: number | undefined) => (n === undefined ? '–' : number.format(n));
   const { lastDay: day, workers, jobs } = overview;
+  const paused = overview.waitingPaused ?? 0;
   const since = day ? { range: 'custom', from: day.from } as const : { range: 'day' } as const;
   // The list ends at a limit; the statistics do not, but may be a minute behind.
   const failed = counted(troubles?.failed, day && day.total.statuses.failed + day.total.statuses.timed_out + day.total.statuses.lost);
@@ -35,7 +36,7 @@ export function Tiles({ overview, running, soon, waiting, troubles }: Props) {
   return (
     <ul className={classes.tiles} aria-label={t('overview.numbers')} data-tiles="">
       <li data-tile="running"><Link to="/runs" search={{ status: 'running' }}><Figure name={t('overview.tile.running')} value={count(running)} tone={running ? 'live' : undefined} /></Link></li>
-      <li data-tile="waiting"><Link to="/ledger" search={{ status: 'waiting' }}><Figure name={t('overview.tile.waiting')} value={atLeast(waiting)} /></Link></li>
+      <li data-tile="waiting"><Link to="/ledger" search={{ status: 'waiting' }}><Figure name={t('overview.tile.waiting')} value={count(waiting)} more={paused > 0 ? t('overview.ofPaused', { count: paused, number: number.format(paused) }) : undefined} /></Link></li>
       <li data-tile="failed"><Link to="/ledger" search={{ status: 'failed,timed_out,lost', ...since, open: '1' }}><Figure name={t('overview.tile.failed')} value={atLeast(failed)} more={t('overview.tile.open')} tone={failed?.count ? 'bad' : undefined} /></Link></li>
       <li data-tile="missed"><Link to="/ledger" search={{ status: 'missed,refused', ...since, open: '1' }}><Figure name={t('overview.tile.missed')} value={atLeast(missed)} more={t('overview.tile.open')} tone={missed?.count ? 'warn' : undefined} /></Link></li>
       <li data-tile="rate"><Link to="/ledger" search={since}><Figure name={t('overview.tile.rate')} value={formatRate(day?.total.successRate, i18n.language)} more={t('overview.tile.day')} /></Link></li>

@@ -22,9 +22,9 @@ import { waitingRows, type WaitingRow } from './waiting.ts';
 const shown = 6;
 const idOf = ({ fire }: WaitingRow) => fire.id;
 
-/** Due fires that have not started, with the reason; longest wait first. */
-export function WaitingPanel() {
-  const { t } = useTranslation();
+/** Due fires that have not started, with the reason; longest wait first. Those of paused jobs wait on purpose, and are only counted. */
+export function WaitingPanel({ paused }: { paused: number | undefined }) {
+  const { t, i18n } = useTranslation();
   const waiting = useWaiting();
   const may = useRights();
   const now = useNow(10_000);
@@ -32,7 +32,8 @@ export function WaitingPanel() {
   const all = useMemo(() => waitingRows(waiting.data?.items ?? []), [waiting.data]);
   const fresh = useMemo(() => all.slice(0, shown), [all]);
   const { rows, around } = useSteady(fresh, idOf, killing !== undefined);
-  const more = all.slice(shown).reduce((sum, { count }) => sum + count, 0);
+  const number = new Intl.NumberFormat(i18n.language);
+  const more = all.slice(shown).reduce((sum, { fire, count }) => sum + (fire.gap?.count ?? count), 0);
 
   return (
     <Panel title={t('overview.waiting')} side={all.length > 0 && <Link to="/ledger" search={{ status: 'waiting' }} className={classes.side}>{t('overview.all')}</Link>}>
@@ -70,6 +71,7 @@ export function WaitingPanel() {
         </ul>
       )}
       {more > 0 && <Link to="/ledger" search={{ status: 'waiting' }} className={classes.more}>{t('overview.more', { count: more })}</Link>}
+      {paused !== undefined && paused > 0 && <Link to="/ledger" search={{ status: 'paused' }} className={classes.more} data-paused="">{t('overview.ofPaused', { count: paused, number: number.format(paused) })}</Link>}
       {killing && <KillDialog {...killing} waits onClose={() => setKilling(undefined)} />}
     </Panel>
   );

@@ -11,11 +11,10 @@ export interface WaitingRow {
 const rank = (fire: Fire) => (fire.reason === undefined || fire.reason.code === 'starting' ? 1 : 0);
 
 /**
- * Longest wait first. Fires of paused jobs are left out: they wait on purpose. A job has one row per reason, however many fires; fires with a run, which can be cancelled, have
- * one each.
+ * Longest wait first. A job has one row per reason, however many fires; fires with a run, which can be cancelled, have one each.
  */
 export function waitingRows(fires: readonly Fire[]): WaitingRow[] {
-  const sorted = fires.filter((fire) => fire.reason?.code !== 'paused').sort((a, b) => rank(a) - rank(b) || Date.parse(a.plannedAt) - Date.parse(b.plannedAt) || a.id.localeCompare(b.id));
+  const sorted = [...fires].sort((a, b) => rank(a) - rank(b) || Date.parse(a.plannedAt) - Date.parse(b.plannedAt) || a.id.localeCompare(b.id));
   const rows = new Map<string, WaitingRow>();
   for (const fire of sorted) {
     const alone = fire.attempts.length > 0 || fire.gap !== undefined;
