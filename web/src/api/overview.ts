@@ -71,12 +71,12 @@ function lastDay(): string {
   return new Date((Math.floor(Date.now() / hour) - 24) * hour).toISOString();
 }
 
-/** The latest failed fires of the last day, without acknowledged ones. */
+/** The latest failed fires of the last day, acknowledged ones included. */
 export function useTroubles() {
   return useQuery({
     queryKey: keys.troubles,
     queryFn: ({ signal }) =>
-      dataOf(client.GET('/api/v1/fires', { params: { query: { status: [...troubleStatuses], from: lastDay(), unacknowledged: true, limit: 200 } }, signal })),
+      dataOf(client.GET('/api/v1/fires', { params: { query: { status: [...troubleStatuses], from: lastDay(), limit: 500 } }, signal })),
     refetchInterval: 15_000,
   });
 }

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import type { Fire } from '../api/types.ts';
-import { countOf, troublesOf } from './troubles.ts';
+import { attentionOf, isOpen, troublesOf } from './troubles.ts';
 
 const fire = (job: string, minute: number, more: Partial<Fire> = {}): Fire => ({
   id: `${job}.${minute}`, job, jobUid: job, plannedAt: new Date(minute * 60_000).toISOString(), cause: 'cron', status: 'failed', attempts: [`${job}.${minute}.1`, `${job}.${minute}.2`], ...more,
@@ -20,8 +20,11 @@ it('groups fires by job, newest first', () => {
 
 it('is empty without fires', () => expect(troublesOf([])).toEqual([]));
 
-it('counts by outcome', () => {
-  const troubles = troublesOf([fire('a', 1), fire('b', 2), fire('b', 3, { status: 'lost' }), fire('c', 4, { status: 'missed' })]);
-  expect(countOf(troubles, ['failed', 'lost'])).toBe(3);
-  expect(countOf(troubles, ['refused'])).toBe(0);
+it('counts open and acknowledged failures apart', () => {
+  const acknowledged = { by: 'ann', at: '2026-01-01T00:00:00Z' };
+  const gap = { from: '2026-01-01T00:00:00Z', to: '2026-01-02T00:00:00Z', count: 24 };
+  const fires = [fire('a', 1), fire('b', 2, { acknowledged }), fire('b', 3, { status: 'lost' }), fire('c', 4, { status: 'missed', acknowledged, gap }), fire('c', 5, { status: 'missed' })];
+  expect(attentionOf(fires, ['failed', 'timed_out', 'lost'])).toEqual({ open: 2, acknowledged: 1 });
+  expect(attentionOf(fires, ['missed', 'refused'])).toEqual({ open: 1, acknowledged: 24 });
+  expect(fires.filter(isOpen).map(({ id }) => id)).toEqual(['a.1', 'b.3', 'c.5']);
 });

@@ -1,4 +1,5 @@
 import type { Fire, FireStatus } from '../api/types.ts';
+import { firesIn } from './figures.ts';
 
 /** Outcomes that need attention. */
 export const troubleStatuses = ['failed', 'timed_out', 'lost', 'missed', 'refused'] as const satisfies readonly FireStatus[];
@@ -35,7 +36,19 @@ export function troublesOf(fires: readonly Fire[]): Trouble[] {
   return [...byJob.values()].sort((a, b) => Date.parse(b.last.plannedAt) - Date.parse(a.last.plannedAt) || a.job.localeCompare(b.job));
 }
 
-/** Returns the number of fires with one of these outcomes. */
-export function countOf(troubles: readonly Trouble[], statuses: readonly FireStatus[]): number {
-  return troubles.reduce((sum, { counts }) => statuses.reduce((n, status) => n + (counts.get(status) ?? 0), sum), 0);
+/** Failures that need attention, and those that were acknowledged. */
+export interface Attention {
+  open: number;
+  acknowledged: number;
+}
+
+/** Counts the fires with one of these outcomes. */
+export function attentionOf(fires: readonly Fire[], statuses: readonly FireStatus[]): Attention {
+  const counted = fires.filter(({ status }) => statuses.includes(status));
+  return { open: firesIn(counted.filter(isOpen)), acknowledged: firesIn(counted.filter((fire) => !isOpen(fire))) };
+}
+
+/** Reports whether a failure has not been acknowledged. */
+export function isOpen(fire: Fire): boolean {
+  return fire.acknowledged === undefined;
 }

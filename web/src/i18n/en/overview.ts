@@ -1,7 +1,7 @@
 export const overview = {
   overview: {
     title: 'Overview', numbers: 'Key figures', all: 'Show all', allOf: 'Show all ({{number}})', more_one: 'and 1 more', more_other: 'and {{count}} more',
-    well: 'No problems.', wellText: 'Nothing failed, was lost or was missed in the last 24 hours.',
+    well: 'No problems.', wellText: 'Nothing failed, was lost or was missed in the last 24 hours.', wellAcknowledged: 'All failures of the last 24 hours are acknowledged.', besideAcknowledged_one: '1 acknowledged', besideAcknowledged_other: '{{number}} acknowledged',
     trouble_one: '1 job had problems in the last 24 hours.', trouble_other: '{{count}} jobs had problems in the last 24 hours.', troubleMore: 'At least {{count}} jobs had problems in the last 24 hours.',
     stands: 'No run can start.', standsDrained: 'All workers are drained or draining.', standsNoWorker: 'No worker is alive.', standsOther: 'No worker accepts runs.',
     standsWaiting_one: '1 fire is waiting.', standsWaiting_other: '{{number}} fires are waiting.', standsLook: 'View workers',
@@ -15,7 +15,7 @@ export const overview = {
     tones: { ok: 'Succeeded', bad: 'Failed, timed out, lost', warn: 'Killed, refused, missed', idle: 'Skipped' },
     workers: 'Workers', workersNone: 'No worker is alive.', slotsOf_one: '{{used}} of {{slots}} slot', slotsOf_other: '{{used}} of {{slots}} slots', load: 'Load of {{worker}}', ready: 'Ready', draining: 'Draining', drained: 'Drained', stopping: 'Stopping', troubled: 'Not accepting runs', away: 'Offline',
     cluster: 'Cluster', masters: 'Masters', leads: 'elected since {{at}}', noLeader: 'No master elected yet', logStore: 'Log store', logStoreOk: 'Responding', logStoreAway: 'Not responding', jobs: 'Jobs', jobsPaused: '{{count}} paused', unreadable: '{{count}} unreadable',
-    tile: { running: 'Running', waiting: 'Waiting', failed: 'Failed or lost', missed: 'Missed or refused', rate: 'Fires succeeded', soon: 'Fires, next hour', slots: 'Slots in use', jobs: 'Jobs', day: '24 h', open: 'open, 24 h', of: 'of {{n}}' },
+    tile: { running: 'Running', waiting: 'Waiting', failed: 'Failed or lost', missed: 'Missed or refused', rate: 'Fires succeeded', soon: 'Fires, next hour', slots: 'Slots in use', jobs: 'Jobs', day: '24 h', open: 'open, 24 h', acknowledged: 'open · {{number}} acknowledged', of: 'of {{n}}' },
     first: 'Welcome to Carillon', firstText: 'There are no jobs yet. Get started:', firstViewer: 'There are no jobs yet. Once a job is defined, this page shows what is running, waiting and failing.',
     firstCrontab: 'Import your crontab', firstCrontabText: 'Your machine is not changed, and a second import changes nothing.',
     firstJob: 'Or define a job', firstJobText: 'It needs a name and a command. You can paste the schedule as a crontab line.', firstNew: 'New job',

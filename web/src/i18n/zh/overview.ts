@@ -4,7 +4,7 @@ import type { overview as english } from '../en/overview.ts';
 export const overview: Texts<typeof english> = {
   overview: {
     title: '概览', numbers: '关键数字', all: '查看全部', allOf: '查看全部（{{number}}）', more_one: '还有 1 个', more_other: '还有 {{count}} 个',
-    well: '没有问题。', wellText: '最近 24 小时内没有失败、丢失或错过。',
+    well: '没有问题。', wellText: '最近 24 小时内没有失败、丢失或错过。', wellAcknowledged: '最近 24 小时的失败均已确认。', besideAcknowledged_one: '1 个已确认', besideAcknowledged_other: '{{number}} 个已确认',
     trouble_one: '最近 24 小时内有 1 个任务出现问题。', trouble_other: '最近 24 小时内有 {{count}} 个任务出现问题。', troubleMore: '最近 24 小时内至少有 {{count}} 个任务出现问题。',
     stands: '目前无法启动任何运行。', standsDrained: '所有工作节点都已排空或正在排空。', standsNoWorker: '没有存活的工作节点。', standsOther: '没有工作节点接受运行。',
     standsWaiting_one: '有 1 次触发在等待。', standsWaiting_other: '有 {{number}} 次触发在等待。', standsLook: '查看工作节点',
@@ -18,7 +18,7 @@ export const overview: Texts<typeof english> = {
     tones: { ok: '成功', bad: '失败、超时、丢失', warn: '已终止、已拒绝、已错过', idle: '已跳过' },
     workers: '工作节点', workersNone: '没有存活的工作节点。', slotsOf_one: '槽位 {{used}} / {{slots}}', slotsOf_other: '槽位 {{used}} / {{slots}}', load: '{{worker}} 的负载', ready: '就绪', draining: '排空中', drained: '已排空', stopping: '正在停止', troubled: '不接受运行', away: '不在线',
     cluster: '集群', masters: '主控节点', leads: '{{at}} 当选', noLeader: '暂无当选的主控节点', logStore: '日志存储', logStoreOk: '正常', logStoreAway: '没有响应', jobs: '任务', jobsPaused: '{{count}} 个已暂停', unreadable: '{{count}} 个无法读取',
-    tile: { running: '运行中', waiting: '等待中', failed: '失败或丢失', missed: '错过或拒绝', rate: '触发成功率', soon: '未来一小时触发', slots: '已用槽位', jobs: '任务', day: '24 小时', open: '未确认，24 小时', of: '共 {{n}}' },
+    tile: { running: '运行中', waiting: '等待中', failed: '失败或丢失', missed: '错过或拒绝', rate: '触发成功率', soon: '未来一小时触发', slots: '已用槽位', jobs: '任务', day: '24 小时', open: '未确认，24 小时', acknowledged: '未确认 · {{number}} 已确认', of: '共 {{n}}' },
     first: '欢迎使用 Carillon', firstText: '还没有任何任务。可以这样开始：', firstViewer: '还没有任何任务。有了任务后，这里会显示正在运行、等待中以及失败的运行。',
     firstCrontab: '导入现有的 crontab', firstCrontabText: '不会改动您的机器；重复导入也不会产生变化。',
     firstJob: '或者在此定义任务', firstJobText: '只需名称和命令；计划可以直接粘贴一行 crontab。', firstNew: '新建任务',

@@ -4,7 +4,7 @@ import { useApprovals } from '../../api/flowRuns.ts';
 import { useNextHour, useOverview, useRunning, useTroubles, useWaiting } from '../../api/overview.ts';
 import { useWorkers } from '../../api/workers.ts';
 import { firesIn } from '../../lib/figures.ts';
-import { countOf, troublesOf } from '../../lib/troubles.ts';
+import { attentionOf, isOpen, troublesOf, troubleStatuses } from '../../lib/troubles.ts';
 import { modesOf } from '../../parts/conditions.ts';
 import { LazyPart } from '../../parts/LazyPart.tsx';
 import { PageHead } from '../../parts/PageHead.tsx';
@@ -36,7 +36,8 @@ export function OverviewPage() {
   const running = useRunning().data;
   const approvals = useApprovals().data?.items;
   const more = found.data?.nextCursor !== undefined;
-  const troubles = useMemo(() => troublesOf(found.data?.items ?? []), [found.data]);
+  const troubles = useMemo(() => troublesOf(found.data?.items.filter(isOpen) ?? []), [found.data]);
+  const { acknowledged } = useMemo(() => attentionOf(found.data?.items ?? [], troubleStatuses), [found.data]);
   const { data } = overview;
   // The list is newer than the counts, and is used as far as it goes.
   const runs = running && running.nextCursor === undefined && !running.partial ? running.items.length : data?.running;
@@ -52,7 +53,7 @@ export function OverviewPage() {
       <PageHead title={t('overview.title')} name={t('overview.title')}>
         {data && workers && !first && <Standstill workers={workers} waiting={waiting} />}
         {data && found.data && !first && (
-          <Verdict troubles={troubles.length} more={more} degraded={modes.length} grave={modes.some((mode) => mode.grave)} unsure={found.data.partial === true || workers === undefined || standsStill(workers)} />
+          <Verdict troubles={troubles.length} more={more} acknowledged={acknowledged} degraded={modes.length} grave={modes.some((mode) => mode.grave)} unsure={found.data.partial === true || workers === undefined || standsStill(workers)} />
         )}
       </PageHead>
       {overview.error && !data && <ProblemNotice error={overview.error} onRetry={() => void overview.refetch()} />}
@@ -62,14 +63,14 @@ export function OverviewPage() {
         <>
           <Tiles
             overview={data} running={runs} soon={ahead.data?.total} waiting={waiting}
-            troubles={whole && { failed: { count: countOf(troubles, ['failed', 'timed_out', 'lost']), more }, missed: { count: countOf(troubles, ['missed', 'refused']), more } }}
+            troubles={whole && !more ? whole.items : undefined} many={more}
           />
           <div className={classes.columns}>
             <div className={classes.stack}>
               {approvals && approvals.length > 0 && <LazyPart onClose={() => undefined}><Approvals approvals={approvals} /></LazyPart>}
               <RunningPanel count={runs} />
               <WaitingPanel paused={data.waitingPaused} />
-              {found.error && !found.data ? <ProblemNotice error={found.error} onRetry={() => void found.refetch()} /> : <TroublesPanel troubles={troubles} partial={found.data?.partial === true} />}
+              {found.error && !found.data ? <ProblemNotice error={found.error} onRetry={() => void found.refetch()} /> : <TroublesPanel troubles={troubles} acknowledged={acknowledged} partial={found.data?.partial === true} />}
             </div>
             <div className={classes.stack}>
               <SoonPanel ahead={ahead.data} />

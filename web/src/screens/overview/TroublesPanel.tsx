@@ -24,8 +24,8 @@ import classes from './rows.module.css';
 const shown = 8;
 const idOf = (trouble: Trouble) => trouble.job;
 
-/** Failures of the last day by job: count, last reason, and whether the job has recovered. */
-export function TroublesPanel({ troubles, partial }: { troubles: readonly Trouble[]; partial: boolean }) {
+/** Open failures of the last day by job, and the number of acknowledged ones: count, last reason, and whether the job has recovered. */
+export function TroublesPanel({ troubles, acknowledged, partial }: { troubles: readonly Trouble[]; acknowledged: number; partial: boolean }) {
   const { t, i18n } = useTranslation();
   const may = useRights();
   const fresh = useMemo(() => troubles.slice(0, shown), [troubles]);
@@ -43,7 +43,7 @@ export function TroublesPanel({ troubles, partial }: { troubles: readonly Troubl
 
   return (
     <Panel title={t('overview.troubles')} side={rows.length > 0 && <Link to="/ledger" search={all} className={classes.side}>{t('overview.all')}</Link>}>
-      {rows.length === 0 && !partial && <p className={classes.calm}>{t('overview.troublesNone')}</p>}
+      {rows.length === 0 && !partial && <p className={classes.calm}>{t(acknowledged > 0 ? 'overview.wellAcknowledged' : 'overview.troublesNone')}</p>}
       {rows.length === 0 && partial && <p className={classes.calm}>{t('degraded.partial')}</p>}
       {rows.length > 0 && (
         <ul className={classes.rows} {...around} data-troubles="">
@@ -81,6 +81,7 @@ export function TroublesPanel({ troubles, partial }: { troubles: readonly Troubl
         </ul>
       )}
       {troubles.length > fresh.length && <Link to="/ledger" search={all} className={classes.more}>{t('overview.more', { count: troubles.length - fresh.length })}</Link>}
+      {acknowledged > 0 && <Link to="/ledger" search={{ status: troubleStatuses.join(','), range: 'day' }} className={classes.more} data-acknowledged="">{t('overview.besideAcknowledged', { count: acknowledged, number: number.format(acknowledged) })}</Link>}
       {dialog}
       {picked.length > 0 && <FailureBar fires={picked} onClear={() => setSelected(new Set())} />}
     </Panel>

@@ -6,6 +6,8 @@ interface Props {
   troubles: number;
   /** There may be more. */
   more: boolean;
+  /** Failures that were acknowledged. */
+  acknowledged: number;
   degraded: number;
   /** The problems that prevent runs or their recording. */
   grave: boolean;
@@ -14,7 +16,7 @@ interface Props {
 }
 
 /** The state of the cluster in one sentence. */
-export function Verdict({ troubles, more, degraded, grave, unsure }: Props) {
+export function Verdict({ troubles, more, acknowledged, degraded, grave, unsure }: Props) {
   const { t } = useTranslation();
   if (troubles === 0 && degraded === 0 && unsure) return null;
   const well = troubles === 0 && degraded === 0;
@@ -22,7 +24,7 @@ export function Verdict({ troubles, more, degraded, grave, unsure }: Props) {
     <p className={classes.verdict} data-verdict={well ? 'well' : 'trouble'} data-mild={(!well && troubles === 0 && !grave) || undefined}>
       <Icon name={well ? 'check' : 'warn'} size={16} />
       <span>
-        {well && <><strong>{t('overview.well')}</strong> {t('overview.wellText')}</>}
+        {well && <><strong>{t('overview.well')}</strong> {t(acknowledged > 0 ? 'overview.wellAcknowledged' : 'overview.wellText')}</>}
         {degraded > 0 && <strong>{t('overview.degraded', { count: degraded })} </strong>}
         {troubles > 0 && (more ? t('overview.troubleMore', { count: troubles }) : t('overview.trouble', { count: troubles }))}
       </span>
