@@ -1817,6 +1817,48 @@ func (e KillRequestSignal) Valid() bool {
 	}
 }
 
+// Defines values for LastAttemptStatus.
+const (
+	LastAttemptStatusFailed    LastAttemptStatus = "failed"
+	LastAttemptStatusKilled    LastAttemptStatus = "killed"
+	LastAttemptStatusLost      LastAttemptStatus = "lost"
+	LastAttemptStatusMissed    LastAttemptStatus = "missed"
+	LastAttemptStatusRefused   LastAttemptStatus = "refused"
+	LastAttemptStatusRunning   LastAttemptStatus = "running"
+	LastAttemptStatusSkipped   LastAttemptStatus = "skipped"
+	LastAttemptStatusSucceeded LastAttemptStatus = "succeeded"
+	LastAttemptStatusTimedOut  LastAttemptStatus = "timed_out"
+	LastAttemptStatusWaiting   LastAttemptStatus = "waiting"
+)
+
+// Valid indicates whether the value is a known member of the LastAttemptStatus enum.
+func (e LastAttemptStatus) Valid() bool {
+	switch e {
+	case LastAttemptStatusFailed:
+		return true
+	case LastAttemptStatusKilled:
+		return true
+	case LastAttemptStatusLost:
+		return true
+	case LastAttemptStatusMissed:
+		return true
+	case LastAttemptStatusRefused:
+		return true
+	case LastAttemptStatusRunning:
+		return true
+	case LastAttemptStatusSkipped:
+		return true
+	case LastAttemptStatusSucceeded:
+		return true
+	case LastAttemptStatusTimedOut:
+		return true
+	case LastAttemptStatusWaiting:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for LateEndStatus.
 const (
 	LateEndStatusFailed    LateEndStatus = "failed"
@@ -6502,6 +6544,21 @@ type LabelList struct {
 	Items []LabelCount `json:"items"`
 }
 
+// LastAttempt defines model for LastAttempt.
+type LastAttempt struct {
+	Attempt int64 `json:"attempt"`
+
+	// DueAt When a pending attempt is due, if later than planned.
+	DueAt *time.Time `json:"dueAt,omitempty"`
+
+	// Run Id of the run.
+	Run    string            `json:"run"`
+	Status LastAttemptStatus `json:"status"`
+}
+
+// LastAttemptStatus defines model for LastAttempt.Status.
+type LastAttemptStatus string
+
 // LastDay defines model for LastDay.
 type LastDay struct {
 	From time.Time `json:"from"`
@@ -7985,7 +8042,8 @@ type Run struct {
 	JobUid string `json:"jobUid"`
 
 	// JobVersion Version of the job at the run.
-	JobVersion *int64 `json:"jobVersion,omitempty"`
+	JobVersion *int64       `json:"jobVersion,omitempty"`
+	Last       *LastAttempt `json:"last,omitempty"`
 
 	// Late The run should have started by now.
 	Late *bool `json:"late,omitempty"`
@@ -9614,6 +9672,9 @@ type ListRunsParams struct {
 
 	// Order Order by planned time.
 	Order *ListRunsParamsOrder `form:"order,omitempty" json:"order,omitempty"`
+
+	// Last Return with each failed run that was repeated the last attempt of its fire.
+	Last *bool `form:"last,omitempty" json:"last,omitempty"`
 
 	// Limit Maximum number of items; a page may contain fewer and still have a next one.
 	Limit *int64 `form:"limit,omitempty" json:"limit,omitempty"`
@@ -19857,6 +19918,18 @@ func NewListRunsRequest(server string, params *ListRunsParams) (*http.Request, e
 		if params.Order != nil {
 
 			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "order", *params.Order, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Last != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "last", *params.Last, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "boolean", Format: ""}); err != nil {
 				return nil, err
 			} else {
 				for _, qp := range strings.Split(queryFrag, "&") {

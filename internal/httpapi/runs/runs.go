@@ -46,6 +46,8 @@ type runListInput struct {
 
 	Order string `query:"order" enum:"newest,oldest" default:"newest" doc:"Order by planned time."`
 
+	Last bool `query:"last" doc:"Return with each failed run that was repeated the last attempt of its fire."`
+
 	Limit  int    `query:"limit" minimum:"1" maximum:"500" default:"50" doc:"Maximum number of items; a page may contain fewer and still have a next one."`
 	Cursor string `query:"cursor" maxLength:"1024" doc:"nextCursor of the previous page; the filters must be the same."`
 }
@@ -153,6 +155,11 @@ func (s *Resource) list(ctx context.Context, in *runListInput) (*core.Body[core.
 	for i := range items {
 		items[i].Outputs, items[i].Spread = nil, nil // up to 144 KiB each
 	}
+	if in.Last {
+		if err := repeat(ctx, s.Runs, items); err != nil {
+			return nil, err
+		}
+	}
 	return core.Reply(core.NewHistoryPage(items, next, found.Partial))
 }
 
@@ -178,6 +185,9 @@ func (s *Resource) get(ctx context.Context, in *view.RunPath) (*core.Body[view.R
 		return nil, err
 	}
 	if err := s.mark(ctx, &items[0]); err != nil {
+		return nil, err
+	}
+	if err := repeat(ctx, s.Runs, items); err != nil {
 		return nil, err
 	}
 	return core.Reply(items[0])

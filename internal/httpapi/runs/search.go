@@ -260,6 +260,9 @@ func (s *searchResource) overRuns(ctx context.Context, in *runSearchInput) (*cor
 	if err != nil {
 		return nil, err
 	}
+	if err := repeat(ctx, s.runs, shown); err != nil {
+		return nil, err
+	}
 	body := RunSearch{
 		Items:    make([]RunMatches, len(runs)),
 		Scanned:  Scanned{Runs: found.Runs, Bytes: found.Bytes, Until: found.Until},

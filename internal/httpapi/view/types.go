@@ -18,9 +18,19 @@ type Run struct {
 	Estimate
 	Acknowledged *common.Acknowledgement `json:"acknowledged,omitempty" doc:"Acknowledgement of the failure of its fire, when a single run is read."`
 
+	Last *LastAttempt `json:"last,omitempty" doc:"Of a failed run that was repeated: the last attempt of its fire, which decides the outcome. In a single run, in results of a search, and in lists on request."`
+
 	Hidden bool `json:"hidden,omitempty" doc:"You have no role in the run's group: params, note and the reason's text are left out, and its output is not accessible."`
 
 	JobTitle string `json:"jobTitle,omitempty" doc:"Current title of the job; absent without a title, and once the job is deleted."`
+}
+
+// LastAttempt is the last attempt of the fire of a run.
+type LastAttempt struct {
+	Run     string        `json:"run" doc:"Id of the run."`
+	Attempt int           `json:"attempt"`
+	Status  common.Status `json:"status" enum:"waiting,running,succeeded,failed,timed_out,killed,lost,skipped,refused,missed"`
+	DueAt   *time.Time    `json:"dueAt,omitempty" doc:"When a pending attempt is due, if later than planned."`
 }
 
 // Estimate is the estimate for a pending or current run; it is not stored.

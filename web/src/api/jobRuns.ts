@@ -11,16 +11,18 @@ export interface JobRunFilter {
   job: string;
   status?: RunStatus | undefined;
   cause?: Cause | undefined;
+  /** With the last attempts of the fires of failed runs. */
+  last?: boolean | undefined;
 }
 
 const perPage = 120;
 
 /** The runs of a job, newest first, page by page. */
-export function useJobRuns({ job, status, cause }: JobRunFilter) {
+export function useJobRuns({ job, status, cause, last }: JobRunFilter) {
   return useInfiniteQuery({
-    queryKey: keys.jobRuns({ job, status, cause }),
+    queryKey: keys.jobRuns({ job, status, cause, last }),
     queryFn: ({ signal, pageParam }) =>
-      dataOf(client.GET('/api/v1/runs', { params: { query: { job, status: status && [status], cause, limit: perPage, cursor: pageParam || undefined } }, signal })),
+      dataOf(client.GET('/api/v1/runs', { params: { query: { job, status: status && [status], cause, last, limit: perPage, cursor: pageParam || undefined } }, signal })),
     initialPageParam: '',
     getNextPageParam: (last) => last.nextCursor || undefined,
     refetchInterval: unlessLive(3000),

@@ -40,7 +40,7 @@ export function useRuns(filter: RunFilter, cursor: string, { limit = pageSize, e
       const from = kept ?? (typeof filter.from === 'number' ? new Date(Date.now() + filter.from).toISOString() : filter.from);
       const { job, worker, cause, to, q, exitCode, flowRun } = filter;
       const status = filter.statuses && filter.statuses.length > 0 ? [...filter.statuses] : undefined;
-      const page = await dataOf(client.GET('/api/v1/runs', { params: { query: { job, status, worker, cause, from, to, q, exitCode, flowRun, cursor: bare || undefined, limit } }, signal }));
+      const page = await dataOf(client.GET('/api/v1/runs', { params: { query: { job, status, worker, cause, from, to, q, exitCode, flowRun, last: true, cursor: bare || undefined, limit } }, signal }));
       return page.nextCursor && from !== undefined ? { ...page, nextCursor: `${from} ${page.nextCursor}` } : page;
     },
     enabled,

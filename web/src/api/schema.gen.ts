@@ -4808,6 +4808,19 @@ export interface components {
             /** @description By key; at most the 100 most frequent ones. */
             items: components["schemas"]["LabelCount"][];
         };
+        LastAttempt: {
+            /** Format: int64 */
+            attempt: number;
+            /**
+             * Format: date-time
+             * @description When a pending attempt is due, if later than planned.
+             */
+            dueAt?: string;
+            /** @description Id of the run. */
+            run: string;
+            /** @enum {string} */
+            status: "waiting" | "running" | "succeeded" | "failed" | "timed_out" | "killed" | "lost" | "skipped" | "refused" | "missed";
+        };
         LastDay: {
             /** Format: date-time */
             from: string;
@@ -6192,6 +6205,8 @@ export interface components {
              * @description Version of the job at the run.
              */
             jobVersion?: number;
+            /** @description Of a failed run that was repeated: the last attempt of its fire, which decides the outcome. In a single run, in results of a search, and in lists on request. */
+            last?: components["schemas"]["LastAttempt"];
             /** @description The run should have started by now. */
             late?: boolean;
             /**
@@ -12703,6 +12718,8 @@ export interface operations {
                 q?: string;
                 /** @description Order by planned time. */
                 order?: "newest" | "oldest";
+                /** @description Return with each failed run that was repeated the last attempt of its fire. */
+                last?: boolean;
                 /** @description Maximum number of items; a page may contain fewer and still have a next one. */
                 limit?: number;
                 /** @description nextCursor of the previous page; the filters must be the same. */

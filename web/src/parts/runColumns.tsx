@@ -12,6 +12,7 @@ import { Flag } from './Flag.tsx';
 import { FlowRunLink } from './FlowRunLink.tsx';
 import { JobName } from './JobName.tsx';
 import { PlainText } from './PlainText.tsx';
+import { Repeated } from './Repeated.tsx';
 import { StatusBadge } from './StatusBadge.tsx';
 import { Why } from './Why.tsx';
 
@@ -19,10 +20,13 @@ import { Why } from './Why.tsx';
 export function runColumns(t: TFunction, language: string, withJob: boolean): Columns<Run> {
   return [
     column<Run>('status', t('runs.status'), (run) => (
-      <Link to="/runs/$id" params={{ id: run.id }} aria-label={labelled([t(`status.${run.status}`), ...(run.late || run.slow ? [t(run.late ? 'flags.late' : 'flags.slow')] : [])].join(' '), t('runs.open', { job: run.job, time: formatTime(run.plannedAt, language) }), language)}>
-        <StatusBadge status={run.status} />
-        {(run.late || run.slow) && <> <Flag kind={run.late ? 'late' : 'slow'} /></>}
-      </Link>
+      <>
+        <Link to="/runs/$id" params={{ id: run.id }} aria-label={labelled([t(`status.${run.status}`), ...(run.late || run.slow ? [t(run.late ? 'flags.late' : 'flags.slow')] : [])].join(' '), t('runs.open', { job: run.job, time: formatTime(run.plannedAt, language) }), language)}>
+          <StatusBadge status={run.status} />
+          {(run.late || run.slow) && <> <Flag kind={run.late ? 'late' : 'slow'} /></>}
+        </Link>
+        {run.last && <div className="small"><Repeated last={run.last} /></div>}
+      </>
     )),
     ...(withJob
       ? [column<Run>('job', t('runs.job'), (run) => <><JobName job={run.job} title={run.jobTitle} /><FlowRunLink run={run} /></>)]

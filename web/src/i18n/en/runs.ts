@@ -1,4 +1,8 @@
 export const runs = {
+  repeated: {
+    at: 'Retry at {{at}}', waiting: 'Attempt {{n}} is waiting', running: 'Attempt {{n}} is running', succeeded: 'Retried; attempt {{n}} succeeded', failed: 'Retried; attempt {{n}} failed', timed_out: 'Retried; attempt {{n}} timed out',
+    killed: 'Retried; attempt {{n}} was killed', lost: 'Retried; attempt {{n}} was lost', skipped: 'Retried; attempt {{n}} was skipped', refused: 'Retried; attempt {{n}} was refused', missed: 'Retried; attempt {{n}} was missed',
+  },
   runs: {
     moreFilters: 'More filters', moreFiltersOn: 'More filters: {{count}}',
     flowRun: 'Flow run, step {{step}}', title: 'Runs', table: 'Runs', run: 'Run', job: 'Job', status: 'Status', planned: 'Planned', duration: 'Duration', delay: 'Start delay', worker: 'Worker', cause: 'Cause',

@@ -2,6 +2,10 @@ import type { Texts } from '../texts.ts';
 import type { runs as english } from '../en/runs.ts';
 
 export const runs: Texts<typeof english> = {
+  repeated: {
+    at: '将于{{at}}重试', waiting: '第 {{n}} 次尝试正在等待', running: '第 {{n}} 次尝试正在运行', succeeded: '已重试；第 {{n}} 次尝试成功', failed: '已重试；第 {{n}} 次尝试失败', timed_out: '已重试；第 {{n}} 次尝试超时',
+    killed: '已重试；第 {{n}} 次尝试被终止', lost: '已重试；第 {{n}} 次尝试已丢失', skipped: '已重试；第 {{n}} 次尝试被跳过', refused: '已重试；第 {{n}} 次尝试被拒绝', missed: '已重试；第 {{n}} 次尝试已错过',
+  },
   runs: {
     moreFilters: '更多筛选', moreFiltersOn: '更多筛选：{{count}}',
     flowRun: '流程运行，步骤 {{step}}', title: '运行', table: '运行列表', run: '运行', job: '任务', status: '状态', planned: '计划时间', duration: '耗时', delay: '启动延迟', worker: '工作节点', cause: '起因',

@@ -34,7 +34,7 @@ interface Props {
 /** The job's runs, as a grid or as a list. */
 export function RunsPanel({ name, mayRun, shown: { view, status, cause }, onShow }: Props) {
   const { t, i18n } = useTranslation();
-  const runs = useJobRuns({ job: name, status, cause });
+  const runs = useJobRuns({ job: name, status, cause, last: view === 'list' || undefined });
   const items = useMemo(() => runs.data?.pages.flatMap((page) => page.items) ?? [], [runs.data]);
   const now = useNow(1000, items.some((run) => run.status === 'running'));
   const grid = useMemo(() => gridOf(items, now), [items, now]);

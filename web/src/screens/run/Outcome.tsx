@@ -3,9 +3,11 @@ import { useTranslation } from 'react-i18next';
 import type { Run } from '../../api/types.ts';
 import { formatBytes } from '../../lib/bytes.ts';
 import { adviceFor, exitMeaning, signalMeaning } from '../../lib/outcome.ts';
+import { isTrouble } from '../../lib/troubles.ts';
 import { visible } from '../../lib/visible.ts';
 import { CauseLinks } from '../../parts/CauseLinks.tsx';
 import { Filled, slot } from '../../parts/Filled.tsx';
+import { Repeated, type LastAttempt } from '../../parts/Repeated.tsx';
 import { TimeText } from '../../parts/TimeText.tsx';
 import { Why } from '../../parts/Why.tsx';
 import classes from './Outcome.module.css';
@@ -20,19 +22,22 @@ export function hasOutcome(run: Run): boolean {
 
 /**
  * Why a run waits, did not happen, or ended as it did, with an explanation, advice, and what can be done about it.
- * Nothing for a success.
+ * Nothing for a success. Of a failed attempt that was repeated, first what became of the last one.
  */
-export function Outcome({ run, acts }: { run: Run; acts?: ReactNode }) {
+export function Outcome({ run, last, acts }: { run: Run; last?: LastAttempt | undefined; acts?: ReactNode }) {
   const { t } = useTranslation();
   const tone = tones[run.status];
   if (!tone || !hasOutcome(run)) return null;
   // For a run that a user killed the signal needs no explanation.
   const own = run.reason?.code === 'killed_by_user' || run.reason?.code === 'timeout' || run.reason?.code === 'max_run_time' || run.reason?.code === 'replaced';
   const meaning = own ? {} : run.signal ? signalMeaning(run.signal) : run.exitCode !== undefined ? exitMeaning(run.exitCode) : {};
-  const advice = adviceFor(run.reason, run.maxRssBytes !== undefined);
+  // A later attempt succeeded, or is yet to end: there is nothing to do about this one.
+  const settled = last !== undefined && !isTrouble(last.status);
+  const advice = settled ? undefined : adviceFor(run.reason, run.maxRssBytes !== undefined);
   return (
-    <section className={classes.outcome} data-tone={tone} data-outcome={run.reason?.code} aria-label={t('outcome.title')}>
-      {run.reason && <p className={classes.why}><Why reason={run.reason} /></p>}
+    <section className={classes.outcome} data-tone={settled ? 'idle' : tone} data-outcome={run.reason?.code} aria-label={t('outcome.title')}>
+      {last && <p className={classes.why}><Repeated last={last} /></p>}
+      {run.reason && <p className={last ? undefined : classes.why}><Why reason={run.reason} /></p>}
       {run.dueAt && run.status === 'waiting' && <p><Filled text={t('run.dueAt', { at: slot })}><TimeText at={run.dueAt} /></Filled></p>}
       {(meaning.exit ?? meaning.signal) && (
         <p>

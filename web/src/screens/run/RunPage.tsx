@@ -26,6 +26,7 @@ import { KillDialog } from '../../parts/KillDialog.tsx';
 import { PageHead } from '../../parts/PageHead.tsx';
 import { ProblemNotice } from '../../parts/ProblemNotice.tsx';
 import { useCan } from '../../parts/session.ts';
+import { lastAttemptOf, repeatedText } from '../../parts/Repeated.tsx';
 import { StatusBadge } from '../../parts/StatusBadge.tsx';
 import { TimeText } from '../../parts/TimeText.tsx';
 import { Waiting } from '../../parts/Waiting.tsx';
@@ -63,7 +64,9 @@ export function RunPage() {
 }
 
 function RunView({ run }: { run: Run }) {
-  const { t } = useTranslation();
+  const { t, i18n } = useTranslation();
+  const attempts = useAttempts(run.fire, !isTerminal(run.status));
+  const last = isTrouble(run.status) ? lastAttemptOf(run, attempts.data) : undefined;
   const mayRun = useCan('operator', run.group ?? '');
   // The button to run it again is beside the failure.
   const troubled = hasOutcome(run) && isTrouble(run.status);
@@ -72,7 +75,7 @@ function RunView({ run }: { run: Run }) {
   return (
     <>
       <PageHead
-        name={`${visible(run.jobTitle ?? run.job)} · ${t(`status.${run.status}`)}`}
+        name={[visible(run.jobTitle ?? run.job), t(`status.${run.status}`), ...(last ? [repeatedText(t, i18n.language, last)] : [])].join(' · ')}
         title={
           <>
             <span className={classes.title}>
@@ -97,7 +100,7 @@ function RunView({ run }: { run: Run }) {
       {run.forced && <Alert color="yellow" variant="light" icon={<Icon name="warn" />}><ForcedText forced={run.forced} /></Alert>}
       {run.hidden && <Alert color="gray" variant="light" icon={<Icon name="key" />}>{t('run.hiddenText')}</Alert>}
       {run.acknowledged && <Acknowledged run={run} acknowledged={run.acknowledged} />}
-      <Outcome run={run} acts={troubled && mayRun && <><Again run={run} disabled={!endedBefore} variant="filled" /><Acknowledge run={run} /></>} />
+      <Outcome run={run} last={last} acts={troubled && mayRun && <><Again run={run} disabled={!endedBefore} variant={last ? 'default' : 'filled'} /><Acknowledge run={run} /></>} />
       {isPaused(run) && <Alert color="yellow" variant="light" icon={<Icon name="pause" />}>{t('flowRun.paused')}</Alert>}
       {/* A flow run has no output of its own: its steps have. */}
       {isFlowRun && (run.spread ? <WorkersPanel run={run} /> : <FlowRunPanel run={run} />)}

@@ -20,6 +20,7 @@ import { PageHead } from '../../parts/PageHead.tsx';
 import { PartialNotice } from '../../parts/PartialNotice.tsx';
 import { ProblemNotice } from '../../parts/ProblemNotice.tsx';
 import { RunRange } from '../../parts/RunRange.tsx';
+import { Repeated } from '../../parts/Repeated.tsx';
 import { StatusBadge } from '../../parts/StatusBadge.tsx';
 import { TimeText } from '../../parts/TimeText.tsx';
 import { Waiting } from '../../parts/Waiting.tsx';
@@ -127,6 +128,7 @@ function FoundRun({ item: { run, matches, more }, wanted }: { item: RunMatches; 
         <Link to="/runs/$id" params={{ id: run.id }} search={find} aria-label={t('runs.open', { job: visible(titled({ name: run.job, title: run.jobTitle })), time: formatTime(run.plannedAt, i18n.language) })}>{visible(run.jobTitle ?? run.job)}</Link>
         {run.jobTitle && <span className="small dim">{run.job}</span>}
         <StatusBadge status={run.status} />
+        {run.last && <span className="small"><Repeated last={run.last} /></span>}
         <FlowRunLink run={run} />
         <span className="small dim"><TimeText at={run.plannedAt} /></span>
       </div>
