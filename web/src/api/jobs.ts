@@ -1,4 +1,4 @@
-import { keepPreviousData, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { keepPreviousData, useMutation, useQueries, useQuery, useQueryClient } from '@tanstack/react-query';
 import { client } from './client.ts';
 import { keys } from './keys.ts';
 import { unlessLive } from './live.ts';
@@ -42,6 +42,14 @@ export function useJob(name: string, options: { enabled?: boolean; live?: boolea
     refetchInterval: options.live ? (query) => (query.state.data?.job.after ? 5000 : unlessLive(5000)()) : false,
     // An editor works on the version that it opened; a newer version reaches it through the conflict dialog.
     refetchOnWindowFocus: options.live ?? false,
+  });
+}
+
+/** Some jobs by their names; those that are gone or not read yet are missing. */
+export function useJobs(names: readonly string[]): ReadonlyMap<string, Job> {
+  return useQueries({
+    queries: names.map((name) => ({ queryKey: keys.job(name), queryFn: ({ signal }: { signal: AbortSignal }) => fetchJob(name, signal), retry: false })),
+    combine: (results) => new Map(results.flatMap(({ data }) => (data ? [[data.job.name, data.job] as const] : []))),
   });
 }
 

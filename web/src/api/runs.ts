@@ -1,4 +1,4 @@
-import { keepPreviousData, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { keepPreviousData, useMutation, useQueries, useQuery, useQueryClient } from '@tanstack/react-query';
 import { client } from './client.ts';
 import { pageSize } from './jobs.ts';
 import { keys } from './keys.ts';
@@ -54,6 +54,14 @@ export function useRun(id: string) {
     queryKey: keys.run(id),
     queryFn: ({ signal }) => dataOf(client.GET('/api/v1/runs/{id}', { params: { path: { id } }, signal })),
     refetchInterval: ({ state: { data } }) => (data && isTerminal(data.status) ? false : data && startComes(data) ? 1000 : unlessLive(1000)()),
+  });
+}
+
+/** Some runs by their ids; those that are gone or not read yet are missing. */
+export function useRunsById(ids: readonly string[]): ReadonlyMap<string, Run> {
+  return useQueries({
+    queries: ids.map((id) => ({ queryKey: keys.run(id), queryFn: ({ signal }: { signal: AbortSignal }) => dataOf(client.GET('/api/v1/runs/{id}', { params: { path: { id } }, signal })), retry: false })),
+    combine: (results) => new Map(results.flatMap(({ data }) => (data ? [[data.id, data] as const] : []))),
   });
 }
 

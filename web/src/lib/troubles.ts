@@ -12,8 +12,8 @@ export function isTrouble(status: FireStatus): boolean {
 /** The failed fires of one job. */
 export interface Trouble {
   job: string;
-  /** Ids of the fires, newest first. */
-  fires: string[];
+  /** Newest first. */
+  fires: Fire[];
   group: string | undefined;
   /** Number of fires by outcome; a gap entry counts all its fires. */
   counts: Map<FireStatus, number>;
@@ -26,10 +26,10 @@ export interface Trouble {
 export function troublesOf(fires: readonly Fire[]): Trouble[] {
   const byJob = new Map<string, Trouble>();
   for (const fire of fires) {
-    const trouble = byJob.get(fire.job) ?? { job: fire.job, group: fire.group, fires: [] as string[], counts: new Map(), last: fire, lastRun: undefined };
+    const trouble = byJob.get(fire.job) ?? { job: fire.job, group: fire.group, fires: [] as Fire[], counts: new Map(), last: fire, lastRun: undefined };
     if (Date.parse(fire.plannedAt) > Date.parse(trouble.last.plannedAt)) trouble.last = fire;
     trouble.counts.set(fire.status, (trouble.counts.get(fire.status) ?? 0) + (fire.gap?.count ?? 1));
-    trouble.fires.push(fire.id);
+    trouble.fires.push(fire);
     trouble.lastRun ??= fire.attempts.at(-1);
     byJob.set(fire.job, trouble);
   }

@@ -5,9 +5,10 @@ import { mostFires } from '../api/failures.ts';
 import classes from './FailureBar.module.css';
 import { FailureDialog, type FailureAct } from './FailureDialog.tsx';
 import { Icon } from './icons.tsx';
+import type { Failure } from './RerunList.tsx';
 
 /** The actions on selected failures. */
-export function FailureBar({ fires, onClear }: { fires: readonly string[]; onClear: () => void }) {
+export function FailureBar({ fires, onClear }: { fires: readonly Failure[]; onClear: () => void }) {
   const { t } = useTranslation();
   const [act, setAct] = useState<FailureAct | undefined>();
   const count = fires.length;

@@ -10,15 +10,15 @@ import classes from './FailureDialog.module.css';
 import { PlainLink } from './PlainLink.tsx';
 import { problemText } from './problemText.ts';
 import { newKey } from './runRequest.ts';
-import { showNotice } from './showNotice.ts';
+import { RerunList, type Failure } from './RerunList.tsx';
+import { showDone } from './showDone.tsx';
 import { showWarnings } from './showWarnings.ts';
 
 export type FailureAct = 'ack' | 'rerun';
 
 interface Props {
   act: FailureAct;
-  /** Ids of the fires. */
-  fires: readonly string[];
+  fires: readonly Failure[];
   /** Done reports that the action was applied to at least one of them. */
   onClose: (done: boolean) => void;
 }
@@ -35,12 +35,12 @@ export function FailureDialog({ act, fires, onClose }: Props) {
   const sending = act === 'ack' ? acknowledge : rerun;
   const finish = (answer: FireResults) => {
     if (answer.refused + answer.unknown > 0) return setResults(answer);
-    showNotice(t, t(`failures.${act}.done`, { count: answer.done }));
+    showDone(t, i18n.language, act, answer, fires);
     showWarnings(t, i18n.language, answer.items.flatMap(({ warnings }) => warnings ?? []));
     onClose(true);
   };
   const confirm = () => {
-    const order = { fires, note: note.trim() };
+    const order = { fires: fires.map(({ id }) => id), note: note.trim() };
     if (act === 'ack') acknowledge.mutate(order, { onSuccess: finish });
     else rerun.mutate({ ...order, key }, { onSuccess: finish });
   };
@@ -49,6 +49,7 @@ export function FailureDialog({ act, fires, onClose }: Props) {
     <ConfirmDialog title={t(`failures.${act}.title`, { count })} confirm={t(`failures.${act}.confirm`, { count })} mild busy={sending.isPending} error={sending.error} onConfirm={confirm} onCancel={() => onClose(false)}>
       <Stack gap="md">
         <div>{t(`failures.${act}.text`)}</div>
+        {act === 'rerun' && <RerunList fires={fires} />}
         <Textarea label={t('failures.note')} description={t(`failures.${act}.note`)} data-autofocus autosize minRows={1} maxRows={4} maxLength={400} value={note} onChange={(e) => setNote(e.currentTarget.value)} />
       </Stack>
     </ConfirmDialog>

@@ -42,7 +42,7 @@ export const overview = {
       note: 'Shown with the failure, for example the ticket.', confirm_one: 'Acknowledge', confirm_other: 'Acknowledge {{count}}', done_one: '{{count}} failure acknowledged.', done_other: '{{count}} failures acknowledged.', partly: 'Not all failures were acknowledged',
     },
     rerun: {
-      verb: 'Run again…', title_one: 'Run this failure again?', title_other: 'Run {{count}} failures again?', text: 'The next attempt of each, now, with the parameters of its last one. The ledger keeps one entry for a fire.',
+      verb: 'Run again…', jobs: 'Jobs to run again', asks: 'Asks before a run', more_one: 'and 1 more', more_other: 'and {{count}} more', title_one: 'Run this failure again?', title_other: 'Run {{count}} failures again?', text: 'The next attempt of each, now, with the parameters of its last one. The ledger keeps one entry for a fire.',
       note: 'Shown with the new runs.', confirm_one: 'Run again', confirm_other: 'Run {{count}} again', done_one: '{{count}} run requested.', done_other: '{{count}} runs requested.', partly: 'Not all runs were requested',
     },
   },

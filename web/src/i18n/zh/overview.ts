@@ -45,7 +45,7 @@ export const overview: Texts<typeof english> = {
       note: '与该失败一同显示，例如工单编号。', confirm_one: '确认', confirm_other: '确认 {{count}} 个', done_one: '已确认 {{count}} 个失败。', done_other: '已确认 {{count}} 个失败。', partly: '部分失败未能确认',
     },
     rerun: {
-      verb: '重新运行…', title_one: '重新运行此失败？', title_other: '重新运行 {{count}} 个失败？', text: '立即进行各自的下一次尝试，使用最后一次尝试的参数。台账中每个触发仍为一条。',
+      jobs: '将再次运行的任务', asks: '运行前须确认', more_one: '还有 1 个', more_other: '还有 {{count}} 个', verb: '重新运行…', title_one: '重新运行此失败？', title_other: '重新运行 {{count}} 个失败？', text: '立即进行各自的下一次尝试，使用最后一次尝试的参数。台账中每个触发仍为一条。',
       note: '与新的运行一同显示。', confirm_one: '重新运行', confirm_other: '重新运行 {{count}} 个', done_one: '已请求 {{count}} 次运行。', done_other: '已请求 {{count}} 次运行。', partly: '部分运行未能请求',
     },
   },

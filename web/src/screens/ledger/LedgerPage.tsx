@@ -1,11 +1,12 @@
 import { Button, NativeSelect } from '@mantine/core';
 import { useNavigate, useSearch } from '@tanstack/react-router';
-import { useEffect, useState } from 'react';
+import { useEffect, useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { useGroups } from '../../api/jobList.ts';
 import { useJobNames } from '../../api/jobs.ts';
 import { useAhead, useLedger, useLedgerSummary } from '../../api/ledger.ts';
 import { Problem } from '../../api/problem.ts';
+import type { Fire } from '../../api/types.ts';
 import { totalOf } from '../../lib/figures.ts';
 import { isName } from '../../lib/names.ts';
 import { toggledIn } from '../../lib/toggled.ts';
@@ -50,6 +51,8 @@ export function LedgerPage() {
   // The selection belongs to one list, of which it may span several pages.
   const [selected, setSelected] = useState(none);
   useEffect(() => setSelected(none), [subject]);
+  const seen = useRef(new Map<string, Fire>());
+  for (const fire of fires.data?.items ?? []) seen.current.set(fire.id, fire);
   const summary = useLedgerSummary({ job: search.job, ...summarised }, named && summarised !== undefined && search.group === undefined);
   // If the list ends at now, planned fires are shown above it.
   const endsNow = stretch.to === undefined && statuses.length === 0 && pages.page === 1;
@@ -116,7 +119,7 @@ export function LedgerPage() {
             selected={selected} onToggle={(id) => setSelected(toggledIn(selected, [id]))} onToggleAll={(ids) => setSelected(toggledIn(selected, ids))}
           />
           <Pager pages={pages} nextCursor={fires.data?.nextCursor} />
-          {selected.size > 0 && <FailureBar fires={[...selected]} onClear={() => setSelected(none)} />}
+          {selected.size > 0 && <FailureBar fires={[...selected].flatMap((id) => seen.current.get(id) ?? [])} onClear={() => setSelected(none)} />}
         </>
       )}
     </>

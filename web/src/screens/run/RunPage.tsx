@@ -163,7 +163,7 @@ function Acknowledge({ run }: { run: Run }) {
   return (
     <>
       <Button variant="default" leftSection={<Icon name="check" size={16} />} onClick={() => setAsking(true)}>{t('failures.ack.verb')}</Button>
-      {asking && <FailureDialog act="ack" fires={[run.fire]} onClose={() => setAsking(false)} />}
+      {asking && <FailureDialog act="ack" fires={[{ id: run.fire, job: run.job, jobTitle: run.jobTitle, attempts: [run.id] }]} onClose={() => setAsking(false)} />}
     </>
   );
 }
