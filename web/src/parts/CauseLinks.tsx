@@ -2,6 +2,7 @@ import { Link } from '@tanstack/react-router';
 import { useTranslation } from 'react-i18next';
 import { useWorkers } from '../api/workers.ts';
 import type { Reason } from '../api/types.ts';
+import { labelsFor } from '../lib/labelSelector.ts';
 import { useRights } from './session.ts';
 import classes from './CauseLinks.module.css';
 
@@ -21,7 +22,8 @@ export function CauseLinks({ reason, job, group }: { reason: Reason | undefined;
   if (pool !== undefined) return <span className={classes.links} data-cause-links={reason?.code}><Link to="/pools" search={{ pool }}>{t('causeLinks.pool')}</Link></span>;
   if (!concerns) return null;
   const data = reason.data ?? {};
-  const label = data.requires !== undefined && may('admin') && workers.length > 0;
+  // A selector that only excludes workers names no label that one could have.
+  const label = data.requires !== undefined && Object.keys(labelsFor(data.requires)).length > 0 && may('admin') && workers.length > 0;
   const text = t(label ? 'causeLinks.label' : 'causeLinks.workers');
   const only = workers.length === 1 ? workers[0] : undefined;
   return (

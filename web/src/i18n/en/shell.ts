@@ -125,7 +125,7 @@ export const shell = {
   cause: { cron: 'Schedule', catchup: 'Catch-up', manual: 'Manual', retry: 'Retry', rerun: 'Re-run', flow: 'Flow', backfill: 'Backfill', after: 'After parents', daemon: 'Daemon' }, backfillOf: 'Backfill of {{date}}',
   flags: {
     late: 'Late', lateText: 'It should have started by now.', slow: 'Slow', slowText: 'It has been running much longer than usual.',
-    overdue: 'Overdue', overdueText: 'A fire is due, and no worker has claimed it.', overdueTitle: 'A fire of this job is overdue: no worker has claimed it', overdueSince: 'Due {{at}}.', overdueEligible: 'A worker is eligible now: this notice disappears within half a minute.',
+    overdue: 'Overdue', overdueText: 'A fire is due, and no worker has claimed it.', noWorkerTitle: 'No worker can run this job', overdueTitle: 'A fire of this job is overdue: no worker has claimed it', overdueSince: 'Due {{at}}.', overdueEligible: 'A worker is eligible now: this notice disappears within half a minute.',
   },
   expected: { label: 'Progress, compared with earlier runs', left: 'about {{time}} left', over: '{{time}} over usual' },
   early: {

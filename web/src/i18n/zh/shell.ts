@@ -126,7 +126,7 @@ export const shell: Texts<typeof english> = {
   cause: { cron: '计划', catchup: '补跑', manual: '手动', retry: '重试', rerun: '重跑', flow: '流程', backfill: '回填', after: '前置任务成功', daemon: '常驻' }, backfillOf: '回填 {{date}}',
   flags: {
     late: '延迟', lateText: '它此时本应已经开始。', slow: '过慢', slowText: '它的运行时间远超平常。',
-    overdue: '逾期', overdueText: '有一次触发已到期，但没有工作节点领取。', overdueTitle: '此任务有一次触发已逾期：没有工作节点领取', overdueSince: '到期时间：{{at}}。', overdueEligible: '现已有工作节点可以运行它：此提示将在半分钟内消失。',
+    overdue: '逾期', overdueText: '有一次触发已到期，但没有工作节点领取。', noWorkerTitle: '没有工作节点可以运行此任务', overdueTitle: '此任务有一次触发已逾期：没有工作节点领取', overdueSince: '到期时间：{{at}}。', overdueEligible: '现已有工作节点可以运行它：此提示将在半分钟内消失。',
   },
   expected: { label: '参照以往运行的进度', left: '预计还需 {{time}}', over: '已比平常多用 {{time}}' },
   early: {

@@ -60,7 +60,7 @@ export function JobHead({ job, words }: { job: Job; words: string | undefined })
       </div>
       {job.meta.hidden && <Alert color="gray" variant="light" icon={<Icon name="question" />} data-hidden="">{t('job.hidden')}</Alert>}
       {job.meta.paused && <PausedNotice job={job} />}
-      {job.meta.overdue && <OverdueNotice job={job} overdue={job.meta.overdue} />}
+      {job.meta.overdue ? <OverdueNotice job={job} overdue={job.meta.overdue} /> : !job.meta.paused && <NoWorkerNotice job={job} />}
     </>
   );
 }
@@ -76,6 +76,19 @@ function OverdueNotice({ job, overdue }: { job: Job; overdue: NonNullable<Job['m
       {eligible && <div>{t('flags.overdueEligible')}</div>}
       {!eligible && overdue.reason && <div className="break"><Why reason={overdue.reason} /></div>}
       {!eligible && <CauseLinks reason={overdue.reason} job={job.name} group={job.group} />}
+    </Alert>
+  );
+}
+
+/** No worker can run the job as it is: its next fires will wait. */
+export function NoWorkerNotice({ job }: { job: Job }) {
+  const { t } = useTranslation();
+  const reason = usePlacement(job.name).data?.reason;
+  if (reason?.code !== 'no_worker' && reason?.code !== 'needs_feature') return null;
+  return (
+    <Alert color="yellow" variant="light" icon={<Icon name="warn" />} title={t('flags.noWorkerTitle')} data-no-worker="">
+      <div className="break"><Why reason={reason} /></div>
+      <CauseLinks reason={reason} job={job.name} group={job.group} />
     </Alert>
   );
 }
