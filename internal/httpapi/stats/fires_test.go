@@ -1,10 +1,14 @@
 package stats_test
 
 import (
+	"context"
+	"encoding/json"
+	"fmt"
 	"maps"
 	"net/http"
 	"net/url"
 	"path/filepath"
+	"slices"
 	"testing"
 	"time"
 
@@ -34,10 +38,12 @@ func newMaster(t *testing.T, s conformance.Store, now time.Time) *master {
 	m := &master{history: conformance.NewHistory(now), t: t}
 	m.Harness = apitest.NewHarness(t, func(c *httpapi.Config) {
 		c.Now = func() time.Time { return now }
-		c.Runs, c.Counted = runlog.NewView(&m.history, &m.history, s), s
+		acks := runlog.NewAcks(delivered{}, s)
+		c.Runs = &runlog.Ledger{View: runlog.NewView(&m.history, &due{History: &m.history, now: now}, s), Acks: acks}
+		c.Counted = s
 	})
 	m.RunList = m.history.Open
-	if err := s.Write(t.Context(), runlog.Batch{Runs: m.history.Ended}); err != nil {
+	if err := s.Write(t.Context(), runlog.Batch{Runs: m.history.Ended, Changes: acknowledged(&m.history, now)}); err != nil {
 		t.Fatal(err)
 	}
 	for more := true; more; {
@@ -59,6 +65,135 @@ func newMaster(t *testing.T, s conformance.Store, now time.Time) *master {
 func (m *master) get(path string, into any) {
 	m.t.Helper()
 	apitest.Decode(m.t, m.Want(http.StatusOK, apitest.As("viewer", http.MethodGet, "/api/v1"+path, "")), into)
+}
+
+// delivered has no undelivered changes.
+type delivered struct{}
+
+func (delivered) LiveChanges(context.Context, runlog.ChangeQuery, func(*common.Change) bool) ([]common.Change, bool,
+	error) {
+	return nil, false, nil
+}
+
+// due is a plan with due fires: one that no worker claims, and those of a paused job.
+type due struct {
+	*conformance.History
+	now time.Time
+}
+
+const dueFires, pausedFires = 4, 8
+
+func (d *due) Due(_ context.Context, q *runlog.FireQuery) (found []common.Fire, whole bool, err error) {
+	gap := func(uid string, count int64, code string) common.Fire {
+		at := d.now.Add(-time.Minute)
+		return common.Fire{ID: common.GapID(uid, at), Job: "backup", JobUID: uid, PlannedAt: at, Cause: common.CauseCron,
+			Status: common.StatusWaiting, Reason: &common.Reason{Code: code, Text: code}, Attempts: []string{},
+			Gap: &common.Gap{From: at.Add(-time.Hour), To: at, Count: count}}
+	}
+	for _, f := range []common.Fire{gap("u7", dueFires, common.ReasonNoWorker), gap("u8", pausedFires, common.ReasonPaused)} {
+		if q.Matches(&f) {
+			found = append(found, f)
+		}
+	}
+	return found, true, nil
+}
+
+// acknowledged acknowledges the last attempts of every second failed fire of the last day.
+func acknowledged(h *conformance.History, now time.Time) (all []common.Change) {
+	last := map[string]*common.Run{}
+	for _, runs := range [][]common.Run{h.Ended, h.Open} {
+		for i := range runs {
+			if r := &runs[i]; last[r.Fire] == nil || last[r.Fire].Attempt < r.Attempt {
+				last[r.Fire] = r
+			}
+		}
+	}
+	n := 0
+	for _, fire := range slices.Sorted(maps.Keys(last)) {
+		if r := last[fire]; r.Status.NeedsAttention() && !common.OfNode(r.ID) && r.PlannedAt.After(now.Add(-24*time.Hour)) {
+			if n++; n%2 == 0 {
+				continue
+			}
+			state := runlog.AckState{Job: r.Job}
+			if r.Attempt > 0 {
+				state.Run = r.ID
+			}
+			after, _ := json.Marshal(state) //nolint:errchkjson // strings
+			all = append(all, common.Change{ID: fmt.Sprintf("c%05d", n), At: now, Kind: runlog.AckKind, Name: fire,
+				Verb: runlog.AckVerb, After: after, Actor: common.Actor{Name: "ann"}})
+		}
+	}
+	return all
+}
+
+// fires lists the ledger with a query, page by page.
+func (m *master) fires(query string) (all []common.Fire) {
+	m.t.Helper()
+	for cursor := ""; ; {
+		var page struct {
+			Items      []common.Fire `json:"items"`
+			NextCursor string        `json:"nextCursor"`
+		}
+		m.get("/fires?limit=9&"+query+"&cursor="+url.QueryEscape(cursor), &page)
+		all = append(all, page.Items...)
+		if cursor = page.NextCursor; cursor == "" {
+			return all
+		}
+	}
+}
+
+// firesIn returns the number of fires in entries of the ledger that match.
+func firesIn(entries []common.Fire, match func(*common.Fire) bool) (n int64) {
+	for i := range entries {
+		switch f := &entries[i]; {
+		case !match(f):
+		case f.Gap != nil:
+			n += f.Gap.Count
+		default:
+			n++
+		}
+	}
+	return n
+}
+
+// attends checks what tiles and panels of the overview show: open and acknowledged failures, which together are those of
+// the statistics, and waiting fires, those of paused jobs apart.
+func (m *master) attends(overview *stats.Overview) {
+	any := func(*common.Fire) bool { return true }
+	from := "from=" + url.QueryEscape(overview.LastDay.From.Format(time.RFC3339Nano))
+	of := &overview.LastDay.Total.Statuses
+	for status, want := range map[common.Status]int64{common.StatusFailed: of.Failed, common.StatusTimedOut: of.TimedOut,
+		common.StatusLost: of.Lost, common.StatusMissed: of.Missed, common.StatusRefused: of.Refused} {
+		listed := m.fires(from + "&status=" + string(status))
+		open := firesIn(listed, func(f *common.Fire) bool { return f.Acknowledged == nil })
+		acked := firesIn(listed, func(f *common.Fire) bool { return f.Acknowledged != nil })
+		if want == 0 || open+acked != want {
+			m.t.Errorf("%s: %d open and %d acknowledged, the statistics have %d", status, open, acked, want)
+		}
+		if n := firesIn(m.fires(from+"&unacknowledged=true&status="+string(status)), any); n != open {
+			m.t.Errorf("%s: the list of open failures has %d, of all %d are open", status, n, open)
+		}
+	}
+	if n := firesIn(m.fires(from), func(f *common.Fire) bool { return f.Acknowledged != nil }); n == 0 {
+		m.t.Error("no failure is acknowledged")
+	}
+	waiting := int64(dueFires)
+	for i := range m.history.Open {
+		if r := &m.history.Open[i]; r.Status == common.StatusWaiting && !common.OfNode(r.ID) {
+			waiting++
+		}
+	}
+	if overview.Waiting == nil || *overview.Waiting != waiting || overview.WaitingPaused == nil ||
+		*overview.WaitingPaused != pausedFires {
+		m.t.Errorf("the overview counts %v waiting fires and %v of paused jobs, want %d and %d", overview.Waiting,
+			overview.WaitingPaused, waiting, pausedFires)
+	}
+	for filter, want := range map[string]int64{"&paused=exclude": waiting, "&paused=only": pausedFires,
+		"": waiting + pausedFires} {
+		if n := firesIn(m.fires("status=waiting"+filter), any); n != want {
+			m.t.Errorf("the ledger with status=waiting%s has %d fires, want %d", filter, n, want)
+		}
+	}
 }
 
 // ledger counts the fires of a list, that of a job or of all, page by page.
@@ -175,6 +310,7 @@ func (m *master) agrees(now time.Time) {
 			m.t.Errorf("the hour %v of the last day: %+v, the ledger has %+v", hour.At, hour.Statuses, want)
 		}
 	}
+	m.attends(&overview)
 	from := url.QueryEscape(now.AddDate(0, 0, -3).Format(time.RFC3339))
 	for path, job := range map[string]string{"runs": "", "jobs/report": "report", "jobs/backup": "backup",
 		"jobs/etl": "etl", "jobs/etl:load": "etl:load"} {

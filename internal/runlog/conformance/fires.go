@@ -60,6 +60,7 @@ func NewHistory(now time.Time) History {
 		{{failed, cron}, {failed, common.CauseBackfill}, {succeeded, retry}},
 		{{succeeded, common.CauseBackfill}}, // of a time at which nothing fired
 		{{failed, cron}, {common.StatusWaiting, common.CauseBackfill}},
+		{{lost, cron}, {lost, rerun}}, // as often as it may be
 	}
 	for n, job := range h.Jobs[:2] {
 		uid := fmt.Sprintf("u%d", n+1)
