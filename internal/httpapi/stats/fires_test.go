@@ -43,7 +43,8 @@ func newMaster(t *testing.T, s conformance.Store, now time.Time) *master {
 		c.Counted = s
 	})
 	m.RunList = m.history.Open
-	if err := s.Write(t.Context(), runlog.Batch{Runs: m.history.Ended, Changes: acknowledged(&m.history, now)}); err != nil {
+	acks := acknowledged(&m.history, now)
+	if err := s.Write(t.Context(), runlog.Batch{Runs: m.history.Ended, Changes: acks}); err != nil {
 		t.Fatal(err)
 	}
 	for more := true; more; {
@@ -90,7 +91,8 @@ func (d *due) Due(_ context.Context, q *runlog.FireQuery) (found []common.Fire, 
 			Status: common.StatusWaiting, Reason: &common.Reason{Code: code, Text: code}, Attempts: []string{},
 			Gap: &common.Gap{From: at.Add(-time.Hour), To: at, Count: count}}
 	}
-	for _, f := range []common.Fire{gap("u7", dueFires, common.ReasonNoWorker), gap("u8", pausedFires, common.ReasonPaused)} {
+	for _, f := range []common.Fire{gap("u7", dueFires, common.ReasonNoWorker),
+		gap("u8", pausedFires, common.ReasonPaused)} {
 		if q.Matches(&f) {
 			found = append(found, f)
 		}
@@ -156,8 +158,8 @@ func firesIn(entries []common.Fire, match func(*common.Fire) bool) (n int64) {
 	return n
 }
 
-// attends checks what tiles and panels of the overview show: open and acknowledged failures, which together are those of
-// the statistics, and waiting fires, those of paused jobs apart.
+// attends checks what tiles and panels of the overview show: open and acknowledged failures, which together are those
+// of the statistics, and waiting fires, those of paused jobs apart.
 func (m *master) attends(overview *stats.Overview) {
 	any := func(*common.Fire) bool { return true }
 	from := "from=" + url.QueryEscape(overview.LastDay.From.Format(time.RFC3339Nano))
