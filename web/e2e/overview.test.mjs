@@ -96,7 +96,7 @@ test('failures are listed by job, with log and repetition', async () => {
   await row('broken').getByRole('link', { name: 'Show these fires of broken: Failed 2' }).waitFor();
   await row('healed').getByText('Succeeded since').waitFor();
   assert.equal(await row('broken').locator('[data-since]').count(), 0, 'it has not gone well since');
-  await page.locator('[data-verdict=trouble]').getByText('2 jobs had problems in the last 24 hours.').waitFor();
+  await page.locator('[data-verdict=trouble]').getByText('2 jobs with failures').waitFor();
   await assertAccessible(page, 'troubles');
   await row('broken').getByRole('button', { name: 'Run broken again' }).click();
   await page.getByText('A run of broken was requested.').waitFor();

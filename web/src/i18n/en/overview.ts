@@ -2,10 +2,10 @@ export const overview = {
   overview: {
     title: 'Overview', numbers: 'Key figures', all: 'Show all', allOf: 'Show all ({{number}})', more_one: 'and 1 more', more_other: 'and {{count}} more',
     well: 'No problems.', wellText: 'Nothing failed, was lost or was missed in the last 24 hours.', wellAcknowledged: 'All failures of the last 24 hours are acknowledged.', besideAcknowledged_one: '1 acknowledged', besideAcknowledged_other: '{{number}} acknowledged',
-    trouble_one: '1 job had problems in the last 24 hours.', trouble_other: '{{count}} jobs had problems in the last 24 hours.', troubleMore: 'At least {{count}} jobs had problems in the last 24 hours.',
+    trouble_one: '1 job with failures', trouble_other: '{{count}} jobs with failures', troubleMore: 'At least {{count}} jobs with failures',
     stands: 'No run can start.', standsDrained: 'All workers are drained or draining.', standsNoWorker: 'No worker is alive.', standsOther: 'No worker accepts runs.',
     standsWaiting_one: '1 fire is waiting.', standsWaiting_other: '{{number}} fires are waiting.', standsLook: 'View workers',
-    degraded_one: '1 active problem (see above)', degraded_other: '{{count}} active problems (see above)',
+    degraded_one: '1 cluster problem', degraded_other: '{{count}} cluster problems',
     running: 'Running now', runningNone: 'Nothing is running.', elapsed: 'for {{time}}', on: 'on {{worker}}', onGone: 'on {{worker}} (dead)', onGoneText: 'The worker is dead. Unless it returns in time, the run is recorded as lost, and re-run if the job says so.', kill: 'Kill', attempt: 'Attempt {{n}}', killRun: 'Kill the run of {{job}}',
     waiting: 'Waiting', waitingNone: 'Nothing is waiting.', ofPaused_one: '1 of a paused job', ofPaused_other: '{{number}} of paused jobs', due: 'due {{at}}', planned: 'planned {{at}}', gap_one: '1 fire', gap_other: '{{count}} fires', cancelRun: 'Cancel the waiting run of {{job}}', noReason: 'About to start.',
     troubles: 'Failed, lost or missed in the last 24 hours', troublesNone: 'None in the last 24 hours.', log: 'Log', logOf: 'Log of the last unsuccessful run of {{job}}', againOf: 'Run {{job}} again',

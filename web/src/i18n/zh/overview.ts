@@ -5,10 +5,10 @@ export const overview: Texts<typeof english> = {
   overview: {
     title: '概览', numbers: '关键数字', all: '查看全部', allOf: '查看全部（{{number}}）', more_one: '还有 1 个', more_other: '还有 {{count}} 个',
     well: '没有问题。', wellText: '最近 24 小时内没有失败、丢失或错过。', wellAcknowledged: '最近 24 小时的失败均已确认。', besideAcknowledged_one: '1 个已确认', besideAcknowledged_other: '{{number}} 个已确认',
-    trouble_one: '最近 24 小时内有 1 个任务出现问题。', trouble_other: '最近 24 小时内有 {{count}} 个任务出现问题。', troubleMore: '最近 24 小时内至少有 {{count}} 个任务出现问题。',
+    trouble_one: '1 个任务有失败', trouble_other: '{{count}} 个任务有失败', troubleMore: '至少 {{count}} 个任务有失败',
     stands: '目前无法启动任何运行。', standsDrained: '所有工作节点都已排空或正在排空。', standsNoWorker: '没有存活的工作节点。', standsOther: '没有工作节点接受运行。',
     standsWaiting_one: '有 1 次触发在等待。', standsWaiting_other: '有 {{number}} 次触发在等待。', standsLook: '查看工作节点',
-    degraded_one: '1 个当前问题（见上方）', degraded_other: '{{count}} 个当前问题（见上方）',
+    degraded_one: '1 个集群问题', degraded_other: '{{count}} 个集群问题',
     running: '正在运行', runningNone: '当前没有运行。', elapsed: '已运行 {{time}}', onGone: '在已失联的 {{worker}} 上', onGoneText: '该工作节点已不再存活。若未及时恢复，此运行将记为已丢失，并按任务的设置重新运行。', on: '节点 {{worker}}', kill: '终止', attempt: '第 {{n}} 次尝试', killRun: '终止 {{job}} 的运行',
     waiting: '等待中', waitingNone: '没有等待中的运行。', ofPaused_one: '另有 1 次属于已暂停的任务', ofPaused_other: '另有 {{number}} 次属于已暂停的任务', due: '{{at}}到期', planned: '计划于 {{at}}', gap_one: '1 次触发', gap_other: '{{count}} 次触发', cancelRun: '取消 {{job}} 等待中的运行', noReason: '即将启动。',
     troubles: '最近 24 小时失败、丢失或错过', troublesNone: '最近 24 小时内没有。', log: '日志', logOf: '{{job}} 最近一次未成功的运行的日志', againOf: '再次运行 {{job}}',

@@ -14,6 +14,8 @@ export interface Shown {
   run: Run;
   /** Number of attempts of the fire. */
   of: number;
+  /** Duration of the fire, in seconds. */
+  seconds: number | undefined;
   /** The element that it describes. */
   at: DOMRect;
 }
@@ -22,7 +24,7 @@ const wide = 320;
 const high = 260;
 
 /** A summary of a run beside its cell. Screen readers use the cell and the list. */
-export function RunCard({ shown: { run, of, at } }: { shown: Shown }) {
+export function RunCard({ shown: { run, of, seconds, at } }: { shown: Shown }) {
   const { t, i18n } = useTranslation();
   const now = useNow(1000, run.status === 'running');
   const took = secondsBetween(run.startedAt, run.endedAt ?? (run.status === 'running' ? new Date(now).toISOString() : undefined));
@@ -43,7 +45,8 @@ export function RunCard({ shown: { run, of, at } }: { shown: Shown }) {
           [t('run.planned'), <TimeText key="planned" at={run.plannedAt} />],
           [t('runs.gapFact'), run.gap && t(run.reason?.data?.count === 'at_least' ? 'runs.gapAtLeast' : 'runs.gap', { count: run.gap.count, from: formatTime(run.gap.from, i18n.language) })],
           [t('run.started'), run.startedAt && <><TimeText at={run.startedAt} />{delay !== undefined && <span className="dim nowrap"> {t('run.delayOf', { delay: formatSeconds(delay, i18n.language) })}</span>}</>],
-          [t('run.duration'), took !== undefined && formatSeconds(took, i18n.language)],
+          [of > 1 ? t('grid.runDuration') : t('run.duration'), took !== undefined && formatSeconds(took, i18n.language)],
+          [t('grid.fireDuration'), of > 1 && seconds !== undefined && formatSeconds(seconds, i18n.language)],
           [t('run.exitCode'), run.exitCode !== undefined && String(run.exitCode)],
           [t('run.signal'), run.signal],
           [t('run.worker'), (run.workerName ?? run.worker) && visible(run.workerName ?? run.worker ?? '')],

@@ -52,7 +52,10 @@ const Cells = memo(function Cells({ grid: { columns, rows, longest }, label, onO
     return { day, time: (iso: string) => timeFormat.format(new Date(iso)), ticks: ticksOf(columns, day, labelled) };
   }, [columns, i18n.language]);
 
-  const show = (run: Run, element: HTMLElement) => onShow({ run, of: columns.find((column) => column.fire === run.fire)?.runs.length ?? 1, at: element.getBoundingClientRect() });
+  const show = (run: Run, element: HTMLElement) => {
+    const column = columns.find(({ fire }) => fire === run.fire);
+    onShow({ run, of: column?.runs.length ?? 1, seconds: column?.seconds, at: element.getBoundingClientRect() });
+  };
   const move = (event: KeyboardEvent) => {
     if (event.altKey || event.ctrlKey || event.metaKey) return;
     if (event.key === 'Escape') return onShow(undefined);
@@ -83,7 +86,7 @@ const Cells = memo(function Cells({ grid: { columns, rows, longest }, label, onO
       <tbody>
         {longest > 0 && (
           <tr className={classes.bars}>
-            <th scope="row"><span className={classes.side}><span title={t('grid.longest')}>{formatSeconds(longest, i18n.language)}</span></span><span className="unseen">{t('runs.duration')}</span></th>
+            <th scope="row"><span className={classes.side}><span title={`${t('grid.fireDuration')} · ${t('grid.longest')}`}>{formatSeconds(longest, i18n.language)}</span></span><span className="unseen">{t('grid.fireDuration')}</span></th>
             {columns.map((column) => (
               <td key={column.fire} onMouseEnter={(event) => show(column.last, event.currentTarget)} onClick={() => void navigate({ to: '/runs/$id', params: { id: column.last.id } })}>
                 {column.seconds !== undefined && (

@@ -25,7 +25,8 @@ export function Verdict({ troubles, more, acknowledged, degraded, grave, unsure 
       <Icon name={well ? 'check' : 'warn'} size={16} />
       <span>
         {well && <><strong>{t('overview.well')}</strong> {t(acknowledged > 0 ? 'overview.wellAcknowledged' : 'overview.wellText')}</>}
-        {degraded > 0 && <strong>{t('overview.degraded', { count: degraded })} </strong>}
+        {degraded > 0 && <strong>{t('overview.degraded', { count: degraded })}</strong>}
+        {degraded > 0 && troubles > 0 && ' · '}
         {troubles > 0 && (more ? t('overview.troubleMore', { count: troubles }) : t('overview.trouble', { count: troubles }))}
       </span>
     </p>
