@@ -104,7 +104,8 @@ func traits() filters {
 		{kind: isSwitch, name: "running", adds: "running", help: "only jobs with a current run"},
 		{kind: isSwitch, name: "late", adds: "late",
 			help: "only jobs with an overdue fire, or a run that should have started"},
-		{kind: isSwitch, name: "never-ran", adds: "never_ran", help: "only jobs that never ran"},
+		{kind: isSwitch, name: "never-ran", adds: "never_ran", help: "only jobs of which a fire was due, and that never ran"},
+		{kind: isSwitch, name: "not-due", adds: "not_due", help: "only jobs of which no fire was due yet"},
 		{kind: isSwitch, name: "unnotified", adds: "unnotified",
 			help: "only jobs of whose failure no channel is notified"},
 	}

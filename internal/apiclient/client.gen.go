@@ -3364,6 +3364,7 @@ const (
 	ListJobsParamsIsFailing    ListJobsParamsIs = "failing"
 	ListJobsParamsIsLate       ListJobsParamsIs = "late"
 	ListJobsParamsIsNeverRan   ListJobsParamsIs = "never_ran"
+	ListJobsParamsIsNotDue     ListJobsParamsIs = "not_due"
 	ListJobsParamsIsRunning    ListJobsParamsIs = "running"
 	ListJobsParamsIsUnnotified ListJobsParamsIs = "unnotified"
 )
@@ -3376,6 +3377,8 @@ func (e ListJobsParamsIs) Valid() bool {
 	case ListJobsParamsIsLate:
 		return true
 	case ListJobsParamsIsNeverRan:
+		return true
+	case ListJobsParamsIsNotDue:
 		return true
 	case ListJobsParamsIsRunning:
 		return true
@@ -8583,8 +8586,11 @@ type TraitCounts struct {
 	// Late Jobs with an overdue fire, or a run that should have started.
 	Late int64 `json:"late"`
 
-	// NeverRan Jobs without any started run; absent while the last results are unknown.
+	// NeverRan Jobs of which a fire was due, and no run was ever started; absent while the last results are unknown.
 	NeverRan *int64 `json:"never_ran,omitempty"`
+
+	// NotDue Jobs of which no fire was due or requested yet; absent while the last results are unknown.
+	NotDue *int64 `json:"not_due,omitempty"`
 
 	// Running Jobs with a current run.
 	Running int64 `json:"running"`
@@ -9361,7 +9367,7 @@ type ListJobsParams struct {
 	// State Only jobs in this state. done: the schedule has no more fires; manual: without a schedule.
 	State *ListJobsParamsState `form:"state,omitempty" json:"state,omitempty"`
 
-	// Is Only jobs with all of these properties, separated by commas. failing: the last fire failed, timed out, was lost, missed or refused, and no retry of it is pending; running: with a current run; late: with an overdue fire, or a run that should have started; never_ran: without any started run; unnotified: no enabled channel is notified of a failure. 503 while the log store is away and the last results are unknown.
+	// Is Only jobs with all of these properties, separated by commas. failing: the last fire failed, timed out, was lost, missed or refused, and no retry of it is pending; running: with a current run; late: with an overdue fire, or a run that should have started; never_ran: a fire was due, and no run was ever started; not_due: no fire was due or requested yet; unnotified: no enabled channel is notified of a failure. 503 while the log store is away and the last results are unknown.
 	Is *[]ListJobsParamsIs `form:"is,omitempty" json:"is,omitempty"`
 
 	// Sort Sort order, ascending, or descending with a minus; equal ones by name. lastRun: by planned time of the newest run; duration: by the 95th percentile of the last 7 days; success: by success rate of the last 7 days; jobs without a value are last. Default: name.

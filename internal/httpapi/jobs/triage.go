@@ -19,10 +19,12 @@ const (
 	traitRunning    Trait = "running"
 	traitLate       Trait = "late"
 	traitNeverRan   Trait = "never_ran"
+	traitNotDue     Trait = "not_due"
 	traitUnnotified Trait = "unnotified"
 )
 
-var traits = [...]Trait{traitFailing, traitRunning, traitLate, traitNeverRan, traitUnnotified}
+var traits = [...]Trait{traitFailing, traitRunning, traitLate, traitNeverRan, traitNotDue,
+	traitUnnotified}
 
 // Orders of the list by the runs of jobs. Jobs without a value are last, in both directions.
 const (
@@ -42,7 +44,8 @@ type TraitCounts struct {
 	Failing    *int `json:"failing,omitempty" doc:"Jobs whose last fire failed, timed out, was lost, missed or refused; absent while the last results are unknown."`
 	Running    int  `json:"running" doc:"Jobs with a current run."`
 	Late       int  `json:"late" doc:"Jobs with an overdue fire, or a run that should have started."`
-	NeverRan   *int `json:"never_ran,omitempty" doc:"Jobs without any started run; absent while the last results are unknown."`
+	NeverRan   *int `json:"never_ran,omitempty" doc:"Jobs of which a fire was due, and no run was ever started; absent while the last results are unknown."`
+	NotDue     *int `json:"not_due,omitempty" doc:"Jobs of which no fire was due or requested yet; absent while the last results are unknown."`
 	Unnotified int  `json:"unnotified" doc:"Jobs of whose failure no enabled channel is notified."`
 }
 
@@ -51,6 +54,7 @@ type triage struct {
 	last    func(job, uid string) *runlog.LastFires
 	open    map[string]bool // fires with a pending or current run
 	running map[string]bool // jobs
+	waiting map[string]bool // jobs
 	late    map[string]bool // jobs
 	enabled map[string]bool // channels
 }
@@ -60,15 +64,15 @@ func (s *Resource) triage(ctx context.Context, wanted []Trait) (t *triage, err e
 	wants := func(any ...Trait) bool {
 		return slices.ContainsFunc(any, func(trait Trait) bool { return slices.Contains(wanted, trait) })
 	}
-	t = &triage{open: map[string]bool{}, running: map[string]bool{}, late: map[string]bool{},
+	t = &triage{open: map[string]bool{}, running: map[string]bool{}, waiting: map[string]bool{}, late: map[string]bool{},
 		enabled: map[string]bool{}}
-	if wants(traitFailing, traitNeverRan) {
+	if wants(traitFailing, traitNeverRan, traitNotDue) {
 		if t.last, err = s.LastFires.Snapshot(ctx); err != nil {
 			return nil, err
 		}
 	}
-	if wants(traitFailing, traitRunning, traitLate) {
-		if err := t.readOpen(ctx, s, wants(traitLate)); err != nil {
+	if wants(traitFailing, traitRunning, traitLate, traitNeverRan, traitNotDue) {
+		if err := t.readOpen(ctx, s, wants(traitLate, traitNeverRan, traitNotDue)); err != nil {
 			return nil, err
 		}
 	}
@@ -89,13 +93,12 @@ func (t *triage) readOpen(ctx context.Context, s *Resource, late bool) error {
 	if err != nil {
 		return err
 	}
-	waiting := map[string]bool{}
 	for i := range open {
 		t.open[open[i].Fire] = true
 		if open[i].Status == common.StatusRunning {
 			t.running[open[i].Job] = true
 		} else {
-			waiting[open[i].Job] = true
+			t.waiting[open[i].Job] = true
 		}
 	}
 	if !late {
@@ -108,8 +111,8 @@ func (t *triage) readOpen(ctx context.Context, s *Resource, late bool) error {
 	for i := range overdue {
 		t.late[overdue[i].Job] = true
 	}
-	names := make([]string, 0, len(waiting))
-	for name := range waiting {
+	names := make([]string, 0, len(t.waiting))
+	for name := range t.waiting {
 		names = append(names, name)
 	}
 	usual, _, err := s.Estimator.Usual(ctx, names)
@@ -135,12 +138,24 @@ func (t *triage) has(trait Trait, job *common.JobFacts) bool {
 	case traitLate:
 		return t.late[job.Name]
 	case traitNeverRan:
-		last := t.last(job.Name, job.UID)
-		return last == nil || !last.Ran
+		return t.neverRan(job) && t.wasDue(job)
+	case traitNotDue:
+		return t.neverRan(job) && !t.wasDue(job)
 	case traitUnnotified:
 		return !slices.ContainsFunc(job.FailureTo, func(channel string) bool { return t.enabled[channel] })
 	}
 	return false
+}
+
+func (t *triage) neverRan(job *common.JobFacts) bool {
+	last := t.last(job.Name, job.UID)
+	return (last == nil || !last.Ran) && !t.running[job.Name]
+}
+
+// wasDue reports whether any fire of a job that never ran was due or requested: it has an entry in the ledger, or
+// waits.
+func (t *triage) wasDue(job *common.JobFacts) bool {
+	return t.last(job.Name, job.UID) != nil || t.waiting[job.Name] || t.late[job.Name]
 }
 
 // only returns the filter of jobs that have all the traits; nil for none.
@@ -202,6 +217,7 @@ func (s *Resource) counts(ctx context.Context, q common.JobQuery) (counts *Trait
 	counts = &TraitCounts{Running: found[traitRunning], Late: found[traitLate], Unnotified: found[traitUnnotified]}
 	if !partial {
 		counts.Failing, counts.NeverRan = new(found[traitFailing]), new(found[traitNeverRan])
+		counts.NotDue = new(found[traitNotDue])
 	}
 	return counts, partial, nil
 }

@@ -57,7 +57,8 @@ func TestJobs_AreFilteredByTheirRuns(t *testing.T) {
 		"is=failing":            "c f g",
 		"is=running":            "a",
 		"is=late":               "b d g",
-		"is=never_ran":          "b e g",
+		"is=never_ran":          "b g",
+		"is=not_due":            "e",
 		"is=failing,never_ran":  "g",
 		"is=unnotified":         "a b c d e f g",
 		"is=failing&q=c":        "c",
@@ -82,7 +83,7 @@ func TestJobs_TraitsAreCountedWithoutTheFilterByTraits(t *testing.T) {
 		"/api/v1/jobs?is=running&counts=true&limit=1", "")), &l)
 	c := l.Counts
 	if c == nil || c.Failing == nil || c.NeverRan == nil || *c.Failing != 3 || c.Running != 1 || c.Late != 3 ||
-		*c.NeverRan != 3 || c.Unnotified != 7 {
+		*c.NeverRan != 2 || c.NotDue == nil || *c.NotDue != 1 || c.Unnotified != 7 {
 		t.Errorf("counts %+v", c)
 	}
 }
