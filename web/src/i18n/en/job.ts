@@ -88,7 +88,7 @@ export const job = {
   },
   statistics: {
     title: 'Statistics', range: 'Time range', ranges: { day: '24 hours', week: '7 days', month: '30 days', quarter: '90 days', year: '1 year' }, nothing: 'No fires in this time.',
-    successRate: 'Success rate', fires: 'Fires', retries: 'Retries', ofAttempts: '{{retries}} of {{runs}} attempts', attempts: 'Attempts', attemptRate: 'Success rate (per attempt)', p50: 'Run, median', p95: 'Run, 95%', p99: 'Run, 99%', longest: 'Run, longest', delay95: 'Start delay, 95%',
+    successRate: 'Success rate', fires: 'Fires', retries: 'Retries', skipped: 'Fires skipped', ofAttempts: '{{retries}} of {{runs}} attempts', attempts: 'Attempts', attemptRate: 'Success rate (per attempt)', p50: 'Run, median', p95: 'Run, 95%', p99: 'Run, 99%', longest: 'Run, longest', delay95: 'Start delay, 95%',
     endedByDay: 'Outcomes by day', endedByHour: 'Outcomes by hour', duration: 'Run: duration of successful ones', delay: 'Start delay',
     byWorker: 'By worker', calendar: 'Calendar', outcomes: { ok: 'All succeeded', some: 'Some failed', most: 'Most failed', idle: 'None completed' }, rate: 'Success rate', lines: { p50: 'Median', p95: '95%', max: 'Longest' }, day: 'Day', hour: 'Hour', about: 'Days are in the time zone {{zone}}. A fire counts once, by its last attempt. Killed fires count neither as success nor as failure; durations are those of successful runs.',
   },

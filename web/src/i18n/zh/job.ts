@@ -90,7 +90,7 @@ export const job: Texts<typeof english> = {
   },
   statistics: {
     title: '统计', range: '时间范围', ranges: { day: '24 小时', week: '7 天', month: '30 天', quarter: '90 天', year: '一年' }, nothing: '此期间没有触发。',
-    successRate: '成功率', fires: '触发次数', retries: '重试', ofAttempts: '{{runs}} 次尝试中 {{retries}} 次', attempts: '尝试次数', attemptRate: '成功率（按尝试计）', p50: '运行耗时中位数', p95: '95% 运行耗时不超过', p99: '99% 运行耗时不超过', longest: '最长运行耗时', delay95: '95% 启动延迟不超过',
+    successRate: '成功率', fires: '触发次数', retries: '重试', skipped: '跳过的触发', ofAttempts: '{{runs}} 次尝试中 {{retries}} 次', attempts: '尝试次数', attemptRate: '成功率（按尝试计）', p50: '运行耗时中位数', p95: '95% 运行耗时不超过', p99: '99% 运行耗时不超过', longest: '最长运行耗时', delay95: '95% 启动延迟不超过',
     endedByDay: '每日的结果', endedByHour: '每小时的结果', duration: '单次运行的耗时（仅成功）', delay: '启动延迟',
     byWorker: '按工作节点', calendar: '日历', outcomes: { ok: '全部成功', some: '部分失败', most: '多数失败', idle: '没有完成的运行' }, rate: '成功率', lines: { p50: '中位数', p95: '95% 不超过', max: '最长' }, day: '日期', hour: '小时', about: '日期按 {{zone}} 计。每次触发只计一次，以最后一次尝试为准。被终止的触发既不算成功也不算失败；耗时仅统计成功的运行。',
   },

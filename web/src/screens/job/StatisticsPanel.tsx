@@ -96,6 +96,7 @@ function Figures({ job, statistics }: { job: string; statistics: Statistics }) {
       <dl className={classes.figures}>
         <Figure name={t('statistics.successRate')} value={formatRate(total.successRate, i18n.language)} />
         <Figure name={t('statistics.fires')} value={number.format(total.fires)} />
+        {total.statuses.skipped > 0 && <Figure name={t('statistics.skipped')} value={`${formatRate(total.statuses.skipped / total.fires, i18n.language)} · ${number.format(total.statuses.skipped)}`} />}
         {total.retries > 0 && <Figure name={t('statistics.retries')} value={t('statistics.ofAttempts', { retries: number.format(total.retries), runs: number.format(total.runs) })} />}
         <Figure name={t('statistics.p50')} value={took(total.duration.p50Ms)} />
         <Figure name={t('statistics.p95')} value={took(total.duration.p95Ms)} />
