@@ -31,7 +31,8 @@ func (c *cli) forecast() *cobra.Command {
 		Short: "Count planned fires by hour or minute, and show peaks",
 		Long: `Count planned fires: one line for each hour, or for each minute with any fire, and the sum.
 Below are the peak minutes, with the groups and jobs that fire most in them, and the fires that
-daylight saving time changes affect. Hours and times are in the zone of this machine, or of
+daylight saving time changes affect. Minutes in which the fires of one second need more slots than
+the workers have come first. Hours and times are in the zone of this machine, or of
 --timezone. The default span is one day; the maximum is 14 days by hour, or 7 by minute.
 Jitter, triggers and retries are not counted.`,
 		Example: `  cronctl forecast
@@ -91,7 +92,27 @@ func (c *cli) showForecast(f *apiclient.Forecast) error {
 		fmt.Fprintf(c.stdout, "%s not counted\n", common.Count(f.Paused, "paused job was", "paused jobs were"))
 	}
 	c.showClocks(f.Dst)
+	c.showSlots(f)
 	return c.showPileUps(f.PileUps, zone)
+}
+
+// showSlots compares the fires of one second with the slots of the workers.
+func (c *cli) showSlots(f *apiclient.Forecast) {
+	if value(f.Crowded) == 0 || len(f.PileUps) == 0 {
+		return
+	}
+	fmt.Fprintf(c.stdout, "%s, %s: in %s the fires of one second need more slots than the workers have, and some "+
+		"of them wait\n", secondText(&f.PileUps[0].Fullest), common.Count(value(f.Slots), "slot", "slots"),
+		common.Count(*f.Crowded, "minute", "minutes"))
+}
+
+// secondText describes the fullest second of a minute: "15 fires at :00".
+func secondText(s *apiclient.Fullest) string {
+	text := fmt.Sprintf("%s at :%02d", common.Count(s.Fires, "fire", "fires"), s.Second)
+	if s.Slots != s.Fires {
+		text += fmt.Sprintf(" for %s", common.Count(s.Slots, "slot", "slots"))
+	}
+	return text
 }
 
 func (c *cli) showPileUps(all []apiclient.PileUp, zone *time.Location) error {
@@ -100,7 +121,7 @@ func (c *cli) showPileUps(all []apiclient.PileUp, zone *time.Location) error {
 	}
 	fmt.Fprintln(c.stdout, "\nPeak minutes:")
 	t := table{fit: c.fit()}
-	t.row("  MINUTE", "FIRES", "JOBS", "GROUPS", "MOST")
+	t.row("  MINUTE", "FIRES", "FULLEST SECOND", "JOBS", "GROUPS", "MOST")
 	for _, p := range all {
 		var groups, jobs []string
 		for _, g := range p.Groups {
@@ -116,7 +137,7 @@ func (c *cli) showPileUps(all []apiclient.PileUp, zone *time.Location) error {
 		if int(p.JobCount) > len(jobs) {
 			jobs = append(jobs, "…")
 		}
-		t.row("  "+p.At.In(zone).Format("2006-01-02 15:04"), p.Fires, p.JobCount,
+		t.row("  "+p.At.In(zone).Format("2006-01-02 15:04"), p.Fires, secondText(&p.Fullest), p.JobCount,
 			strings.Join(groups, ", "), strings.Join(jobs, ", "))
 	}
 	return t.print(c.stdout)

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -12,7 +13,8 @@ import (
 )
 
 // Forecast counts the jobs that the fakes have, from a fixed night on.
-func (f *fakes) Forecast(ctx context.Context, q common.JobQuery, _, _ time.Time) (*forecast.Forecast, int, error) {
+func (f *fakes) Forecast(ctx context.Context, q common.JobQuery, _, _ time.Time, slots int) (*forecast.Forecast,
+	int, error) {
 	from := time.Date(2027, 3, 27, 22, 0, 0, 0, time.UTC) // the clocks of Berlin change at 01:00
 	states, _, err := f.List(ctx, common.JobQuery{Group: q.Group, Limit: 500})
 	if err != nil {
@@ -24,9 +26,10 @@ func (f *fakes) Forecast(ctx context.Context, q common.JobQuery, _, _ time.Time)
 		if err != nil {
 			return nil, 0, err
 		}
-		jobs = append(jobs, forecast.Job{Name: states[i].Name, Group: states[i].Group, Timetable: timetable})
+		jobs = append(jobs, forecast.Job{Name: states[i].Name, Group: states[i].Group, Timetable: timetable,
+			Slots: states[i].Slots})
 	}
-	found, err := forecast.Of(ctx, jobs, from, from.Add(6*time.Hour))
+	found, err := forecast.Of(ctx, jobs, from, from.Add(6*time.Hour), slots)
 	return found, 3, err
 }
 
@@ -57,4 +60,22 @@ func TestForecast(t *testing.T) {
 	s.run("forecast", "--to", "x").want(t, exitUsage)
 	s.run("forecast", "--by", "day").want(t, exitUsage)
 	s.run("forecast", "some").want(t, exitUsage)
+}
+
+// The worker has 8 slots.
+func TestForecast_MoreFiresAtOneSecondThanSlots(t *testing.T) {
+	s := newStage(t)
+	for i := range 9 {
+		s.run("create", "job", fmt.Sprintf("job-%d", i), "--cron", "0 23 * * *", "--timezone", "UTC", "--",
+			"true").want(t, exitOK)
+	}
+	s.run("forecast").want(t, exitOK, "9 fires at :00, 8 slots: in 1 minute the fires of one second need more slots",
+		"FULLEST SECOND", "9      9 fires at :00")
+	s.run("create", "jobs", "-f", file(t, "large.yaml",
+		"name: large\ncronExpr: 0 23 * * *\ntimezone: UTC\nslots: 3\ncommand: 'true'\n")).want(t, exitOK)
+	s.run("forecast").want(t, exitOK, "10 fires at :00 for 12 slots, 8 slots: in 1 minute")
+	s.run("delete", "job", "large", "job-0", "--yes").want(t, exitOK)
+	if out := s.run("forecast").want(t, exitOK).out; strings.Contains(out, "slots") {
+		t.Errorf("there are as many slots as fires:\n%s", out)
+	}
 }

@@ -5395,6 +5395,9 @@ type Forecast struct {
 	// Clamped The requested range was shortened: it begins now at the earliest, and covers at most 7 days by minute or 14 by hour.
 	Clamped *bool `json:"clamped,omitempty"`
 
+	// Crowded Number of minutes in which the fires of one second need more slots than the workers have: some of them wait, or are missed.
+	Crowded *int64 `json:"crowded,omitempty"`
+
 	// Dst Clock changes in the time zones of these jobs, in order of time.
 	Dst []DSTTime `json:"dst"`
 
@@ -5411,8 +5414,14 @@ type Forecast struct {
 	Paused int64 `json:"paused"`
 	Peak   *Peak `json:"peak,omitempty"`
 
-	// PileUps Minutes with unusually many fires, largest first, at most 20: at least 10 fires, and twice the median of all minutes.
+	// Peaks Of each bucket: the slots that the fires of its fullest second need.
+	Peaks []int64 `json:"peaks"`
+
+	// PileUps At most 20 minutes: first those of crowded, the fullest second first, then those with unusually many fires, largest first: at least 10 fires, and twice the median of all minutes.
 	PileUps []PileUp `json:"pileUps"`
+
+	// Slots Slots of the live workers together, with which the fires are compared; absent if there are none.
+	Slots *int64 `json:"slots,omitempty"`
 
 	// Start Begin of the first bucket; may be before from.
 	Start time.Time `json:"start"`
@@ -5435,6 +5444,16 @@ type Forecast struct {
 
 // ForecastBy defines model for Forecast.By.
 type ForecastBy string
+
+// Fullest defines model for Fullest.
+type Fullest struct {
+	// Fires Number of fires at this second.
+	Fires  int64 `json:"fires"`
+	Second int64 `json:"second"`
+
+	// Slots Slots that their runs need together, by slots of each job.
+	Slots int64 `json:"slots"`
+}
 
 // Gap defines model for Gap.
 type Gap struct {
@@ -7440,8 +7459,12 @@ type PendingApprovalOnTimeout string
 // PileUp defines model for PileUp.
 type PileUp struct {
 	// At Begin of the minute.
-	At    time.Time `json:"at"`
-	Fires int64     `json:"fires"`
+	At time.Time `json:"at"`
+
+	// Crowded The fires of this second need more slots than the workers have.
+	Crowded *bool   `json:"crowded,omitempty"`
+	Fires   int64   `json:"fires"`
+	Fullest Fullest `json:"fullest"`
 
 	// Groups The groups with the most fires in it; at most 5.
 	Groups []GroupShare `json:"groups"`

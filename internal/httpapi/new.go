@@ -203,6 +203,7 @@ func Build(cfg Config) (http.Handler, *core.Router, error) {
 			Jobs:     cfg.Jobs,
 			Channels: cfg.Channels,
 			Ahead:    cfg.Ahead,
+			Workers:  cfg.Workers,
 			Interner: cfg.Schedules,
 			Zone:     cfg.Timezone,
 			Now:      cfg.Now,

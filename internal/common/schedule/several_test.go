@@ -152,7 +152,7 @@ func checkCounts(rt *rapid.T, s Schedule, from, to time.Time, want []time.Time) 
 	for _, at := range want {
 		minutes[minuteDown(at.Unix())]++
 	}
-	if err := tally.Of(s.Same(), from, to.Add(1), func(start int64, bits uint64, fires int) {
+	if err := tally.Of(s.Same(), from, to.Add(1), func(start int64, bits uint64, fires int, _ uint64) {
 		for i := range int64(60) {
 			if bits>>i&1 == 1 {
 				got[start+60*i] += fires

@@ -70,9 +70,10 @@ func (s Schedule) Period() time.Duration {
 
 // Of calls visit for the fires of a schedule after a time, and before end, both within the tally's period. The bounds
 // of a cron line are ignored, those of several schedules are not. Each call is for some of the 60 minutes from start on
-// (in Unix seconds, a full minute), one bit for each, and fires is the number of fires in each of these. The order of
-// the calls is undefined; two may be for the same minute.
-func (t *Tally) Of(s Same, after, end time.Time, visit func(start int64, minutes uint64, fires int)) error {
+// (in Unix seconds, a full minute), one bit for each. fires is the number of fires in each of these, and seconds has a
+// bit for each second in which there is one. The order of the calls is undefined; two may be for the same minute.
+func (t *Tally) Of(s Same, after, end time.Time,
+	visit func(start int64, minutes uint64, fires int, seconds uint64)) error {
 	first, last := max(after.Unix()+1, t.first), min(ceil(end), t.end)
 	switch {
 	case s.expr == nil:
@@ -83,7 +84,7 @@ func (t *Tally) Of(s Same, after, end time.Time, visit func(start int64, minutes
 		return errNotCron
 	}
 	return t.line(s, first, last, func(start int64, minutes, seconds uint64) {
-		visit(start, minutes, bits.OnesCount64(seconds))
+		visit(start, minutes, bits.OnesCount64(seconds), seconds)
 	})
 }
 
@@ -127,7 +128,7 @@ func (t *Tally) Count(s Schedule, after, to time.Time) (count int64, last time.T
 		}
 	}
 	newest := int64(0) // the last minute with a fire
-	err = t.Of(s.Same(), after, to.Add(1), func(start int64, minutes uint64, fires int) {
+	err = t.Of(s.Same(), after, to.Add(1), func(start int64, minutes uint64, fires int, _ uint64) {
 		count += int64(fires * bits.OnesCount64(minutes))
 		newest = max(newest, start+60*int64(bits.Len64(minutes)-1))
 	})

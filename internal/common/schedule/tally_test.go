@@ -35,6 +35,7 @@ func TestTally_EqualsNext(t *testing.T) {
 				high = high.Add(-time.Duration(rapid.IntRange(0, most).Draw(rt, "cut to")) * time.Second)
 			}
 			want, got := map[int64]int{}, map[int64]int{}
+			seconds, seen := map[int64]uint64{}, map[int64]uint64{}
 			fires, latest := int64(0), time.Time{}
 			for at := low; ; {
 				next, ok, err := s.Next(at)
@@ -45,6 +46,7 @@ func TestTally_EqualsNext(t *testing.T) {
 					break
 				}
 				want[minuteDown(next.Unix())]++
+				seconds[minuteDown(next.Unix())] |= 1 << floorMod(next.Unix(), 60)
 				at = next
 				fires, latest = fires+1, next
 			}
@@ -52,19 +54,20 @@ func TestTally_EqualsNext(t *testing.T) {
 				rt.Fatalf("%q in %s with %v from %v to %v: %d fires, the last at %v, %v; want %d, %v", l.text, c.zone,
 					s.zone.rules, low, high, n, last, err, fires, latest)
 			}
-			if err := tally.Of(s.Same(), low, high, func(start int64, minutes uint64, fires int) {
+			if err := tally.Of(s.Same(), low, high, func(start int64, minutes uint64, fires int, in uint64) {
 				for i := range int64(60) {
 					if minutes>>i&1 == 1 {
 						got[start+60*i] += fires
+						seen[start+60*i] |= in
 					}
 				}
 			}); err != nil {
 				rt.Fatal(err)
 			}
 			for at, n := range want {
-				if got[at] != n {
-					rt.Fatalf("%q in %s with %v from %v to %v: %d fires at %v, want %d", l.text, c.zone, s.zone.rules,
-						low, high, got[at], time.Unix(at, 0).In(s.zone.loc), n)
+				if got[at] != n || seen[at] != seconds[at] {
+					rt.Fatalf("%q in %s with %v from %v to %v: %d fires at %v, want %d (seconds %b, want %b)", l.text, c.zone, s.zone.rules,
+						low, high, got[at], time.Unix(at, 0).In(s.zone.loc), n, seen[at], seconds[at])
 				}
 			}
 			if len(got) != len(want) {
@@ -91,7 +94,7 @@ func TestTally_ExaminesEachDayOnce(t *testing.T) {
 	} {
 		fires, calls := 0, 0
 		err := NewTally(from, end).Of(parse(t, c.expr, "America/New_York").Same(), from.Add(-1), end,
-			func(_ int64, minutes uint64, each int) {
+			func(_ int64, minutes uint64, each int, _ uint64) {
 				calls++
 				for ; minutes != 0; minutes &= minutes - 1 {
 					fires += each

@@ -15,10 +15,11 @@ type joined struct {
 	start   int64             // in Unix seconds, a full minute
 	seconds [perWindow]uint64 // the seconds with a fire
 	between [perWindow]int    // number of fires that are not at a full second
+	after   [perWindow]uint64 // the seconds after which they are
 }
 
 // union is Of for several schedules. Fires at the same instant count once.
-func (t *Tally) union(entries []Entry, after, end time.Time, visit func(int64, uint64, int)) error {
+func (t *Tally) union(entries []Entry, after, end time.Time, visit func(int64, uint64, int, uint64)) error {
 	var w joined
 	for start := minuteDown(after.Unix()); start < ceil(end); start += 60 * perWindow {
 		w = joined{start: start}
@@ -64,6 +65,7 @@ func (t *Tally) join(w *joined, entries []Entry, i int, after, end time.Time) er
 			w.seconds[minute] |= 1 << floorMod(next.Unix(), 60)
 		} else if firstAt(entries, next) == i {
 			w.between[minute]++
+			w.after[minute] |= 1 << floorMod(next.Unix(), 60)
 		}
 	}
 }
@@ -78,23 +80,25 @@ func firstAt(entries []Entry, at time.Time) int {
 	return -1
 }
 
-// visit calls visit for the minutes of an hour, at once for those with the same number of fires.
-func (w *joined) visit(hour int, visit func(start int64, minutes uint64, fires int)) {
+// visit calls visit for the minutes of an hour, at once for those with the same fires.
+func (w *joined) visit(hour int, visit func(start int64, minutes uint64, fires int, seconds uint64)) {
 	var fires [60]int
+	var seconds [60]uint64
 	left := uint64(0)
 	for i := range fires {
 		if fires[i] = bits.OnesCount64(w.seconds[hour+i]) + w.between[hour+i]; fires[i] > 0 {
 			left |= 1 << i
+			seconds[i] = w.seconds[hour+i] | w.after[hour+i]
 		}
 	}
 	for left != 0 {
-		n, same := fires[bits.TrailingZeros64(left)], uint64(0)
+		first, same := bits.TrailingZeros64(left), uint64(0)
 		for i := range fires {
-			if fires[i] == n {
+			if fires[i] == fires[first] && seconds[i] == seconds[first] {
 				same |= 1 << i
 			}
 		}
-		visit(w.start+60*int64(hour), same, n)
+		visit(w.start+60*int64(hour), same, fires[first], seconds[first])
 		left &^= same
 	}
 }

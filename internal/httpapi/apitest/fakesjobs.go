@@ -352,7 +352,8 @@ func (f *Fakes) Once(_ context.Context, _ common.Actor, key, asks string) error 
 	return nil
 }
 
-func (f *Fakes) Forecast(ctx context.Context, q common.JobQuery, from, to time.Time) (*forecast.Forecast, int, error) {
+func (f *Fakes) Forecast(ctx context.Context, q common.JobQuery, from, to time.Time, slots int) (*forecast.Forecast,
+	int, error) {
 	jobs, _, err := f.List(ctx, common.JobQuery{Q: q.Q, Group: q.Group, Selector: q.Selector, Limit: 1000})
 	if err != nil {
 		return nil, 0, err
@@ -369,10 +370,11 @@ func (f *Fakes) Forecast(ctx context.Context, q common.JobQuery, from, to time.T
 			Name:      j.Name,
 			Group:     j.Group,
 			Timetable: timetable,
+			Slots:     j.Slots,
 			Cursor:    from.Add(-time.Hour),
 		})
 	}
-	found, err := forecast.Of(ctx, plan, from, to)
+	found, err := forecast.Of(ctx, plan, from, to, slots)
 	return found, 2, err
 }
 

@@ -135,10 +135,11 @@ type slow struct {
 	free  chan struct{}
 }
 
-func (s *slow) Forecast(context.Context, common.JobQuery, time.Time, time.Time) (*forecast.Forecast, int, error) {
+func (s *slow) Forecast(context.Context, common.JobQuery, time.Time, time.Time, int) (*forecast.Forecast, int,
+	error) {
 	s.going.Add(1)
 	<-s.free
-	return &forecast.Forecast{Minutes: []int{}}, 0, nil
+	return &forecast.Forecast{Minutes: []int{}, Peaks: []int{}}, 0, nil
 }
 
 func (s *slow) Validate(_ context.Context, job common.Job) (common.StoredJob, []common.Fault, error) {

@@ -19,9 +19,16 @@ const (
 
 // Ahead reads the plan.
 type Ahead interface {
-	// Forecast counts the fires of the jobs that match a query, between two times. idle is the
-	// number of these jobs that are paused without an end. The result must not be changed.
-	Forecast(ctx context.Context, q common.JobQuery, from, to time.Time) (found *forecast.Forecast, idle int, err error)
+	// Forecast counts the fires of the jobs that match a query, between two times, and compares them with the
+	// slots of the workers; 0 if unknown. idle is the number of these jobs that are paused without an end. The
+	// result must not be changed.
+	Forecast(ctx context.Context, q common.JobQuery, from, to time.Time, slots int) (found *forecast.Forecast, idle int,
+		err error)
+}
+
+// Workers lists the live workers.
+type Workers interface {
+	Workers(ctx context.Context) ([]common.Member, error)
 }
 
 // stretch is the part of the requested range that can be counted.
@@ -49,7 +56,11 @@ type Forecast struct {
 	Paused int   `json:"paused" doc:"Number of jobs left out because they are paused without an end."`
 	Peak   *Peak `json:"peak,omitempty" doc:"The first bucket with the most fires; absent without fires."`
 
-	PileUps []PileUp  `json:"pileUps" nullable:"false" doc:"Minutes with unusually many fires, largest first, at most 20: at least 10 fires, and twice the median of all minutes."`
+	Slots   int   `json:"slots,omitempty" doc:"Slots of the live workers together, with which the fires are compared; absent if there are none."`
+	Crowded int   `json:"crowded,omitempty" doc:"Number of minutes in which the fires of one second need more slots than the workers have: some of them wait, or are missed."`
+	Peaks   []int `json:"peaks" nullable:"false" doc:"Of each bucket: the slots that the fires of its fullest second need."`
+
+	PileUps []PileUp  `json:"pileUps" nullable:"false" doc:"At most 20 minutes: first those of crowded, the fullest second first, then those with unusually many fires, largest first: at least 10 fires, and twice the median of all minutes."`
 	DST     []DSTTime `json:"dst" nullable:"false" doc:"Clock changes in the time zones of these jobs, in order of time."`
 	Left    int       `json:"left,omitempty" doc:"Number of jobs not counted because of the limit."`
 }
@@ -64,9 +75,18 @@ type Peak struct {
 type PileUp struct {
 	At       time.Time    `json:"at" doc:"Begin of the minute."`
 	Fires    int          `json:"fires"`
+	Fullest  Fullest      `json:"fullest" doc:"The second whose fires need the most slots."`
+	Crowded  bool         `json:"crowded,omitempty" doc:"The fires of this second need more slots than the workers have."`
 	JobCount int          `json:"jobCount" doc:"Number of jobs that fire in it."`
 	Jobs     []JobShare   `json:"jobs" nullable:"false" doc:"The jobs that fire most often in it, then by name; at most 5."`
 	Groups   []GroupShare `json:"groups" nullable:"false" doc:"The groups with the most fires in it; at most 5."`
+}
+
+// Fullest is the fullest second of a minute.
+type Fullest struct {
+	Second int `json:"second" minimum:"0" maximum:"59"`
+	Fires  int `json:"fires" doc:"Number of fires at this second."`
+	Slots  int `json:"slots" doc:"Slots that their runs need together, by slots of each job."`
 }
 
 // JobShare is a job's share in a pile-up.
@@ -121,7 +141,15 @@ func (t *Resource) forecast(ctx context.Context, in *forecastInput) (*core.Body[
 		return nil, err
 	}
 	q := common.JobQuery{Q: in.Q, Group: in.Group, Below: in.Below, Ungrouped: in.Ungrouped, Selector: in.Selector}
-	found, idle, err := t.Ahead.Forecast(ctx, q, a.from.UTC(), a.to.UTC())
+	workers, err := t.Workers.Workers(ctx)
+	if err != nil {
+		return nil, err
+	}
+	slots := 0
+	for i := range workers {
+		slots += workers[i].EffectiveSlots()
+	}
+	found, idle, err := t.Ahead.Forecast(ctx, q, a.from.UTC(), a.to.UTC(), slots)
 	if err != nil {
 		return nil, err
 	}
@@ -135,6 +163,8 @@ func (t *Resource) forecast(ctx context.Context, in *forecastInput) (*core.Body[
 		Total:    found.Total,
 		Jobs:     found.Jobs,
 		Paused:   idle,
+		Slots:    found.Slots,
+		Crowded:  found.Crowded,
 		PileUps:  []PileUp{},
 		DST:      []DSTTime{},
 		Left:     found.Left,
@@ -149,7 +179,7 @@ func (t *Resource) forecast(ctx context.Context, in *forecastInput) (*core.Body[
 		}
 	}
 	for i := range found.PileUps {
-		out.PileUps = append(out.PileUps, pileUpOf(&found.PileUps[i]))
+		out.PileUps = append(out.PileUps, pileUpOf(&found.PileUps[i], found.Slots))
 	}
 	for i := range found.Nights {
 		out.DST = append(out.DST, dstTimeOf(&found.Nights[i]))
@@ -197,26 +227,29 @@ func (t *Resource) span(in *forecastInput) (a stretch, err error) {
 // count fills the buckets from the counts by minute.
 func (out *Forecast) count(f *forecast.Forecast, a stretch) {
 	if a.step == time.Minute {
-		out.Start, out.Buckets = f.Start.UTC(), f.Minutes
+		out.Start, out.Buckets, out.Peaks = f.Start.UTC(), f.Minutes, f.Peaks
 		return
 	}
 	zone := a.from.Location()
 	begin, _ := hourOf(f.From.In(zone))
 	out.Start, out.Starts = begin.UTC(), hoursOf(f.From.In(zone), f.To.In(zone))
-	out.Buckets = make([]int, len(out.Starts))
+	out.Buckets, out.Peaks = make([]int, len(out.Starts)), make([]int, len(out.Starts))
 	for i, hour := 0, 0; i < len(f.Minutes); i++ {
 		at := f.Start.Add(time.Duration(i) * time.Minute)
 		for hour+1 < len(out.Starts) && !at.Before(out.Starts[hour+1]) {
 			hour++
 		}
 		out.Buckets[hour] += f.Minutes[i]
+		out.Peaks[hour] = max(out.Peaks[hour], f.Peaks[i])
 	}
 }
 
-func pileUpOf(p *forecast.PileUp) PileUp {
+func pileUpOf(p *forecast.PileUp, slots int) PileUp {
 	out := PileUp{
 		At:       p.At.UTC(),
 		Fires:    p.Fires,
+		Fullest:  Fullest(p.Second),
+		Crowded:  slots > 0 && p.Second.Slots > slots,
 		JobCount: p.Jobs,
 		Jobs:     make([]JobShare, len(p.Top)),
 		Groups:   make([]GroupShare, len(p.Groups)),

@@ -1,6 +1,7 @@
 package schedules_test
 
 import (
+	"fmt"
 	"net/http"
 	"slices"
 	"testing"
@@ -82,6 +83,45 @@ func TestForecast(t *testing.T) {
 		apitest.As("viewer", http.MethodGet, "/api/v1/forecast?from=2030-01-02T00:00:00Z&to=2030-01-01T00:00:00Z", ""))
 	h.Problem(http.StatusUnprocessableEntity, "invalid", "query.selector",
 		apitest.As("viewer", http.MethodGet, "/api/v1/forecast?selector=,", ""))
+}
+
+// The fires of one second are compared with the slots of all live workers: 15 at second 0 of each minute, 12 slots.
+func TestForecast_MoreFiresAtOneSecondThanSlots(t *testing.T) {
+	h := apitest.NewHarness(t)
+	for i := range 38 {
+		job := common.Job{
+			Name:     fmt.Sprintf("job-%02d", i),
+			CronExpr: fmt.Sprintf("%d * * * * * *", max(i-14, 0)),
+			Timezone: "UTC",
+			Command:  "true",
+		}
+		h.Jobs[job.Name] = common.JobState{StoredJob: common.StoredJob{Job: job}}
+	}
+	ask := func(by string) (f schedules.Forecast) {
+		apitest.Decode(t, h.Want(http.StatusOK, apitest.As("viewer", http.MethodGet,
+			"/api/v1/forecast?from=2037-01-10T10:00:00Z&to=2037-01-10T12:00:00Z&by="+by, "")), &f)
+		return f
+	}
+	h.WorkerList = []common.Member{{Registration: common.Registration{Slots: 7}}, {Registration: common.Registration{
+		Life: common.Life{Worker: "w2"}, Slots: 5}}}
+	minutes, hours := ask("minute"), ask("hour")
+	if minutes.Slots != 12 || minutes.Crowded != 120 || len(minutes.Peaks) != 120 || minutes.Peaks[60] != 15 ||
+		!slices.Equal(hours.Peaks, []int{15, 15}) || hours.Crowded != 120 || len(minutes.PileUps) != 20 {
+		t.Errorf("%+v, by hour %+v", minutes, hours)
+	}
+	for _, p := range minutes.PileUps {
+		if !p.Crowded || p.Fullest != (schedules.Fullest{Second: 0, Fires: 15, Slots: 15}) || p.Fires != 38 {
+			t.Errorf("%+v", p)
+		}
+	}
+	h.WorkerList[0].Slots = 10
+	if f := ask("minute"); f.Slots != 15 || f.Crowded != 0 || len(f.PileUps) != 0 {
+		t.Errorf("with 15 slots: %+v", f)
+	}
+	h.WorkerList = nil
+	if f := ask("minute"); f.Slots != 0 || f.Crowded != 0 || len(f.PileUps) != 0 {
+		t.Errorf("without workers: %+v", f)
+	}
 }
 
 // Hours begin when a clock of the zone shows a full one, also where that is half an hour beside UTC, or where the

@@ -35,6 +35,7 @@ type Resource struct {
 	Jobs     Jobs
 	Channels Channels
 	Ahead    Ahead
+	Workers  Workers
 	Interner *schedule.Interner
 	Zone     string // where none is given
 	Now      func() time.Time

@@ -35,6 +35,7 @@ type Entry struct {
 	needs            []string
 	refers           unique.Handle[references]
 	daemon           int16 // number of replicas of a daemon job, or AllWorkers; 0: it is none
+	slots            int16 // that a run uses; 0: the default
 }
 
 // NewEntry returns the entry of a job. A schedule that cannot be read counts as none.
@@ -75,6 +76,7 @@ func NewEntry(job *common.JobState, interner *schedule.Interner) (*Entry, error)
 		tellsFailure: job.Notify.Wants(common.EventFailed),
 		body:         body,
 		daemon:       daemon,
+		slots:        int16(job.Slots),
 	}, nil
 }
 

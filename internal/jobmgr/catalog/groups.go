@@ -101,7 +101,13 @@ func (c *Catalog) Firing(q common.JobQuery) (jobs []forecast.Job, paused int, re
 		if r.job.Timetable.IsZero() || !f.matches(r) {
 			continue
 		}
-		job := forecast.Job{Name: r.job.Name, Group: r.job.Group(), Timetable: r.job.Timetable, Cursor: r.job.Cursor}
+		job := forecast.Job{
+			Name:      r.job.Name,
+			Group:     r.job.Group(),
+			Timetable: r.job.Timetable,
+			Cursor:    r.job.Cursor,
+			Slots:     int(r.job.slots),
+		}
 		if r.job.Paused {
 			if r.job.PauseUntil == nil {
 				paused++

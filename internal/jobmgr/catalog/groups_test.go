@@ -88,7 +88,7 @@ func BenchmarkGroupsAndLabels(b *testing.B) {
 		for b.Loop() {
 			i++
 			to := from.Add(24*time.Hour + time.Duration(i))
-			f, _, err := forecasts.Forecast(b.Context(), common.JobQuery{}, from, to)
+			f, _, err := forecasts.Forecast(b.Context(), common.JobQuery{}, from, to, 1000)
 			if err != nil || f.Total == 0 {
 				b.Fatal(f, err)
 			}
@@ -105,6 +105,7 @@ func TestForecastIsCached(t *testing.T) {
 			Title:    "Hourly",
 			Group:    "a",
 			CronExpr: "0 * * * *",
+			Slots:    3,
 		}, {CronExpr: "0 * * * *", Paused: true}, {CronExpr: "0 * * * *", Paused: true, PauseUntil: &resumes}, {},
 	} {
 		job.Name, job.Command, job.Timezone = fmt.Sprintf("job-%d", i), "true", "UTC"
@@ -119,7 +120,7 @@ func TestForecastIsCached(t *testing.T) {
 	forecasts := forecast.NewCache(all)
 	ask := func(group string, from time.Time) (fires, idle int, begins time.Time) {
 		t.Helper()
-		f, idle, err := forecasts.Forecast(t.Context(), common.JobQuery{Group: group}, from, now.Add(24*time.Hour))
+		f, idle, err := forecasts.Forecast(t.Context(), common.JobQuery{Group: group}, from, now.Add(24*time.Hour), 2)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -141,6 +142,13 @@ func TestForecastIsCached(t *testing.T) {
 			!begins.Equal(now.Add(c.as)) {
 			t.Errorf("of %q after %v: %d fires, %d idle, as of %v; want %d, %d, %v", c.group, c.later, fires, idle,
 				begins.Sub(now), c.fires, c.idle, c.as)
+		}
+	}
+	// They are compared with the slots at hand: job-0 needs three.
+	for slots, crowded := range map[int]int{2: 24, 3: 0} {
+		f, _, err := forecasts.Forecast(t.Context(), common.JobQuery{Group: "a"}, now, now.Add(24*time.Hour), slots)
+		if err != nil || f.Crowded != crowded {
+			t.Errorf("%d slots: %d minutes, %v; want %d", slots, f.Crowded, err, crowded)
 		}
 	}
 	all.Remove("job-0")

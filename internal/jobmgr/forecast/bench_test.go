@@ -63,7 +63,7 @@ func BenchmarkForecast(b *testing.B) {
 			b.Run(fmt.Sprintf("%s/%dd", name, days), func(b *testing.B) {
 				fires, left := 0, 0
 				for b.Loop() {
-					f, err := forecast.Of(b.Context(), jobs, now, now.AddDate(0, 0, days))
+					f, err := forecast.Of(b.Context(), jobs, now, now.AddDate(0, 0, days), 0)
 					if err != nil {
 						b.Fatal(err)
 					}

@@ -35,6 +35,7 @@ type Cache struct {
 type cached struct {
 	q        common.JobQuery
 	from, to time.Time
+	slots    int
 	revision int64
 	found    *Forecast
 	paused   int
@@ -44,10 +45,10 @@ type cached struct {
 func NewCache(jobs Jobs) *Cache { return &Cache{jobs: jobs, sem: make(chan struct{}, 1)} }
 
 // Forecast counts the planned fires of the jobs that match a query, from one time until before another; the
-// result may be a few seconds old. paused is the number of these jobs that have a schedule and are paused
+// result may be a few seconds old. They are compared with the slots of the workers; 0: unknown. paused is the number of these jobs that have a schedule and are paused
 // without an end. The result is shared and must not be modified.
-func (c *Cache) Forecast(ctx context.Context, q common.JobQuery, from, to time.Time) (found *Forecast, paused int,
-	err error) {
+func (c *Cache) Forecast(ctx context.Context, q common.JobQuery, from, to time.Time, slots int) (found *Forecast,
+	paused int, err error) {
 	revision := c.jobs.Sync(ctx)
 	select {
 	case c.sem <- struct{}{}:
@@ -56,8 +57,8 @@ func (c *Cache) Forecast(ctx context.Context, q common.JobQuery, from, to time.T
 		return nil, 0, context.Cause(ctx)
 	}
 	for _, k := range c.cached {
-		if age := from.Sub(k.from); k.q == q && k.to.Equal(to) && k.revision >= revision && age >= 0 &&
-			age < cacheFresh {
+		if age := from.Sub(k.from); k.q == q && k.to.Equal(to) && k.slots == slots && k.revision >= revision &&
+			age >= 0 && age < cacheFresh {
 			return k.found, k.paused, nil
 		}
 	}
@@ -65,7 +66,7 @@ func (c *Cache) Forecast(ctx context.Context, q common.JobQuery, from, to time.T
 	if err != nil {
 		return nil, 0, err
 	}
-	if found, err = Of(ctx, jobs, from, to); err != nil {
+	if found, err = Of(ctx, jobs, from, to, slots); err != nil {
 		return nil, 0, err
 	}
 	for i := range found.PileUps {
@@ -74,7 +75,7 @@ func (c *Cache) Forecast(ctx context.Context, q common.JobQuery, from, to time.T
 			found.PileUps[i].Top[j].Title = job.Title
 		}
 	}
-	c.cached = slices.Insert(c.cached, 0, cached{q, from, to, revision, found, paused})
+	c.cached = slices.Insert(c.cached, 0, cached{q, from, to, slots, revision, found, paused})
 	c.cached = c.cached[:min(len(c.cached), maxCached)]
 	return found, paused, nil
 }

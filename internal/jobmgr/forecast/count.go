@@ -10,20 +10,20 @@ import (
 	"carillon/internal/common/schedule"
 )
 
-// Of counts the fires of jobs from one time until before another, at most 32 days. It ends early only with
-// its context.
-func Of(ctx context.Context, jobs []Job, from, to time.Time) (*Forecast, error) {
+// Of counts the fires of jobs from one time until before another, at most 32 days, and compares them with the
+// slots of the workers; 0 slots: unknown. It ends early only with its context.
+func Of(ctx context.Context, jobs []Job, from, to time.Time, slots int) (*Forecast, error) {
 	if limit := from.Add(maxSpan); to.After(limit) {
 		to = limit
 	}
 	start := from.Truncate(time.Minute)
-	c := &count{jobs: jobs, from: from, to: to, start: start.Unix(), work: maxWork}
+	c := &count{jobs: jobs, from: from, to: to, start: start.Unix(), slots: slots, work: maxWork}
 	c.minutes = []int{}
 	if to.After(from) {
 		c.minutes = make([]int, (to.Sub(start)+time.Minute-1)/time.Minute)
 	}
 	c.sort()
-	f := &Forecast{From: from, To: to, Start: start, Minutes: c.minutes}
+	f := &Forecast{From: from, To: to, Start: start, Minutes: c.minutes, Slots: slots}
 	firing, err := c.all(ctx, c.add)
 	if err != nil {
 		return nil, err
@@ -31,6 +31,13 @@ func Of(ctx context.Context, jobs []Job, from, to time.Time) (*Forecast, error) 
 	f.Jobs, f.Left = firing, c.left
 	for _, n := range f.Minutes {
 		f.Total += n
+	}
+	c.peak()
+	f.Peaks = c.peaks
+	for _, n := range f.Peaks {
+		if c.crowds(n) {
+			f.Crowded++
+		}
 	}
 	if f.PileUps, err = c.pileUps(ctx); err != nil {
 		return nil, err
@@ -45,14 +52,25 @@ type count struct {
 	from, to time.Time
 	start    int64 // of the first minute, in Unix seconds
 	minutes  []int
+	seconds  [60][]int32 // slots that fires at a second of each minute need; nil without fires
+	peaks    []int       // of each minute: the largest of its seconds
+	slots    int         // of the workers
 	lines    []line
 	rhythms  []rhythm
 	work     int // steps that are left
 	left     int
 }
 
-// like is a set of jobs that fire at the same times, by their index.
-type like []int32
+// like is a set of jobs that fire at the same times.
+type like struct {
+	jobs  []int32 // by their index
+	slots int     // that their runs need together
+}
+
+func (l *like) add(i int, job *Job) {
+	l.jobs = append(l.jobs, int32(i))
+	l.slots += max(job.Slots, 1)
+}
 
 // line is a set of jobs with one cron expression, in one period.
 type line struct {
@@ -76,8 +94,8 @@ type rhythmKey struct {
 }
 
 // visit receives a number of fires in some of the minutes from the given one on, which may be before the
-// first one.
-type visit func(first int, minutes uint64, fires int, jobs like)
+// first one, and the seconds at which they are.
+type visit func(first int, minutes uint64, fires int, seconds uint64, jobs like)
 
 // Costs in steps of work: each schedule, each visit, each single fire, and each fire of a rhythm.
 const (
@@ -98,18 +116,18 @@ func (c *count) all(ctx context.Context, tell visit) (firing int, err error) {
 			return 0, context.Cause(ctx)
 		}
 		if work <= 0 {
-			c.left += len(l.like)
+			c.left += len(l.jobs)
 			continue
 		}
 		asked := tally.Asked
-		failed := tally.Of(l.same, l.after, l.to, func(start int64, minutes uint64, each int) {
+		failed := tally.Of(l.same, l.after, l.to, func(start int64, minutes uint64, each int, seconds uint64) {
 			fires = true
-			work -= visitWork + bits.OnesCount64(minutes)
-			tell(int((start-c.start)/60), minutes, each, l.like)
+			work -= visitWork + bits.OnesCount64(minutes)*bits.OnesCount64(seconds)
+			tell(int((start-c.start)/60), minutes, each, seconds, l.like)
 		})
 		work -= jobWork + askWork*(tally.Asked-asked)
 		if failed == nil && fires { // a schedule that fails has no fires; the error is reported elsewhere
-			firing += len(l.like)
+			firing += len(l.jobs)
 		}
 	}
 	for i := range c.rhythms {
@@ -118,36 +136,60 @@ func (c *count) all(ctx context.Context, tell visit) (firing int, err error) {
 			return 0, context.Cause(ctx)
 		}
 		if work <= 0 {
-			c.left += len(r.like)
+			c.left += len(r.jobs)
 			continue
 		}
 		work -= jobWork + stepWork*r.tell(tell)
-		firing += len(r.like)
+		firing += len(r.jobs)
 	}
 	return firing, nil
 }
 
 // tell visits the fires minute by minute.
 func (r *rhythm) tell(tell visit) (steps int) {
-	for at, left := r.first, r.n; left > 0; steps++ {
-		minute := at / time.Minute
-		fires := 1
-		if r.period < time.Minute {
-			fires = min(left, int(((minute+1)*time.Minute-at-1)/r.period)+1)
+	for at, left := r.first, r.n; left > 0; {
+		minute, fires, seconds := at/time.Minute, 0, uint64(0)
+		for ; left > 0 && at/time.Minute == minute; left-- {
+			seconds |= 1 << (at % time.Minute / time.Second)
+			fires, at = fires+1, at+r.period
 		}
-		tell(int(minute), 1, fires, r.like)
-		at, left = at+time.Duration(fires)*r.period, left-fires
+		steps += fires
+		tell(int(minute), 1, fires, seconds, r.like)
 	}
 	return steps
 }
 
 // add adds fires to the minutes.
-func (c *count) add(first int, minutes uint64, fires int, jobs like) {
-	fires *= len(jobs)
-	for ; minutes != 0; minutes &= minutes - 1 {
-		c.minutes[first+bits.TrailingZeros64(minutes)] += fires
+func (c *count) add(first int, minutes uint64, fires int, seconds uint64, jobs like) {
+	fires *= len(jobs.jobs)
+	for left := minutes; left != 0; left &= left - 1 {
+		c.minutes[first+bits.TrailingZeros64(left)] += fires
+	}
+	for ; seconds != 0; seconds &= seconds - 1 {
+		second := bits.TrailingZeros64(seconds)
+		if c.seconds[second] == nil {
+			c.seconds[second] = make([]int32, len(c.minutes))
+		}
+		row := c.seconds[second]
+		for left := minutes; left != 0; left &= left - 1 {
+			row[first+bits.TrailingZeros64(left)] += int32(jobs.slots)
+		}
 	}
 }
+
+// peak finds the fullest second of each minute.
+func (c *count) peak() {
+	c.peaks = make([]int, len(c.minutes))
+	for _, row := range c.seconds {
+		for i, n := range row {
+			c.peaks[i] = max(c.peaks[i], int(n))
+		}
+	}
+	c.seconds = [60][]int32{}
+}
+
+// crowds reports whether fires that begin at the same time need more slots than the workers have.
+func (c *count) crowds(slots int) bool { return c.slots > 0 && slots > c.slots }
 
 // sort groups jobs that fire at the same times, the largest groups first.
 func (c *count) sort() {
@@ -165,7 +207,7 @@ func (c *count) sort() {
 				lines[key] = at
 				c.lines = append(c.lines, line{same: key.same, timetable: job.Timetable, after: after, to: to})
 			}
-			c.lines[at].like = append(c.lines[at].like, int32(i))
+			c.lines[at].like.add(i, job)
 		default:
 			key, fires := c.rhythm(job, after, to)
 			if !fires {
@@ -177,11 +219,11 @@ func (c *count) sort() {
 				rhythms[key] = at
 				c.rhythms = append(c.rhythms, rhythm{rhythmKey: key})
 			}
-			c.rhythms[at].like = append(c.rhythms[at].like, int32(i))
+			c.rhythms[at].like.add(i, job)
 		}
 	}
-	slices.SortStableFunc(c.lines, func(a, b line) int { return len(b.like) - len(a.like) })
-	slices.SortStableFunc(c.rhythms, func(a, b rhythm) int { return len(b.like) - len(a.like) })
+	slices.SortStableFunc(c.lines, func(a, b line) int { return len(b.jobs) - len(a.jobs) })
+	slices.SortStableFunc(c.rhythms, func(a, b rhythm) int { return len(b.jobs) - len(a.jobs) })
 }
 
 // lineKey identifies jobs that fire at the same times.
@@ -202,8 +244,8 @@ func (c *count) rhythm(job *Job, after, to time.Time) (r rhythmKey, fires bool) 
 	} else {
 		r.period = time.Minute // any period is right for a single fire
 	}
-	// Fires with a period of whole minutes stay in their minutes when all are a little earlier.
-	r.first -= r.first % gcd(r.period, time.Minute)
+	// Fires with a period of whole seconds stay in their seconds when all are a little earlier.
+	r.first -= r.first % gcd(r.period, time.Second)
 	return r, true
 }
 

@@ -1,5 +1,6 @@
 // Package forecast counts planned fires: how often jobs will fire in each minute of the next days, which
-// minutes have the most fires, and the effect of clock changes (DST).
+// minutes have the most fires, in which ones more fires begin at one second than the workers have slots, and
+// the effect of clock changes (DST).
 //
 // It promises the same numbers as stepping through every schedule, for 100,000 of them in well under a
 // second: equal schedules are counted once, cron expressions by local days, periods by division. It does no
@@ -19,6 +20,7 @@ type Job struct {
 	Cursor      time.Time // its last fire that is accounted for
 	// Resumes is the time from which a paused job fires again.
 	Resumes time.Time
+	Slots   int // that a run uses
 }
 
 // Bounds of a forecast.
@@ -37,6 +39,9 @@ type Forecast struct {
 	From, To time.Time // the counted period: fires at From or later, and before To
 	Start    time.Time // when the first minute begins: From, or before it
 	Minutes  []int     // fires in each minute
+	Peaks    []int     // of each minute: the slots that the fires of one second need, of its fullest second
+	Slots    int       // of the workers; 0 if unknown
+	Crowded  int       // minutes in which the fires of one second need more slots than the workers have
 	Total    int
 	Jobs     int // that fire at least once
 	PileUps  []PileUp
@@ -44,13 +49,21 @@ type Forecast struct {
 	Left     int // jobs that were not counted, because of the bound of work
 }
 
-// PileUp is a minute that stands out.
+// PileUp is a minute that stands out, or in which the fires of one second need more slots than the workers have.
 type PileUp struct {
 	At     time.Time
 	Fires  int
+	Second Second  // its fullest second
 	Jobs   int     // how many fire in it
 	Top    []Share // those that fire most, by name where they are equal
 	Groups []Share // those that fire most; the name of none is ""
+}
+
+// Second is the fullest second of a minute, by the slots that its fires need.
+type Second struct {
+	Second int // 0 to 59
+	Fires  int
+	Slots  int // that they need
 }
 
 // Share is the part of a job or group.

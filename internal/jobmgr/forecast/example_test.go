@@ -21,7 +21,7 @@ func ExampleOf() {
 		}
 		jobs = append(jobs, forecast.Job{Name: name, Timetable: timetable, Cursor: from.Add(-time.Second)})
 	}
-	f, err := forecast.Of(context.Background(), jobs, from, from.Add(24*time.Hour))
+	f, err := forecast.Of(context.Background(), jobs, from, from.Add(24*time.Hour), 0)
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -16,8 +16,8 @@ import (
 
 // byStepping computes the fires of each schedule one after the other, as a plan does.
 func byStepping(t *rapid.T, jobs []forecast.Job, from, to time.Time) (minutes map[int64]int,
-	who map[int64]map[string]int) {
-	minutes, who = map[int64]int{}, map[int64]map[string]int{}
+	who map[int64]map[string]int, slots map[int64]int) {
+	minutes, who, slots = map[int64]int{}, map[int64]map[string]int{}, map[int64]int{}
 	for _, job := range jobs {
 		after := from.Add(-1)
 		if job.Resumes.After(from) {
@@ -30,13 +30,14 @@ func byStepping(t *rapid.T, jobs []forecast.Job, from, to time.Time) (minutes ma
 				who[minute] = map[string]int{}
 			}
 			who[minute][job.Name]++
+			slots[at.Unix()] += max(job.Slots, 1)
 			at, ok, err = job.Timetable.Next(at)
 		}
 		if err != nil {
 			t.Fatal(err)
 		}
 	}
-	return minutes, who
+	return minutes, who, slots
 }
 
 var (
@@ -69,6 +70,7 @@ func drawJob(t *rapid.T, in *schedule.Interner, name, zone string, near time.Tim
 		Name:   name,
 		Group:  rapid.SampledFrom([]string{"", "a", "b"}).Draw(t, "group"),
 		Cursor: near.Add(-72 * time.Hour),
+		Slots:  rapid.IntRange(0, 3).Draw(t, "slots"),
 	}
 	spec := schedule.Spec{Zone: zone, Name: name}
 	spec.Rules.Gap = rapid.SampledFrom([]schedule.Gap{schedule.GapRun, schedule.GapSkip}).Draw(t, "gap")
@@ -110,6 +112,73 @@ func largest(top []forecast.Share, fires map[string]int) bool {
 	})
 }
 
+// fullest returns the second of a minute whose fires need the most slots.
+func fullest(slots map[int64]int, minute time.Time) (most forecast.Second) {
+	for second := range 60 {
+		if n := slots[minute.Unix()+int64(second)]; n > most.Slots {
+			most = forecast.Second{Second: second, Slots: n}
+		}
+	}
+	return most
+}
+
+// Twelve slots with 38 fires in every minute, 15 of them at second 0: no minute stands out, and in each the first
+// second has more fires than there are slots.
+func TestForecast_MoreFiresAtOneSecondThanSlots(t *testing.T) {
+	in, from := schedule.NewInterner(), time.Date(2026, 11, 27, 22, 0, 0, 0, time.UTC)
+	load := func(slots int) (jobs []forecast.Job) {
+		for i := range 38 {
+			second := max(i-14, 0) // fifteen at 0, and one at each second from 1 to 23
+			timetable, err := in.Parse(schedule.Spec{Expr: fmt.Sprintf("%d * * * * * *", second), Zone: "UTC"})
+			if err != nil {
+				t.Fatal(err)
+			}
+			jobs = append(jobs, forecast.Job{
+				Name:      fmt.Sprintf("job-%02d", i),
+				Timetable: timetable,
+				Cursor:    from.Add(-time.Minute),
+				Slots:     slots,
+			})
+		}
+		return jobs
+	}
+	for _, c := range []struct{ slots, each, crowded, piles int }{
+		{12, 1, 60, 20}, {14, 1, 60, 20}, {15, 1, 0, 0}, {0, 1, 0, 0}, {29, 2, 60, 20}, {30, 2, 0, 0},
+	} {
+		f, err := forecast.Of(t.Context(), load(c.each), from, from.Add(time.Hour), c.slots)
+		if err != nil || f.Total != 60*38 || f.Crowded != c.crowded || len(f.PileUps) != c.piles {
+			t.Fatalf("%+v: %d fires, %d minutes, %d pile-ups, %v", c, f.Total, f.Crowded, len(f.PileUps), err)
+		}
+		for _, p := range f.PileUps {
+			if want := (forecast.Second{Second: 0, Fires: 15, Slots: 15 * c.each}); p.Second != want || p.Fires != 38 {
+				t.Errorf("%+v: %+v, want %+v", c, p, want)
+			}
+		}
+	}
+}
+
+// A minute with too few slots comes before one with more fires that are spread.
+func TestPileUp_TooFewSlots_ComesFirst(t *testing.T) {
+	in, from := schedule.NewInterner(), time.Date(2026, 11, 27, 22, 0, 0, 0, time.UTC)
+	var jobs []forecast.Job
+	for _, expr := range []string{"* 10 22 * * * *", "30 20 22 * * * *", "30 20 22 * * * *"} {
+		timetable, err := in.Parse(schedule.Spec{Expr: expr, Zone: "UTC"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		jobs = append(jobs, forecast.Job{Name: fmt.Sprint(len(jobs)), Timetable: timetable, Cursor: from.Add(-1)})
+	}
+	f, err := forecast.Of(t.Context(), jobs, from, from.Add(time.Hour), 1)
+	if err != nil || len(f.PileUps) != 2 {
+		t.Fatalf("%+v, %v", f, err)
+	}
+	most := forecast.Second{Second: 30, Fires: 2, Slots: 2}
+	if a, b := f.PileUps[0], f.PileUps[1]; a.Fires != 2 || a.Second != most || b.Fires != 60 || b.Second.Slots != 1 ||
+		f.Crowded != 1 {
+		t.Errorf("%+v, then %+v", a, b)
+	}
+}
+
 func TestForecastIsWhatSteppingFinds(t *testing.T) {
 	in := schedule.NewInterner()
 	rapid.Check(t, func(t *rapid.T) {
@@ -127,16 +196,23 @@ func TestForecastIsWhatSteppingFinds(t *testing.T) {
 				jobs = append(jobs, job)
 			}
 		}
-		want, who := byStepping(t, jobs, from, to)
-		got, err := forecast.Of(t.Context(), jobs, from, to)
+		want, who, slots := byStepping(t, jobs, from, to)
+		have := rapid.IntRange(0, 4).Draw(t, "slots of workers")
+		got, err := forecast.Of(t.Context(), jobs, from, to, have)
 		if err != nil || got.Left != 0 {
 			t.Fatalf("%v, left %d", err, got.Left)
 		}
-		total := 0
+		total, crowded := 0, 0
 		for i, n := range got.Minutes {
 			minute := got.Start.Add(time.Duration(i) * time.Minute)
 			if total += n; want[minute.Unix()] != n {
 				t.Fatalf("%d fires at %v, want %d", n, minute, want[minute.Unix()])
+			}
+			if most := fullest(slots, minute); got.Peaks[i] != most.Slots {
+				t.Fatalf("%d slots at one second of %v, want %d", got.Peaks[i], minute, most.Slots)
+			}
+			if have > 0 && got.Peaks[i] > have {
+				crowded++
 			}
 		}
 		sum, firing := 0, map[string]bool{}
@@ -149,7 +225,13 @@ func TestForecastIsWhatSteppingFinds(t *testing.T) {
 		if total != sum || got.Total != sum || got.Jobs != len(firing) {
 			t.Fatalf("%d fires, said %d, of %d jobs; want %d of %d", total, got.Total, got.Jobs, sum, len(firing))
 		}
+		if got.Crowded != crowded || min(crowded, 20) > len(got.PileUps) {
+			t.Fatalf("%d minutes and %d pile-ups with too few slots, want %d", got.Crowded, len(got.PileUps), crowded)
+		}
 		for _, p := range got.PileUps {
+			if most := fullest(slots, p.At); p.Second.Second != most.Second || p.Second.Slots != most.Slots {
+				t.Fatalf("pile-up %+v; want the second %+v", p, most)
+			}
 			share := 0
 			for _, g := range p.Groups {
 				share += g.Fires
@@ -189,7 +271,7 @@ func TestPileUp_JobFiresSeveralTimes_IsOneJob(t *testing.T) {
 				}
 				jobs = append(jobs, forecast.Job{Name: name, Timetable: timetable, Cursor: c.from.Add(-time.Hour)})
 			}
-			f, err := forecast.Of(t.Context(), jobs, c.from, c.from.Add(time.Hour))
+			f, err := forecast.Of(t.Context(), jobs, c.from, c.from.Add(time.Hour), 0)
 			if err != nil || len(f.PileUps) != 1 {
 				t.Fatalf("%+v, %v", f, err)
 			}

@@ -54,13 +54,13 @@ func (c *count) touch(n *Night, l *line, part schedule.Schedule, seen map[effect
 	seen[effect{n, code}] = true
 	switch code {
 	case schedule.NoteGapRun:
-		n.Moved += len(l.like)
+		n.Moved += len(l.jobs)
 	case schedule.NoteGapSkip:
-		n.Skipped += len(l.like)
+		n.Skipped += len(l.jobs)
 	case schedule.NoteOverlapBoth:
-		n.Twice += len(l.like)
+		n.Twice += len(l.jobs)
 	case schedule.NoteOverlapFirst, schedule.NoteOverlapSecond:
-		n.Once += len(l.like)
+		n.Once += len(l.jobs)
 	default: // it follows real time
 		return
 	}
@@ -68,7 +68,7 @@ func (c *count) touch(n *Night, l *line, part schedule.Schedule, seen map[effect
 		return
 	}
 	seen[effect{night: n}] = true
-	for _, i := range l.like {
+	for _, i := range l.jobs {
 		name := c.jobs[i].Name
 		if len(n.Names) < maxTop {
 			n.Names = append(n.Names, name)

@@ -14,7 +14,8 @@ const (
 	pileUpTimes = 2
 )
 
-// pileUps finds the largest of the minutes that stand out, and the jobs that fire in them.
+// pileUps finds the minutes in which the fires of one second need more slots than the workers have, fullest
+// second first, then the largest of those that stand out, and the jobs that fire in them.
 func (c *count) pileUps(ctx context.Context) ([]PileUp, error) {
 	if len(c.minutes) == 0 {
 		return nil, nil
@@ -24,11 +25,19 @@ func (c *count) pileUps(ctx context.Context) ([]PileUp, error) {
 	least := max(pileUpFires, pileUpTimes*sorted[len(sorted)/2])
 	var out []int
 	for i, n := range c.minutes {
-		if n >= least {
+		if n >= least || c.crowds(c.peaks[i]) {
 			out = append(out, i)
 		}
 	}
-	slices.SortStableFunc(out, func(a, b int) int { return c.minutes[b] - c.minutes[a] })
+	over := func(i int) int { // how many slots are missing
+		if c.crowds(c.peaks[i]) {
+			return c.peaks[i] - c.slots
+		}
+		return 0
+	}
+	slices.SortStableFunc(out, func(a, b int) int {
+		return cmp.Or(over(b)-over(a), c.minutes[b]-c.minutes[a])
+	})
 	if out = out[:min(len(out), maxPileUps)]; len(out) == 0 {
 		return nil, nil
 	}
@@ -38,9 +47,9 @@ func (c *count) pileUps(ctx context.Context) ([]PileUp, error) {
 		marks.set(minute)
 		at[minute] = &pile{groups: map[string]int{}}
 	}
-	if _, err := c.all(ctx, func(first int, minutes uint64, fires int, jobs like) {
+	if _, err := c.all(ctx, func(first int, minutes uint64, fires int, seconds uint64, jobs like) {
 		for minutes &= marks.from(first); minutes != 0; minutes &= minutes - 1 {
-			at[first+bits.TrailingZeros64(minutes)].add(c.jobs, jobs, fires)
+			at[first+bits.TrailingZeros64(minutes)].add(c.jobs, jobs, fires, seconds)
 		}
 	}); err != nil {
 		return nil, err
@@ -52,6 +61,7 @@ func (c *count) pileUps(ctx context.Context) ([]PileUp, error) {
 		found[i] = PileUp{
 			At:     time.Unix(c.start, 0).Add(time.Duration(minute) * time.Minute),
 			Fires:  c.minutes[minute],
+			Second: p.fullest(),
 			Jobs:   p.jobs,
 			Top:    p.top,
 			Groups: p.largest(),
@@ -65,18 +75,34 @@ type pile struct {
 	jobs   int
 	top    []Share // in order
 	groups map[string]int
+	// seconds has the fires at each second, and the slots that they need.
+	seconds [60]Second
 
-	last  like // the jobs that were added last, which may be visited in this minute again
-	fires int  // of each of them so far
+	last  []int32 // the jobs that were added last, which may be visited in this minute again
+	fires int     // of each of them so far
 }
 
 // add adds fires of jobs that fire at the same times. All visits of the same jobs follow one another.
-func (p *pile) add(all []Job, jobs like, fires int) {
-	if len(p.last) == 0 || p.last[0] != jobs[0] { // each job is in one set
+func (p *pile) add(all []Job, jobs like, fires int, seconds uint64) {
+	if len(p.last) == 0 || p.last[0] != jobs.jobs[0] { // each job is in one set
 		p.flush(all)
-		p.last = jobs
+		p.last = jobs.jobs
 	}
 	p.fires += fires
+	for ; seconds != 0; seconds &= seconds - 1 {
+		s := &p.seconds[bits.TrailingZeros64(seconds)]
+		s.Fires, s.Slots = s.Fires+len(jobs.jobs), s.Slots+jobs.slots
+	}
+}
+
+// fullest returns the second with the fires that need the most slots, the first of equal ones.
+func (p *pile) fullest() (most Second) {
+	for i, s := range p.seconds {
+		if s.Slots > most.Slots {
+			most = Second{Second: i, Fires: s.Fires, Slots: s.Slots}
+		}
+	}
+	return most
 }
 
 // flush counts the jobs that were added last.

@@ -3662,6 +3662,11 @@ export interface components {
             by: "minute" | "hour";
             /** @description The requested range was shortened: it begins now at the earliest, and covers at most 7 days by minute or 14 by hour. */
             clamped?: boolean;
+            /**
+             * Format: int64
+             * @description Number of minutes in which the fires of one second need more slots than the workers have: some of them wait, or are missed.
+             */
+            crowded?: number;
             /** @description Clock changes in the time zones of these jobs, in order of time. */
             dst: components["schemas"]["DSTTime"][];
             /**
@@ -3686,8 +3691,15 @@ export interface components {
             paused: number;
             /** @description The first bucket with the most fires; absent without fires. */
             peak?: components["schemas"]["Peak"];
-            /** @description Minutes with unusually many fires, largest first, at most 20: at least 10 fires, and twice the median of all minutes. */
+            /** @description Of each bucket: the slots that the fires of its fullest second need. */
+            peaks: number[];
+            /** @description At most 20 minutes: first those of crowded, the fullest second first, then those with unusually many fires, largest first: at least 10 fires, and twice the median of all minutes. */
             pileUps: components["schemas"]["PileUp"][];
+            /**
+             * Format: int64
+             * @description Slots of the live workers together, with which the fires are compared; absent if there are none.
+             */
+            slots?: number;
             /**
              * Format: date-time
              * @description Begin of the first bucket; may be before from.
@@ -3712,6 +3724,20 @@ export interface components {
              * @description Total number of fires.
              */
             total: number;
+        };
+        Fullest: {
+            /**
+             * Format: int64
+             * @description Number of fires at this second.
+             */
+            fires: number;
+            /** Format: int64 */
+            second: number;
+            /**
+             * Format: int64
+             * @description Slots that their runs need together, by slots of each job.
+             */
+            slots: number;
         };
         Gap: {
             /**
@@ -5631,8 +5657,12 @@ export interface components {
              * @description Begin of the minute.
              */
             at: string;
+            /** @description The fires of this second need more slots than the workers have. */
+            crowded?: boolean;
             /** Format: int64 */
             fires: number;
+            /** @description The second whose fires need the most slots. */
+            fullest: components["schemas"]["Fullest"];
             /** @description The groups with the most fires in it; at most 5. */
             groups: components["schemas"]["GroupShare"][];
             /**

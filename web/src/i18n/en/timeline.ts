@@ -18,7 +18,7 @@ export const timeline = {
     heat: {
       title: 'Fires per minute', zone: 'In your time zone, {{zone}}', label: 'Planned fires on {{day}}, one cell per minute', piled: 'pile-up', over: 'past or not counted', days: 'Days',
       dayFires_one: '{{fires}} fire, up to {{peak}} a minute', dayFires_other: '{{fires}} fires, up to {{peak}} a minute', clocksChange: 'Clocks change on this day', choose: 'Point at a minute, or use the arrow keys.', chooseTouch: 'Tap a minute.', unknown: '{{at}} is in the past or beyond the forecast.',
-      fires_one: '{{at}}: 1 fire', fires_other: '{{at}}: {{count}} fires', isPileUp: 'a pile-up', which: 'Show fires', hour: 'Hour', firesName: 'Fires', fullest: 'Busiest minute', inIt: 'Fires then', table: 'Planned fires by hour',
+      fires_one: '{{at}}: 1 fire', fires_other: '{{at}}: {{count}} fires', isPileUp: 'a pile-up', crowded_one: '1 slot needed at one second, of {{slots}}', crowded_other: '{{count}} slots needed at one second, of {{slots}}', which: 'Show fires', hour: 'Hour', firesName: 'Fires', fullest: 'Busiest minute', inIt: 'Fires then', table: 'Planned fires by hour',
       sum_one: 'In the next 7 days, {{jobs}} job fires. Planned fires: {{fires}}.', sum_other: 'In the next 7 days, {{jobs}} jobs fire. Planned fires: {{fires}}.', paused_one: '1 paused job is left out.', paused_other: '{{count}} paused jobs are left out.',
       left_one: '1 job has too many fires to count. Filter by group.', left_other: '{{count}} jobs have too many fires to count. Filter by group.',
       keys: 'Arrow keys move by minute and hour, Home and End go to the ends of the day, Enter shows the fires of the minute.',
@@ -26,9 +26,11 @@ export const timeline = {
       allPaused_one: 'The only job with a schedule is paused.', allPaused_other: 'All {{count}} jobs with a schedule are paused.', allGroups: 'Show all groups',
     },
     piles: {
-      title: 'Pile-ups', none: 'No pile-ups: no minute has unusually many fires, and more than the workers have slots.', fires_one: '1 fire', fires_other: '{{count}} fires', of_one: '1 job:', of_other: '{{count}} jobs:',
+      title: 'Pile-ups', none: 'No pile-ups: no second has more fires than the workers have slots, and no minute unusually many and more than there are slots.', fires_one: '1 fire', fires_other: '{{count}} fires', of_one: '1 job:', of_other: '{{count}} jobs:',
       more_one: 'and 1 more', more_other: 'and {{count}} more', one: 'A single job fires this often: is that intended?', fewer: 'Show largest only', all: 'Show all {{count}}',
-      every: '{{count}} times, first', advice: 'These minutes have more fires than the workers have slots. H in a schedule gives each job its own minute (“H 2 * * *” instead of “0 2 * * *”); jitter delays each fire a little.',
+      every: '{{count}} times, first', everyMore: '{{count}} times or more, first', slots_one: '1 slot', slots_other: '{{count}} slots', second: '{{fires}} at {{at}}, {{slots}}', secondNeeds: '{{fires}} at {{at}} need {{need}}, of {{slots}}',
+      crowded_one: 'In 1 minute, more fires begin at one second than the workers have slots.', crowded_other: 'In {{count}} minutes, more fires begin at one second than the workers have slots.', wait: 'Some of them wait for a slot. A seconds field (“20 * * * * * *”) gives jobs seconds of their own.',
+      advice: 'These minutes have more fires than the workers have slots. H in a schedule gives each job its own minute (“H 2 * * *” instead of “0 2 * * *”); jitter delays each fire a little.',
     },
     dst: {
       title: 'Clock changes', none: 'No clock changes in the next 14 days, in any zone that jobs use.', gap: 'The clock goes forward from {{before}} to {{after}}: times in between do not exist.',

@@ -21,7 +21,7 @@ export const timeline: Texts<typeof english> = {
     heat: {
       title: '每分钟触发', zone: '按您的时区 {{zone}}', label: '{{day}} 的计划触发，每格一分钟', piled: '扎堆', over: '已过去或未统计', days: '日期',
       dayFires_one: '{{fires}} 次触发，每分钟最多 {{peak}} 次', dayFires_other: '{{fires}} 次触发，每分钟最多 {{peak}} 次', clocksChange: '当天有夏令时切换', choose: '请指向某一分钟，或用方向键移动。', chooseTouch: '请点按某一分钟。', unknown: '{{at}} 已过去，或超出预测范围。',
-      fires_one: '{{at}}：1 次触发', fires_other: '{{at}}：{{count}} 次触发', isPileUp: '扎堆', which: '查看触发', hour: '小时', firesName: '触发数', fullest: '最多的一分钟', inIt: '其中触发数', table: '按小时的计划触发',
+      fires_one: '{{at}}：1 次触发', fires_other: '{{at}}：{{count}} 次触发', isPileUp: '扎堆', crowded_one: '同一秒需要 1 个槽位，共 {{slots}}', crowded_other: '同一秒需要 {{count}} 个槽位，共 {{slots}}', which: '查看触发', hour: '小时', firesName: '触发数', fullest: '最多的一分钟', inIt: '其中触发数', table: '按小时的计划触发',
       sum_one: '未来 7 天内，{{jobs}} 个任务将触发 {{fires}} 次。', sum_other: '未来 7 天内，{{jobs}} 个任务将触发 {{fires}} 次。', paused_one: '未计入 1 个已暂停的任务。', paused_other: '未计入 {{count}} 个已暂停的任务。',
       left_one: '有 1 个任务因数量过多未统计，请按分组缩小范围。', left_other: '有 {{count}} 个任务因数量过多未统计，请按分组缩小范围。',
       keys: '方向键按分钟和小时移动，Home 与 End 到当天首尾，Enter 查看这一分钟的触发。',
@@ -29,9 +29,11 @@ export const timeline: Texts<typeof english> = {
       allPaused_one: '唯一有计划的任务已暂停。', allPaused_other: '有计划的 {{count}} 个任务都已暂停。', allGroups: '显示全部分组',
     },
     piles: {
-      title: '扎堆', none: '没有扎堆：没有哪一分钟的触发既异常多，又超过工作节点的槽位数。', fires_one: '1 次触发', fires_other: '{{count}} 次触发', of_one: '1 个任务：', of_other: '{{count}} 个任务：',
+      title: '扎堆', none: '没有扎堆：没有哪一秒的触发超过工作节点的槽位数，也没有哪一分钟的触发既异常多、又超过槽位数。', fires_one: '1 次触发', fires_other: '{{count}} 次触发', of_one: '1 个任务：', of_other: '{{count}} 个任务：',
       more_one: '另有 1 个', more_other: '另有 {{count}} 个', one: '单个任务触发如此频繁：是有意为之吗？', fewer: '只显示最大的', all: '显示全部 {{count}} 处',
-      every: '共 {{count}} 次，首次', advice: '这些分钟的触发多于工作节点的槽位。在计划中使用 H，可让每个任务各用自己的一分钟（用“H 2 * * *”代替“0 2 * * *”）；“抖动”则会把每次触发稍微推迟。',
+      every: '共 {{count}} 次，首次', everyMore: '{{count}} 次以上，首次', slots_one: '1 个槽位', slots_other: '{{count}} 个槽位', second: '{{at}} 秒有 {{fires}}，共 {{slots}}', secondNeeds: '{{at}} 秒有 {{fires}}，需要 {{need}}，共 {{slots}}',
+      crowded_one: '有 1 分钟，同一秒开始的触发多于工作节点的槽位。', crowded_other: '有 {{count}} 分钟，同一秒开始的触发多于工作节点的槽位。', wait: '其中一些要等待槽位。使用秒字段（“20 * * * * * *”）可让任务各用自己的秒。',
+      advice: '这些分钟的触发多于工作节点的槽位。在计划中使用 H，可让每个任务各用自己的一分钟（用“H 2 * * *”代替“0 2 * * *”）；“抖动”则会把每次触发稍微推迟。',
     },
     dst: {
       title: '夏令时切换', none: '未来 14 天内，任务所用的时区都没有夏令时切换。', gap: '时钟从 {{before}} 拨快到 {{after}}：其间的时刻不存在。',

@@ -4,7 +4,6 @@ import { Link, useNavigate } from '@tanstack/react-router';
 import { useMemo, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { aheadByHour, aheadByMinute, useForecast, type Forecast } from '../../api/forecast.ts';
-import { useOverview } from '../../api/overview.ts';
 import type { TimelineSearch } from '../../lib/searchParams.ts';
 import { sentences } from '../../lib/lists.ts';
 import { localZone } from '../../lib/localTime.ts';
@@ -22,7 +21,7 @@ import { ClockChanges } from './ClockChanges.tsx';
 import { DayPicker } from './DayPicker.tsx';
 import classes from './Forecast.module.css';
 import { PileUps } from './PileUps.tsx';
-import { pileUpFrom } from './pileUps.ts';
+import { crowdedMinutes, pileUpFrom } from './pileUps.ts';
 
 const minute = 60_000;
 const hour = 60 * minute;
@@ -63,15 +62,15 @@ function Days({ forecast, changes, search, onSearch }: { forecast: Forecast; cha
   const days = useMemo(() => daysOf(zone, minutes), [zone, minutes]);
   const day = days.find(({ date }) => date === search.day) ?? days[0];
   const rows = useMemo(() => (day ? rowsOfDay(zone, day.at, minutes) : []), [zone, day, minutes]);
-  const slots = useOverview().data?.workers.slots ?? 0;
-  const threshold = useMemo(() => pileUpFrom(forecast.buckets, slots), [forecast, slots]);
-  const pileUps = useMemo(() => forecast.pileUps.filter(({ fires }) => fires >= threshold), [forecast, threshold]);
+  const threshold = useMemo(() => pileUpFrom(forecast.buckets, forecast.slots ?? 0), [forecast]);
+  const crowded = useMemo(() => crowdedMinutes(forecast), [forecast]);
+  const pileUps = useMemo(() => forecast.pileUps.filter((pile) => pile.crowded || pile.fires >= threshold), [forecast, threshold]);
   const [chosen, setChosen] = useState<number | undefined>();
   const number = new Intl.NumberFormat(i18n.language);
   const first = rows[0]?.at ?? 0;
   const end = (rows.at(-1)?.at ?? 0) + hour;
   const here = (at: number) => at >= first && at < end;
-  const marked = useMemo(() => new Set(rows.flatMap((row) => row.cells.flatMap((n, i) => ((n ?? 0) >= threshold ? [row.at + i * minute] : [])))), [rows, threshold]);
+  const marked = useMemo(() => new Set(rows.flatMap((row) => row.cells.flatMap((n, i) => ((n ?? 0) >= threshold || crowded.has(row.at + i * minute) ? [row.at + i * minute] : [])))), [rows, threshold, crowded]);
   const changing = useMemo(() => new Set(rows.filter((row) => changes.some(({ at }) => Date.parse(at) > row.at && Date.parse(at) <= row.at + hour)).map((row) => row.at)), [rows, changes]);
   const open = (at: number) => void navigate({ to: '/ledger', search: { range: 'custom', from: isoOf(at), to: isoOf(at + minute), status: 'planned', group: search.group } });
   const look = (at: number) => {
@@ -100,7 +99,8 @@ function Days({ forecast, changes, search, onSearch }: { forecast: Forecast; cha
             ) : (
               <>
                 <Filled text={value === undefined ? t('timeline.heat.unknown', { at: slot }) : t('timeline.heat.fires', { at: slot, count: value })}><strong>{clockOf(zone, cell)}</strong></Filled>
-                {marked.has(cell) && <> · <span className={classes.warn}>{t('timeline.heat.isPileUp')}</span></>}{' '}
+                {crowded.has(cell) && <> · <span className={classes.warn}>{t('timeline.heat.crowded', { count: forecast.peaks[Math.floor((cell - minutes.start) / minute)] ?? 0, slots: t('timeline.piles.slots', { count: forecast.slots ?? 0 }) })}</span></>}
+                {marked.has(cell) && !crowded.has(cell) && <> · <span className={classes.warn}>{t('timeline.heat.isPileUp')}</span></>}{' '}
                 {(value ?? 0) > 0 && <Link to="/ledger" search={{ range: 'custom', from: isoOf(cell), to: isoOf(cell + minute), status: 'planned', group: search.group }}>{t('timeline.heat.which')}</Link>}
               </>
             )}
@@ -118,7 +118,7 @@ function Days({ forecast, changes, search, onSearch }: { forecast: Forecast; cha
           />
         </Panel>
         <div className={classes.side}>
-          <PileUps pileUps={pileUps} onLook={look} write={(at) => formatTime(at, i18n.language)} />
+          <PileUps pileUps={pileUps} forecast={forecast} onLook={look} write={(at) => formatTime(at, i18n.language)} />
           <ClockChanges changes={changes} />
         </div>
       </div>

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import type { PileUp } from '../../api/forecast.ts';
-import { eachMinute, gatherPiles, pileUpFrom } from './pileUps.ts';
+import { crowdedMinutes, eachMinute, gatherPiles, pileUpFrom } from './pileUps.ts';
 
 it.each([
   [[], 0, 10],
@@ -17,7 +17,19 @@ it('includes minutes without fires', () => {
 });
 
 it('groups recurring peaks, largest first', () => {
-  const pile = (at: string, fires: number, name: string) => ({ at, fires, jobCount: fires, jobs: [{ name, fires: 1 }], groups: [] }) as PileUp;
+  const pile = (at: string, fires: number, name: string) => ({ at, fires, jobCount: fires, fullest: { second: 0, fires: 1, slots: 1 }, jobs: [{ name, fires: 1 }], groups: [] }) as PileUp;
   const piles = gatherPiles([pile('2026-01-02T00:00:00Z', 40, 'a'), pile('2026-01-01T05:00:00Z', 12, 'a'), pile('2026-01-01T00:00:00Z', 40, 'a'), pile('2026-01-01T00:00:00Z', 40, 'b')]);
   expect(piles.map(({ first, at }) => `${first.jobs[0]?.name} ${first.fires} ${at.length} ${at[0]}`)).toEqual(['a 40 2 2026-01-01T00:00:00Z', 'b 40 1 2026-01-01T00:00:00Z', 'a 12 1 2026-01-01T05:00:00Z']);
+});
+
+it('marks each minute with more fires at one second than slots, though none of them stands out', () => {
+  const peaks = [15, 12, 13];
+  expect([...crowdedMinutes({ start: '2026-11-27T22:00:00Z', peaks, slots: 12 })].map((at) => new Date(at).toISOString().slice(11, 16))).toEqual(['22:00', '22:02']);
+  expect(crowdedMinutes({ start: '2026-11-27T22:00:00Z', peaks, slots: 15 }).size).toBe(0);
+  expect(crowdedMinutes({ start: '2026-11-27T22:00:00Z', peaks }).size, 'without workers').toBe(0);
+});
+
+it('lists peaks with too few slots before larger ones that are spread', () => {
+  const pile = (fires: number, slots: number, crowded: boolean) => ({ at: '2026-01-01T00:00:00Z', fires, jobCount: 1, fullest: { second: 0, fires: slots, slots }, crowded, jobs: [], groups: [] }) as PileUp;
+  expect(gatherPiles([pile(100, 2, false), pile(38, 15, true), pile(20, 19, true)]).map(({ first }) => first.fires)).toEqual([20, 38, 100]);
 });

@@ -1,9 +1,8 @@
-import type { PileUp } from '../../api/forecast.ts';
+import type { Forecast, PileUp } from '../../api/forecast.ts';
 import type { Count } from '../../parts/gantt/density.ts';
 import { minute } from '../../parts/gantt/span.ts';
 
-// A minute is a peak with at least this many fires, and this multiple of the median, as for the server. It does not
-// know the slots, which change with the workers.
+// A minute is a peak with at least this many fires, and this multiple of the median, as for the server.
 const leastFires = 10;
 const times = 2;
 
@@ -11,6 +10,12 @@ const times = 2;
 export function pileUpFrom(minutes: readonly number[], slots: number): number {
   const sorted = [...minutes].sort((a, b) => a - b);
   return Math.max(slots + 1, leastFires, times * (sorted[Math.floor(sorted.length / 2)] ?? 0));
+}
+
+/** Returns when the fires of one second need more slots than the workers have, in Unix milliseconds: the starts of these minutes. */
+export function crowdedMinutes({ start, peaks, slots = 0 }: Pick<Forecast, 'start' | 'peaks' | 'slots'>): Set<number> {
+  const first = Date.parse(start);
+  return new Set(slots === 0 ? [] : peaks.flatMap((need, i) => (need > slots ? [first + i * minute] : [])));
 }
 
 /** Returns the counts of all minutes, including empty ones, from the first fire up to a time. */
@@ -29,14 +34,20 @@ export interface Pile {
   at: string[];
 }
 
-/** Groups recurring peaks; largest first, then earliest. */
+/** The server lists so many peaks at most. */
+export const mostPileUps = 20;
+
+/** The slots that the fires of a peak's fullest second need, if the workers have fewer. */
+const crowd = ({ crowded, fullest }: PileUp) => (crowded ? fullest.slots : 0);
+
+/** Groups recurring peaks: first those with too few slots, fullest second first, then by fires, then by time. */
 export function gatherPiles(pileUps: readonly PileUp[]): Pile[] {
   const piles = new Map<string, Pile>();
   for (const pile of [...pileUps].sort((a, b) => Date.parse(a.at) - Date.parse(b.at))) {
-    const key = JSON.stringify([pile.fires, pile.jobCount, pile.jobs.map((job) => job.name)]);
+    const key = JSON.stringify([pile.fires, pile.jobCount, pile.fullest.second, pile.fullest.slots, pile.jobs.map((job) => job.name)]);
     const known = piles.get(key);
     if (known) known.at.push(pile.at);
     else piles.set(key, { first: pile, at: [pile.at] });
   }
-  return [...piles.values()].sort((a, b) => b.first.fires - a.first.fires || Date.parse(a.first.at) - Date.parse(b.first.at));
+  return [...piles.values()].sort((a, b) => crowd(b.first) - crowd(a.first) || b.first.fires - a.first.fires || Date.parse(a.first.at) - Date.parse(b.first.at));
 }
