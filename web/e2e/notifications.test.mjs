@@ -133,7 +133,8 @@ test('failed deliveries are listed with their reason, filtered, and retried', as
   await shoot(page, 'deliveries');
   await page.getByLabel('Status').selectOption('Failed');
   await page.getByLabel('Channel', { exact: true }).selectOption('ops');
-  await page.locator('[data-search]').fill('payout');
+  await page.locator('[data-search]').fill('payo');
+  await page.getByRole('option', { name: 'payout' }).click();
   await page.getByText('No delivery matches these filters.').waitFor();
   assert.match(page.url(), /channel=ops/);
   await page.getByRole('button', { name: 'Clear the filters' }).click();

@@ -10,15 +10,15 @@ import { dataOf, Problem } from './problem.ts';
 const asked = 20;
 
 /** Jobs with this text in their name or title; if there are none, those with a similar word. */
-export function useJobsCalled(q: string) {
+export function useJobsCalled(q: string, /** Also without a text. */ any = false) {
   return useQuery({
     queryKey: keys.called('jobs', q),
     queryFn: async ({ signal }) => {
-      const called = async (similar: boolean) => (await dataOf(client.GET('/api/v1/jobs', { params: { query: { q, limit: asked, ...(similar && { similar }) } }, signal }))).items;
+      const called = async (similar: boolean) => (await dataOf(client.GET('/api/v1/jobs', { params: { query: { q: q || undefined, limit: asked, ...(similar && { similar }) } }, signal }))).items;
       const exact = await called(false);
       return exact.length === 0 && q.length >= leastSimilar ? called(true) : exact;
     },
-    enabled: q !== '',
+    enabled: any || q !== '',
     placeholderData: keepPreviousData,
     staleTime: 5000,
     gcTime: 30_000,

@@ -7,7 +7,7 @@ export const ledger = {
     ranges: {
       all: 'Until now', hour: 'Last hour', day: 'Last 24 hours', week: 'Last 7 days', around: 'Hour before and after', nextHour: 'Next hour', nextDay: 'Next 24 hours', nextWeek: 'Next 7 days', custom: 'Custom…',
     },
-    nothingFound: 'No fire matches this filter', clearFilter: 'Show all entries', emptyTitle: 'The ledger is empty', emptyText: 'A list of runs shows what ran. The ledger has exactly one entry for each fire of a job, with its outcome, whether it ran or not.',
+    exportNothing: 'There is nothing to export.', nothingFound: 'No fire matches this filter', clearFilter: 'Show all entries', emptyTitle: 'The ledger is empty', emptyText: 'A list of runs shows what ran. The ledger has exactly one entry for each fire of a job, with its outcome, whether it ran or not.',
     means: {
       succeeded: 'It succeeded, after the attempts listed.', skipped: 'A rule of the job left it out: the job was paused, or its last run was still active.', missed: 'No worker claimed it in time, and it was not caught up.',
       lost: 'It started, and its worker died: the result is unknown.', refused: 'No worker could run it as the job is defined.',

@@ -3,10 +3,14 @@ export const runs = {
     at: 'Retry at {{at}}', waiting: 'Attempt {{n}} is waiting', running: 'Attempt {{n}} is running', succeeded: 'Retried; attempt {{n}} succeeded', failed: 'Retried; attempt {{n}} failed', timed_out: 'Retried; attempt {{n}} timed out',
     killed: 'Retried; attempt {{n}} was killed', lost: 'Retried; attempt {{n}} was lost', skipped: 'Retried; attempt {{n}} was skipped', refused: 'Retried; attempt {{n}} was refused', missed: 'Retried; attempt {{n}} was missed',
   },
+  jobField: {
+    label: 'Job', placeholder: 'Job: part of its name or title', none: 'No job has “{{text}}” in its name or title.', asName: 'Only the name “{{name}}”, such as that of a deleted job',
+    only: 'Only the job {{name}} is listed.', noJob: 'There is no job named “{{name}}”.', meant: 'Did you mean:',
+  },
   runs: {
     moreFilters: 'More filters', moreFiltersOn: 'More filters: {{count}}',
     flowRun: 'Flow run, step {{step}}', title: 'Runs', table: 'Runs', run: 'Run', job: 'Job', status: 'Status', planned: 'Planned', duration: 'Duration', delay: 'Start delay', worker: 'Worker', cause: 'Cause',
-    text: 'Reason, note…', filterStatus: 'Status', anyStatus: 'Any status', search: 'Job name', emptyTitle: 'No runs yet', emptyText: 'Runs appear here as soon as a schedule fires or a job is run manually.',
+    text: 'Reason, note…', filterStatus: 'Status', anyStatus: 'Any status', emptyTitle: 'No runs yet', emptyText: 'Runs appear here as soon as a schedule fires or a job is run manually.',
     anyCause: 'Any cause', anyWorker: 'Any worker', trouble: 'Any problem', going: 'Waiting or running', range: 'Time', anyTime: 'Any time', hour: 'Last hour', day: 'Last 24 hours', week: 'Last 7 days', custom: 'Custom…', from: 'From', to: 'Until',
     killRun: 'Kill the run of {{job}}', cancelRun: 'Cancel the waiting run of {{job}}', acts: 'Actions', nothingFound: 'No run matches this filter', clearFilter: 'Show all runs', goToJobs: 'Go to jobs', open: 'Open the run of {{job}}, planned {{time}}', gapFact: 'Fires', gap_one: '1 fire since {{from}}', gap_other: '{{count}} fires since {{from}}', gapAtLeast_one: 'at least 1 fire since {{from}}', gapAtLeast_other: 'at least {{count}} fires since {{from}}', due: 'due {{delay}} later',
   },

@@ -1,6 +1,6 @@
 export const timeline = {
   timeline: {
-    title: 'Timeline', view: 'View', views: { runs: 'Runs and fires', forecast: 'Forecast' }, filterGroup: 'Group', anyGroup: 'All groups', filterJob: 'Name of a job',
+    title: 'Timeline', view: 'View', views: { runs: 'Runs and fires', forecast: 'Forecast' }, filterGroup: 'Group', anyGroup: 'All groups',
     length: 'Time span', presets: { '1h': '1 h', '6h': '6 h', '24h': '24 h', '3d': '3 days' }, moves: 'Move in time', earlier: 'Earlier', later: 'Later', toNow: 'Now',
     toNowKey: 'Jump to now (key t)', closer: 'Zoom in', closerKey: 'Zoom in (key +)', wider: 'Zoom out', widerKey: 'Zoom out (key −)', lanesBy: 'Lanes by', byJob: 'Job', byWorker: 'Worker',
     chart: 'Runs and planned fires over time', lanes: 'Lanes', noWorker: 'No worker', nothing: 'Nothing in this time span.', perMinute: 'Fires per minute', upTo: 'up to {{count}}',
@@ -29,7 +29,7 @@ export const timeline = {
       title: 'Pile-ups', none: 'No pile-ups: no second has more fires than the workers have slots, and no minute unusually many and more than there are slots.', fires_one: '1 fire', fires_other: '{{count}} fires', of_one: '1 job:', of_other: '{{count}} jobs:',
       more_one: 'and 1 more', more_other: 'and {{count}} more', one: 'A single job fires this often: is that intended?', fewer: 'Show largest only', all: 'Show all {{count}}',
       every: '{{count}} times, first', everyMore: '{{count}} times or more, first', slots_one: '1 slot', slots_other: '{{count}} slots', second: '{{fires}} at {{at}}, {{slots}}', secondNeeds: '{{fires}} at {{at}} need {{need}}, of {{slots}}',
-      crowded_one: 'In 1 minute, more fires begin at one second than the workers have slots.', crowded_other: 'In {{count}} minutes, more fires begin at one second than the workers have slots.', wait: 'Some of them wait for a slot. A seconds field (“20 * * * * * *”) gives jobs seconds of their own.',
+      crowded_one: 'In 1 minute, more fires begin at one second than the workers have slots.', crowded_other: 'In {{minutes}} minutes, more fires begin at one second than the workers have slots.', wait: 'Some of them wait for a slot. A seconds field (“20 * * * * * *”) gives jobs seconds of their own.',
       advice: 'These minutes have more fires than the workers have slots. H in a schedule gives each job its own minute (“H 2 * * *” instead of “0 2 * * *”); jitter delays each fire a little.',
     },
     dst: {

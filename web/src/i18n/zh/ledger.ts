@@ -10,7 +10,7 @@ export const ledger: Texts<typeof english> = {
     ranges: {
       all: '到现在为止', hour: '最近一小时', day: '最近 24 小时', week: '最近 7 天', around: '前后一小时', nextHour: '未来一小时', nextDay: '未来 24 小时', nextWeek: '未来 7 天', custom: '自定义…',
     },
-    nothingFound: '没有符合筛选条件的触发', clearFilter: '显示全部记录', emptyTitle: '台账是空的', emptyText: '运行列表只显示运行过的。台账为任务的每次触发保留且只保留一条记录，写明其结果，无论是否运行。',
+    exportNothing: '没有可导出的内容。', nothingFound: '没有符合筛选条件的触发', clearFilter: '显示全部记录', emptyTitle: '台账是空的', emptyText: '运行列表只显示运行过的。台账为任务的每次触发保留且只保留一条记录，写明其结果，无论是否运行。',
     means: {
       succeeded: '已运行；所列尝试次数之后成功。', skipped: '被任务的规则略过：任务已暂停，或上一次运行仍在进行。', missed: '没有节点及时领取，也不需补跑。',
       lost: '已经开始，但所在节点失联：结果未知。', refused: '按其定义，没有节点能够运行它。',

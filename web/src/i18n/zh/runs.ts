@@ -6,10 +6,14 @@ export const runs: Texts<typeof english> = {
     at: '将于{{at}}重试', waiting: '第 {{n}} 次尝试正在等待', running: '第 {{n}} 次尝试正在运行', succeeded: '已重试；第 {{n}} 次尝试成功', failed: '已重试；第 {{n}} 次尝试失败', timed_out: '已重试；第 {{n}} 次尝试超时',
     killed: '已重试；第 {{n}} 次尝试被终止', lost: '已重试；第 {{n}} 次尝试已丢失', skipped: '已重试；第 {{n}} 次尝试被跳过', refused: '已重试；第 {{n}} 次尝试被拒绝', missed: '已重试；第 {{n}} 次尝试已错过',
   },
+  jobField: {
+    label: '任务', placeholder: '任务：名称或标题的一部分', none: '没有任务的名称或标题包含“{{text}}”。', asName: '仅按名称“{{name}}”，例如已删除的任务',
+    only: '这里只列出任务 {{name}}。', noJob: '没有名为“{{name}}”的任务。', meant: '您是否要找：',
+  },
   runs: {
     moreFilters: '更多筛选', moreFiltersOn: '更多筛选：{{count}}',
     flowRun: '流程运行，步骤 {{step}}', title: '运行', table: '运行列表', run: '运行', job: '任务', status: '状态', planned: '计划时间', duration: '耗时', delay: '启动延迟', worker: '工作节点', cause: '起因',
-    text: '原因、备注、节点…', filterStatus: '状态', anyStatus: '全部状态', search: '任务名称', emptyTitle: '还没有运行', emptyText: '计划触发或手动运行任务后，运行会显示在这里。',
+    text: '原因、备注、节点…', filterStatus: '状态', anyStatus: '全部状态', emptyTitle: '还没有运行', emptyText: '计划触发或手动运行任务后，运行会显示在这里。',
     anyCause: '全部起因', anyWorker: '全部节点', trouble: '所有异常', going: '等待或运行中', range: '时间', anyTime: '不限时间', hour: '最近 1 小时', day: '最近 24 小时', week: '最近 7 天', custom: '自定义…', from: '从', to: '至',
     killRun: '终止 {{job}} 的运行', cancelRun: '取消 {{job}} 等待中的运行', acts: '操作', nothingFound: '没有符合筛选条件的运行', clearFilter: '显示全部运行', goToJobs: '转到任务', open: '查看 {{job}} 的运行，计划时间 {{time}}', gapFact: '触发', gap_one: '1 次触发，自 {{from}} 起', gap_other: '{{count}} 次触发，自 {{from}} 起', gapAtLeast_one: '至少 1 次触发，自 {{from}} 起', gapAtLeast_other: '至少 {{count}} 次触发，自 {{from}} 起', due: '推迟 {{delay}}',
   },

@@ -3,7 +3,7 @@ import type { timeline as english } from '../en/timeline.ts';
 
 export const timeline: Texts<typeof english> = {
   timeline: {
-    title: '时间线', view: '显示内容', views: { runs: '运行与触发', forecast: '预测' }, filterGroup: '分组', anyGroup: '全部分组', filterJob: '任务名称',
+    title: '时间线', view: '显示内容', views: { runs: '运行与触发', forecast: '预测' }, filterGroup: '分组', anyGroup: '全部分组',
     length: '显示的时长', presets: { '1h': '1 小时', '6h': '6 小时', '24h': '24 小时', '3d': '3 天' }, moves: '沿时间移动', earlier: '更早', later: '更晚', toNow: '现在',
     toNowKey: '回到现在（按键 t）', closer: '放大', closerKey: '放大（按键 +）', wider: '缩小', widerKey: '缩小（按键 −）', lanesBy: '泳道划分', byJob: '任务', byWorker: '工作节点',
     chart: '运行与计划触发的时间图', lanes: '泳道', noWorker: '未在工作节点上', nothing: '这段时间内什么也没有。', perMinute: '每分钟触发数', upTo: '最高 {{count}}',
@@ -32,7 +32,7 @@ export const timeline: Texts<typeof english> = {
       title: '扎堆', none: '没有扎堆：没有哪一秒的触发超过工作节点的槽位数，也没有哪一分钟的触发既异常多、又超过槽位数。', fires_one: '1 次触发', fires_other: '{{count}} 次触发', of_one: '1 个任务：', of_other: '{{count}} 个任务：',
       more_one: '另有 1 个', more_other: '另有 {{count}} 个', one: '单个任务触发如此频繁：是有意为之吗？', fewer: '只显示最大的', all: '显示全部 {{count}} 处',
       every: '共 {{count}} 次，首次', everyMore: '{{count}} 次以上，首次', slots_one: '1 个槽位', slots_other: '{{count}} 个槽位', second: '{{at}} 秒有 {{fires}}，共 {{slots}}', secondNeeds: '{{at}} 秒有 {{fires}}，需要 {{need}}，共 {{slots}}',
-      crowded_one: '有 1 分钟，同一秒开始的触发多于工作节点的槽位。', crowded_other: '有 {{count}} 分钟，同一秒开始的触发多于工作节点的槽位。', wait: '其中一些要等待槽位。使用秒字段（“20 * * * * * *”）可让任务各用自己的秒。',
+      crowded_one: '有 1 分钟，同一秒开始的触发多于工作节点的槽位。', crowded_other: '有 {{minutes}} 分钟，同一秒开始的触发多于工作节点的槽位。', wait: '其中一些要等待槽位。使用秒字段（“20 * * * * * *”）可让任务各用自己的秒。',
       advice: '这些分钟的触发多于工作节点的槽位。在计划中使用 H，可让每个任务各用自己的一分钟（用“H 2 * * *”代替“0 2 * * *”）；“抖动”则会把每次触发稍微推迟。',
     },
     dst: {

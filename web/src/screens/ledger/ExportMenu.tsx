@@ -10,7 +10,7 @@ import { showNotice } from '../../parts/showNotice.ts';
 import { collect, exportLimit, firesAsCsv } from './exportFires.ts';
 
 /** Downloads the filtered list. */
-export function ExportMenu({ filter }: { filter: LedgerFilter }) {
+export function ExportMenu({ filter, nothing }: { filter: LedgerFilter; /** The list is empty. */ nothing: boolean }) {
   const { t, i18n } = useTranslation();
   const save = useMutation({
     mutationFn: async (format: 'csv' | 'json') => ({ format, ...(await collect(filter, AbortSignal.timeout(120_000))) }),
@@ -27,7 +27,7 @@ export function ExportMenu({ filter }: { filter: LedgerFilter }) {
   return (
     <Menu position="bottom-end">
       <Menu.Target>
-        <Button variant="default" leftSection={<Icon name="download" size={16} />} loading={save.isPending}>{t('ledger.export')}</Button>
+        <Button variant="default" leftSection={<Icon name="download" size={16} />} loading={save.isPending} disabled={nothing} title={nothing ? t('ledger.exportNothing') : undefined}>{t('ledger.export')}</Button>
       </Menu.Target>
       <Menu.Dropdown>
         <Menu.Item onClick={() => save.mutate('csv')}>{t('ledger.exportCsv')}</Menu.Item>

@@ -3,7 +3,6 @@ import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useEffect, useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { useGroups } from '../../api/jobList.ts';
-import { useJobNames } from '../../api/jobs.ts';
 import { useAhead, useLedger, useLedgerSummary } from '../../api/ledger.ts';
 import { Problem } from '../../api/problem.ts';
 import type { Fire } from '../../api/types.ts';
@@ -13,11 +12,12 @@ import { toggledIn } from '../../lib/toggled.ts';
 import { EmptyPage } from '../../parts/EmptyPage.tsx';
 import { FailureBar } from '../../parts/FailureBar.tsx';
 import { Icon } from '../../parts/icons.tsx';
+import { JobField } from '../../parts/JobField.tsx';
+import { NoSuchJob } from '../../parts/NoSuchJob.tsx';
 import { PageHead } from '../../parts/PageHead.tsx';
 import { PartialNotice } from '../../parts/PartialNotice.tsx';
 import { Pager } from '../../parts/Pager.tsx';
 import { ProblemNotice } from '../../parts/ProblemNotice.tsx';
-import { SearchField } from '../../parts/SearchField.tsx';
 import { Terms } from '../../parts/Terms.tsx';
 import { useCursorPages } from '../../parts/useCursorPages.ts';
 import { Waiting } from '../../parts/Waiting.tsx';
@@ -43,7 +43,7 @@ export function LedgerPage() {
   const stretch = stretchOf(search);
   const subject = JSON.stringify(cleaned(search));
   const pages = useCursorPages(subject);
-  // An incomplete name is not sent: the server would refuse it, and it has no fires.
+  // What cannot be a name, as in an old address, is not sent: the server would refuse it, and it has no fires.
   const named = search.job === undefined || isName(search.job);
   const filter = { job: search.job, group: search.group, statuses, ...stretch, ...(search.open !== undefined && { open: true }) };
   const fires = useLedger(filter, pages.cursor, named);
@@ -57,28 +57,31 @@ export function LedgerPage() {
   // If the list ends at now, planned fires are shown above it.
   const endsNow = stretch.to === undefined && statuses.length === 0 && pages.page === 1;
   const ahead = useAhead({ job: search.job, group: search.group }, plannedShown, named && endsNow);
-  const names = useJobNames(search.job ?? '');
   const groups = useGroups();
   const show = (next: LedgerSearch, replace = true) => void navigate({ to: '/ledger', search: cleaned(next), replace });
   const unknownJob = fires.error instanceof Problem && fires.error.status === 404;
-  const rows = named && !unknownJob ? fires.data?.items : [];
-  const planned = endsNow && named && !unknownJob ? (ahead.data ?? []) : [];
+  // The data may be that of the filter before.
+  const known = named && !unknownJob;
+  const rows = known ? fires.data?.items : [];
+  const next = known ? fires.data?.nextCursor : undefined;
+  const planned = endsNow && known ? (ahead.data ?? []) : [];
   const filtered = Object.keys(cleaned(search)).length > 0;
-  const empty = rows?.length === 0 && planned.length === 0 && pages.page === 1 && !fires.data?.nextCursor;
-  const partial = named && !unknownJob && fires.data?.partial === true;
+  const empty = rows?.length === 0 && planned.length === 0 && pages.page === 1 && !next;
+  const partial = known && fires.data?.partial === true;
   const across = pages.page === 1 && (endsNow || (typeof stretch.to === 'number' ? stretch.to > 0 : Date.parse(stretch.to ?? '') > Date.now()) && (stretch.from === undefined || (typeof stretch.from === 'number' ? stretch.from <= 0 : Date.parse(stretch.from) < Date.now())));
   const choose = (next: Range) => show({ ...search, range: next !== 'all' || search.status === 'planned' ? next : undefined });
-  const counted = summarised && search.group === undefined && named && !unknownJob ? summary.data : undefined;
+  const counted = summarised && search.group === undefined && known ? summary.data : undefined;
   const groupNames = [...new Set([...(groups.data?.items.map((group) => group.name) ?? []), search.group ?? ''])].filter((name) => name !== '').sort();
 
   return (
     <>
       <PageHead title={t('ledger.title')} help={<Terms />} name={t('ledger.title')}>
-        <SearchField label={t('runs.search')} value={search.job ?? ''} suggestions={names} onChange={(job) => show({ ...search, job })} />
+        {/* A job is in one group: choosing the one gives up the other. */}
+        <JobField value={search.job ?? ''} onChange={(job) => show({ ...search, job, group: undefined })} />
         {groupNames.length > 0 && (
           <NativeSelect
-            aria-label={t('ledger.group')} value={search.group ?? ''} disabled={search.job !== undefined}
-            data={[{ value: '', label: t('ledger.anyGroup') }, ...groupNames]} onChange={(event) => show({ ...search, group: event.currentTarget.value })}
+            aria-label={t('ledger.group')} value={search.group ?? ''}
+            data={[{ value: '', label: t('ledger.anyGroup') }, ...groupNames]} onChange={(event) => show({ ...search, group: event.currentTarget.value, job: undefined })}
           />
         )}
         <NativeSelect
@@ -86,7 +89,7 @@ export function LedgerPage() {
           data={[...(Object.keys(ranges) as Range[]), 'custom' as const].map((value) => ({ value, label: t(`ledger.ranges.${value}`) }))}
           onChange={(event) => choose(event.currentTarget.value as Range)}
         />
-        {!empty && <ExportMenu filter={filter} />}
+        <ExportMenu filter={filter} nothing={empty} />
       </PageHead>
       {range === 'custom' && (
         <div className={classes.custom}>
@@ -107,6 +110,7 @@ export function LedgerPage() {
       {empty && !partial &&
         (filtered ? (
           <EmptyPage icon="search" title={t('ledger.nothingFound')}>
+            {search.job !== undefined && <NoSuchJob job={search.job} onChoose={(job) => show({ ...search, job })} />}
             <Button variant="default" onClick={() => show({})}>{t('ledger.clearFilter')}</Button>
           </EmptyPage>
         ) : (
@@ -118,7 +122,7 @@ export function LedgerPage() {
             key={`${subject} ${pages.cursor}`} fires={rows} ahead={planned} now={across} busy={fires.isPlaceholderData}
             selected={selected} onToggle={(id) => setSelected(toggledIn(selected, [id]))} onToggleAll={(ids) => setSelected(toggledIn(selected, ids))}
           />
-          <Pager pages={pages} nextCursor={fires.data?.nextCursor} />
+          <Pager pages={pages} nextCursor={next} />
           {selected.size > 0 && <FailureBar fires={[...selected].flatMap((id) => seen.current.get(id) ?? [])} onClear={() => setSelected(none)} />}
         </>
       )}

@@ -3,16 +3,15 @@ import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useMemo } from 'react';
 import { useTranslation } from 'react-i18next';
 import { deliveryStatuses, useChannels, useDeliveries, useRetryDelivery } from '../../api/channels.ts';
-import { useJobNames } from '../../api/jobs.ts';
 import type { DeliveryStatus } from '../../api/types.ts';
-import { isName } from '../../lib/names.ts';
 import type { NotificationSearch } from '../../lib/searchParams.ts';
 import { visible } from '../../lib/visible.ts';
 import { DataTable } from '../../parts/DataTable.tsx';
 import { EmptyPage } from '../../parts/EmptyPage.tsx';
+import { JobField } from '../../parts/JobField.tsx';
+import { NoSuchJob } from '../../parts/NoSuchJob.tsx';
 import { Pager } from '../../parts/Pager.tsx';
 import { ProblemNotice } from '../../parts/ProblemNotice.tsx';
-import { SearchField } from '../../parts/SearchField.tsx';
 import { useSession } from '../../parts/session.ts';
 import { showFailure } from '../../parts/showFailure.ts';
 import { showNotice } from '../../parts/showNotice.ts';
@@ -32,13 +31,8 @@ export function DeliveriesPanel() {
   const deliveries = useDeliveries(filter, pages.cursor);
   const known = useChannels().data?.items.map(({ name }) => name) ?? [];
   const names = channel === undefined || known.includes(channel) ? known : [channel, ...known];
-  const jobs = useJobNames(job ?? '');
   const { mutate: retry, isPending, variables } = useRetryDelivery();
   const set = (part: Partial<NotificationSearch>) => void navigate({ to: '/notifications', search: { tab: 'deliveries', ...filter, ...part }, replace: true });
-  const type = (text: string) => {
-    const name = text.trim();
-    if (name === '' || isName(name)) set({ job: name || undefined });
-  };
   const retrying = isPending ? variables : undefined;
   const columns = useMemo(
     () =>
@@ -61,12 +55,13 @@ export function DeliveriesPanel() {
           aria-label={t('deliveries.result')} value={status ?? ''} data={[{ value: '', label: t('deliveries.anyStatus') }, ...deliveryStatuses.map((value) => ({ value, label: t(`deliveries.status.${value}`) }))]}
           onChange={(e) => set({ status: (e.currentTarget.value || undefined) as DeliveryStatus | undefined })}
         />
-        <SearchField label={t('deliveries.job')} value={job ?? ''} suggestions={jobs} onChange={type} />
+        <JobField value={job ?? ''} onChange={(next) => set({ job: next || undefined })} />
       </div>
       {deliveries.error && !rows && <ProblemNotice error={deliveries.error} onRetry={() => void deliveries.refetch()} />}
       {!rows && !deliveries.error && <Waiting rows={4} />}
       {rows?.length === 0 && pages.page === 1 && (
         <EmptyPage icon="send" title={filtered ? t('deliveries.noMatch') : t('deliveries.emptyTitle')}>
+          {job !== undefined && <NoSuchJob job={job} onChoose={(next) => set({ job: next })} />}
           {filtered ? <Button variant="default" onClick={() => set({ channel: undefined, status: undefined, job: undefined })}>{t('deliveries.clear')}</Button> : <p>{t('deliveries.emptyText')}</p>}
         </EmptyPage>
       )}

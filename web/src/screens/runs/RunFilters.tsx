@@ -2,13 +2,13 @@ import { Button, NativeSelect, TextInput } from '@mantine/core';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { causes } from '../../api/jobRuns.ts';
-import { useJobNames } from '../../api/jobs.ts';
 import { statuses } from '../../api/runs.ts';
 import { useWorkers } from '../../api/workers.ts';
 import type { RunSearch } from '../../lib/searchParams.ts';
 import { listed } from '../../lib/lists.ts';
 import { visible } from '../../lib/visible.ts';
 import { Icon } from '../../parts/icons.tsx';
+import { JobField } from '../../parts/JobField.tsx';
 import { RunRange } from '../../parts/RunRange.tsx';
 import { SearchField } from '../../parts/SearchField.tsx';
 import { exitCodeOf, groups } from './filters.ts';
@@ -17,7 +17,6 @@ import classes from './RunsPage.module.css';
 /** The filters of the list, all in the address. */
 export function RunFilters({ search, onChange }: { search: RunSearch; onChange: (search: RunSearch) => void }) {
   const { t, i18n } = useTranslation();
-  const names = useJobNames(search.job ?? '');
   const workers = useWorkers().data?.items ?? [];
   // On a phone they are collapsed, unless one is set.
   const further = [search.q, search.cause, search.worker, search.range, search.exitCode].filter((value) => value !== undefined).length;
@@ -32,7 +31,7 @@ export function RunFilters({ search, onChange }: { search: RunSearch; onChange: 
     : [];
   return (
     <div className={classes.filters} role="search" aria-label={t('runs.title')}>
-      <SearchField label={t('runs.search')} value={search.job ?? ''} suggestions={names} onChange={(job) => set({ job })} />
+      <JobField value={search.job ?? ''} onChange={(job) => set({ job })} />
       <NativeSelect
         aria-label={t('runs.filterStatus')} value={search.status ?? ''}
         data={[{ value: '', label: t('runs.anyStatus') }, ...several, ...other, ...statuses.map((s) => ({ value: s, label: t(`status.${s}`) }))]}

@@ -15,6 +15,7 @@ import { EarlyEnd } from '../../parts/EarlyEnd.tsx';
 import { EmptyPage } from '../../parts/EmptyPage.tsx';
 import { Filled, slot } from '../../parts/Filled.tsx';
 import { Icon } from '../../parts/icons.tsx';
+import { NoSuchJob } from '../../parts/NoSuchJob.tsx';
 import { KillDialog } from '../../parts/KillDialog.tsx';
 import { PageHead } from '../../parts/PageHead.tsx';
 import { PartialNotice } from '../../parts/PartialNotice.tsx';
@@ -35,7 +36,7 @@ export function RunsPage() {
   const navigate = useNavigate();
   const subject = JSON.stringify(search);
   const pages = useCursorPages(subject);
-  // Incomplete names and exit codes are not sent: the server would refuse them, and they match nothing.
+  // What can be no name or exit code is not sent: the server would refuse them, and they match nothing.
   const sensible =
     (search.job === undefined || isRunJob(search.job)) && (search.worker === undefined || isName(search.worker)) && (search.exitCode === undefined || exitCodeOf(search.exitCode) !== undefined);
   const runs = useRuns(filterOf(search), pages.cursor, { enabled: sensible });
@@ -61,6 +62,7 @@ export function RunsPage() {
       {empty && !partial &&
         (Object.keys(search).length > 0 ? (
           <EmptyPage icon="search" title={t('runs.nothingFound')}>
+            {search.job !== undefined && <NoSuchJob job={search.job} onChoose={(job) => show({ ...search, job })} />}
             <Button variant="default" onClick={() => show({})}>{t('runs.clearFilter')}</Button>
           </EmptyPage>
         ) : (

@@ -3,7 +3,6 @@ import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { useState, type FormEvent } from 'react';
 import { useTranslation } from 'react-i18next';
 import { useGroups } from '../../api/jobList.ts';
-import { useJobNames } from '../../api/jobs.ts';
 import { statuses } from '../../api/runs.ts';
 import { useOutputSearch } from '../../api/search.ts';
 import { useWorkers } from '../../api/workers.ts';
@@ -16,6 +15,8 @@ import { visible } from '../../lib/visible.ts';
 import { EmptyPage } from '../../parts/EmptyPage.tsx';
 import { FlowRunLink } from '../../parts/FlowRunLink.tsx';
 import { Icon } from '../../parts/icons.tsx';
+import { JobField } from '../../parts/JobField.tsx';
+import { NoSuchJob } from '../../parts/NoSuchJob.tsx';
 import { PageHead } from '../../parts/PageHead.tsx';
 import { PartialNotice } from '../../parts/PartialNotice.tsx';
 import { ProblemNotice } from '../../parts/ProblemNotice.tsx';
@@ -51,7 +52,6 @@ function SearchForm({ wanted }: { wanted: OutputSearch }) {
   const { t } = useTranslation();
   const navigate = useNavigate();
   const [form, setForm] = useState(wanted);
-  const names = useJobNames(form.job ?? '');
   const workers = useWorkers().data?.items ?? [];
   const groups = useGroups().data?.items ?? [];
   const groupNames = [...new Set([...groups.map((group) => group.name), form.group ?? ''])].filter((name) => name !== '').sort();
@@ -69,8 +69,7 @@ function SearchForm({ wanted }: { wanted: OutputSearch }) {
         className={classes.what} data-search="" label={t('search.what')} value={form.q ?? ''} maxLength={1000} spellCheck={false} autoCapitalize="none" leftSection={<Icon name="search" size={16} />}
         onChange={(e) => set({ q: e.currentTarget.value })}
       />
-      <TextInput label={t('runs.search')} value={form.job ?? ''} maxLength={128} list="search-jobs" spellCheck={false} autoCapitalize="none" onChange={(e) => set({ job: e.currentTarget.value })} />
-      <datalist id="search-jobs">{names.map((name) => <option key={name} value={name} />)}</datalist>
+      <JobField labelled value={form.job ?? ''} onChange={(job) => set({ job })} />
       <NativeSelect
         label={t('runs.filterStatus')} value={form.status ?? ''}
         data={[{ value: '', label: t('runs.anyStatus') }, ...statuses.filter((s) => s !== 'waiting').map((s) => ({ value: s, label: t(`status.${s}`) }))]}
@@ -90,6 +89,7 @@ function SearchForm({ wanted }: { wanted: OutputSearch }) {
 
 function Found({ wanted }: { wanted: OutputSearch }) {
   const { t, i18n } = useTranslation();
+  const navigate = useNavigate();
   const search = useOutputSearch(wanted);
   const pages = search.data?.pages ?? [];
   // A run with large output may be on two pages.
@@ -104,6 +104,7 @@ function Found({ wanted }: { wanted: OutputSearch }) {
       {search.isPending && <Waiting rows={6} />}
       {pages.some((page) => page.partial) && <PartialNotice />}
       {found.length > 0 && <ol className={classes.found} aria-label={t('search.found')}>{found.map((item) => <FoundRun key={item.run.id} item={item} wanted={wanted} />)}</ol>}
+      {found.length === 0 && runs === 0 && !search.hasNextPage && pages.length > 0 && wanted.job !== undefined && <NoSuchJob job={wanted.job} onChoose={(job) => void navigate({ to: '/search', search: { ...wanted, job } })} />}
       {pages.length > 0 && (
         <div className={classes.foot} role="status">
           <span>

@@ -19,7 +19,7 @@ interface Props {
 
 /** Minutes with more fires than the workers have slots, in the minute or at one second of it, their jobs, and advice. */
 export function PileUps({ pileUps, forecast: { slots = 0, crowded = 0 }, onLook, write }: Props) {
-  const { t } = useTranslation();
+  const { t, i18n } = useTranslation();
   const [all, setAll] = useState(false);
   const piles = useMemo(() => gatherPiles(pileUps), [pileUps]);
   return (
@@ -28,7 +28,7 @@ export function PileUps({ pileUps, forecast: { slots = 0, crowded = 0 }, onLook,
         <p className={classes.advice}>{t('timeline.piles.none')}</p>
       ) : (
         <>
-          {crowded > 0 && <p className={classes.advice} data-crowded={crowded}><strong>{t('timeline.piles.crowded', { count: crowded })}</strong> {t('timeline.piles.wait')}</p>}
+          {crowded > 0 && <p className={classes.advice} data-crowded={crowded}><strong>{t('timeline.piles.crowded', { count: crowded, minutes: new Intl.NumberFormat(i18n.language).format(crowded) })}</strong> {t('timeline.piles.wait')}</p>}
           <p className={classes.advice}>{t('timeline.piles.advice')}</p>
           <ul className={classes.list}>
             {(all ? piles : piles.slice(0, shownFirst)).map(({ first, at }) => (

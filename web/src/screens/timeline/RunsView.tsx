@@ -12,6 +12,7 @@ import { Gantt } from '../../parts/gantt/Gantt.tsx';
 import { GanttLegend } from '../../parts/gantt/GanttLegend.tsx';
 import { lanesOf, type LaneBy } from '../../parts/gantt/lanes.ts';
 import { isoOf, lengthOf, minute, presets, spanForKey, type Span } from '../../parts/gantt/span.ts';
+import { NoSuchJob } from '../../parts/NoSuchJob.tsx';
 import { PartialNotice } from '../../parts/PartialNotice.tsx';
 import { ProblemNotice } from '../../parts/ProblemNotice.tsx';
 import { Waiting } from '../../parts/Waiting.tsx';
@@ -81,6 +82,7 @@ export function RunsView({ look, now }: { look: ReturnType<typeof useLook>; now:
         <LaneChoice by={by} onBy={chooseLanes} />
       </div>
       {found.error && !unknownJob && <ProblemNotice error={found.error} onRetry={found.retry} />}
+      {(unknownJob || quiet) && search.job !== undefined && <div className={classes.note}><NoSuchJob job={search.job} onChoose={(job) => show({ ...search, job })} /></div>}
       {found.partial && <PartialNotice />}
       {found.completeFrom !== undefined && found.completeFrom > settled.from && (
         <p className={classes.note} data-truncated="">{t('timeline.truncated', { time: formatTime(new Date(found.completeFrom).toISOString(), i18n.language) })}</p>

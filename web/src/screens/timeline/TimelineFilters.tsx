@@ -2,15 +2,13 @@ import { NativeSelect } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
 import { fireStatuses } from '../../api/fires.ts';
 import { useGroups } from '../../api/jobList.ts';
-import { useJobNames } from '../../api/jobs.ts';
 import type { TimelineSearch } from '../../lib/searchParams.ts';
 import { visible } from '../../lib/visible.ts';
-import { SearchField } from '../../parts/SearchField.tsx';
+import { JobField } from '../../parts/JobField.tsx';
 
 /** Filters; the forecast supports groups only. */
 export function TimelineFilters({ search, onSearch }: { search: TimelineSearch; onSearch: (search: TimelineSearch) => void }) {
   const { t } = useTranslation();
-  const jobs = useJobNames(search.job ?? '');
   const names = (useGroups().data?.items ?? []).map(({ name }) => name).filter((name) => name !== '');
   const offered = search.group !== undefined && !names.includes(search.group) ? [search.group, ...names] : names;
   return (
@@ -23,7 +21,7 @@ export function TimelineFilters({ search, onSearch }: { search: TimelineSearch; 
       )}
       {search.view !== 'forecast' && (
         <>
-          <SearchField label={t('timeline.filterJob')} value={search.job ?? ''} suggestions={jobs} onChange={(job) => onSearch({ ...search, job })} />
+          <JobField value={search.job ?? ''} onChange={(job) => onSearch({ ...search, job })} />
           <NativeSelect
             aria-label={t('runs.filterStatus')} value={search.status ?? ''}
             data={[{ value: '', label: t('runs.anyStatus') }, ...fireStatuses.map((s) => ({ value: s, label: t(`status.${s}`) }))]}
