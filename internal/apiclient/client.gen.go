@@ -4603,6 +4603,9 @@ type CrontabLine struct {
 	// MailTo Value of MAILTO above the line, if it is set; empty: cron would send no mail.
 	MailTo *string `json:"mailTo,omitempty"`
 
+	// NextFire The first fire of the resulting job, if it were saved now.
+	NextFire *time.Time `json:"nextFire,omitempty"`
+
 	// Notices Remarks on the line.
 	Notices *[]CrontabNotice `json:"notices,omitempty"`
 

@@ -3,6 +3,7 @@ package schedules
 import (
 	"context"
 	"strings"
+	"time"
 
 	"carillon/internal/access"
 	"carillon/internal/common"
@@ -32,6 +33,7 @@ type CrontabLine struct {
 	Text    string           `json:"text" doc:"Text of the line."`
 	Job     *view.Definition `json:"job,omitempty" doc:"The resulting job. It has a name that no job has, or the name of the job that was imported from this line before; its label crontab-line identifies the line."`
 	Exists  bool             `json:"exists,omitempty" doc:"A job that the caller may edit was imported from this line before; the resulting job has its name and would replace it."`
+	Next    *time.Time       `json:"nextFire,omitempty" doc:"The first fire of the resulting job, if it were saved now."`
 	MailTo  *string          `json:"mailTo,omitempty" doc:"Value of MAILTO above the line, if it is set; empty: cron would send no mail."`
 	Faults  []common.Fault   `json:"faults,omitempty" nullable:"false" doc:"Why the job could not be saved; locations are job fields."`
 	Notices []CrontabNotice  `json:"notices,omitempty" nullable:"false" doc:"Remarks on the line."`
@@ -105,11 +107,12 @@ func (t *Resource) parse(ctx context.Context, in *crontabInput) (*core.Body[Cron
 		if err != nil {
 			return nil, err
 		}
+		line := c.at(e.Line)
 		if len(faults) == 0 {
+			line.Next = t.firstFire(&stored.Job)
 			own, _ := stored.Own()
 			e.Record(&own)
 		}
-		line := c.at(e.Line)
 		line.Job, line.Faults, line.Exists, line.MailTo = new(view.Definition(e.Job)), faults, e.Imported, e.MailTo
 		entries = entries[1:]
 	}
@@ -118,6 +121,21 @@ func (t *Resource) parse(ctx context.Context, in *crontabInput) (*core.Body[Cron
 		out.Channels = append(out.Channels, CrontabChannel{Name: channel.Name, To: channel.To})
 	}
 	return core.Reply(out)
+}
+
+// firstFire returns the first fire of a job that is saved now; nil if it has none.
+func (t *Resource) firstFire(job *common.Job) *time.Time {
+	timetable, err := t.Interner.OfJob(job)
+	if err != nil {
+		return nil
+	}
+	now := t.Now()
+	at, ok, err := timetable.Upcoming(now, now)
+	if err != nil || !ok {
+		return nil
+	}
+	at = at.UTC()
+	return &at
 }
 
 // mailer knows the channels, and their addresses if the caller may see them.

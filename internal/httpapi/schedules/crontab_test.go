@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"carillon/internal/common"
 	"carillon/internal/httpapi/apitest"
@@ -51,6 +52,21 @@ func TestCrontab(t *testing.T) {
 		if got.notices = strings.Join(notices, ", "); got != want[i] {
 			t.Errorf("%+v, want %+v", got, want[i])
 		}
+	}
+
+	// Berlin is at most two hours ahead of UTC; the first fire is the next 2:30 there.
+	if next := c.Items[1].Next; next == nil || !next.After(time.Now()) || time.Until(*next) > 26*time.Hour ||
+		next.Minute() != 30 || c.Items[3].Next != nil {
+		t.Errorf("next fires %v, %v", next, c.Items[3].Next)
+	}
+
+	var quotes schedules.Crontab
+	apitest.Decode(t, h.Want(http.StatusOK, apitest.As("viewer", http.MethodPost, "/api/v1/crontab/parse",
+		`{"text":`+strconv.Quote("17 * * * * echo \"hello %world\" % line two")+`}`)), &quotes)
+	if line := quotes.Items[0]; line.Job.Command != `echo "hello` || line.Job.Stdin != "world\" \n line two\n" ||
+		len(line.Notices) != 2 || line.Notices[0].Code != "percent" || line.Notices[1].Code != "open_quote" ||
+		line.Notices[1].Value != `"` {
+		t.Errorf("%+v", line)
 	}
 
 	var system schedules.Crontab

@@ -73,6 +73,10 @@ func (p *parser) entry(line string, above comments) {
 		p.report(Note, "percent", "cron ends the command at the first %%, and what follows is its standard input; a "+
 			"percent sign is written as \\%%")
 	}
+	if quote := openQuote(job.Command); quote != 0 {
+		p.report(Note, "open_quote", "the quote %s of the command is not closed: the shell rejects it, and each run fails",
+			string(quote))
+	}
 	p.env.apply(&job, p.HomeOf)
 	e := Entry{Line: p.line, Job: job, MailTo: p.env.mail}
 	p.identify(&e, expr+"\x00"+p.nameOf(user)+"\x00"+raw)

@@ -2906,6 +2906,11 @@ export interface components {
             line: number;
             /** @description Value of MAILTO above the line, if it is set; empty: cron would send no mail. */
             mailTo?: string;
+            /**
+             * Format: date-time
+             * @description The first fire of the resulting job, if it were saved now.
+             */
+            nextFire?: string;
             /** @description Remarks on the line. */
             notices?: components["schemas"]["CrontabNotice"][];
             /** @description Text of the line. */

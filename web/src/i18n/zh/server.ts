@@ -117,7 +117,7 @@ export const zhServer = {
     long_step: '{{value}} 的步长超过字段范围，因此只匹配一个值，与 cron 相同。', random: '{{value}} 成为由任务名称得出的固定值；cronie 在读取文件时随机选取，Debian 的 cron 取第一个值。',
     both_days: '在 cron 中日期与星期须同时满足，此处没有这样的计划：请用一个字段选定日期，由命令检查另一个。', either_day: '日期与星期均已设置：与 cron 相同，满足其一即运行。', never: '永远不会触发：没有这样的日期。',
     guard: '{{value}} 不成立时，运行以退出码 1 失败；以“if {{value}}; then …; fi”开头的命令则成功。', mail_option: '命令之前的选项 -n（仅在失败时发邮件）已忽略。', bad_setting: '由于上方的设置无效而未导入：{{value}}。',
-    percent: 'cron 在第一个 % 处结束命令，其后的内容成为标准输入；百分号须写成 \\%。', leftover: '命令留在后台的进程会随运行一起结束；请用 systemd 或常驻任务启动服务。', chain: '{{value}} 个命令依次运行：写成流程的步骤，或各成任务并在字段 after 中指明前一个后，每个都有自己的输出、重试和状态。',
+    open_quote: '命令中的引号 {{value}} 没有闭合：shell 会拒绝它，每次运行都会失败。', percent: 'cron 在第一个 % 处结束命令，其后的内容成为标准输入；百分号须写成 \\%。', leftover: '命令留在后台的进程会随运行一起结束；请用 systemd 或常驻任务启动服务。', chain: '{{value}} 个命令依次运行：写成流程的步骤，或各成任务并在字段 after 中指明前一个后，每个都有自己的输出、重试和状态。',
     redirected: '{{value}} 重定向了全部输出，Carillon 因此不会保留任何输出。',
     reboot: '@reboot：任务不与某台机器的启动绑定，请改用 systemd 单元。', alias: '不是 cron 认识的 @ 写法，且须为小写。', variable_name: '变量 {{value}} 未导入：名称由字母、数字和“_”组成；/bin/sh 也无法读取它。', shell_path: 'SHELL 不是绝对路径：再次设置之前，其下各行不导入。', mailto: 'MAILTO={{value}}：与 cron 相同，其下各任务的输出将被邮寄。', mailto_user: '{{value}} 不是邮件地址，无法通知；请写成 root@example.com 这样的地址。',
     follows_user: '此变量取决于运行命令的用户，已忽略。', mail_only: '此变量只与邮件有关，已忽略。', random_delay: 'RANDOM_DELAY={{value}}：成为其下各任务的随机推迟（jitter），与 cronie 相同；Debian 的 cron 忽略它。', bad_delay: 'RANDOM_DELAY={{value}} 不是 0 到 1440 之间的分钟数，已忽略，与 cronie 相同。',

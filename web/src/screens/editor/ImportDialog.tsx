@@ -103,7 +103,7 @@ export function ImportDialog({ text: given = '', onClose }: { text?: string; onC
           </>
         )}
         {step === 'changes' && <ImportChannels channels={newChannels} mails={channel === asMailTo && reviewed.some((row) => row.job?.notify)} />}
-        {step === 'changes' && <ImportChanges dry={dry} titles={titles} clashes={clashes} />}
+        {step === 'changes' && <ImportChanges dry={dry} rows={reviewed} clashes={clashes} />}
         {step === 'outcome' && apply.data && <ImportOutcome items={apply.data.items} titles={titles} onLeave={onClose} />}
         {createChannels.error && <ProblemNotice error={createChannels.error} />}
         {apply.error && <ProblemNotice error={apply.error} />}

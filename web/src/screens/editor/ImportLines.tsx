@@ -7,6 +7,7 @@ import { crontabText } from '../../parts/crontabText.ts';
 import { column, DataTable } from '../../parts/DataTable.tsx';
 import { Filled, slot } from '../../parts/Filled.tsx';
 import { faultText } from '../../parts/problemText.ts';
+import { TimeText } from '../../parts/TimeText.tsx';
 import classes from './dialogs.module.css';
 import fieldClasses from './fields.module.css';
 import type { Decision, Row } from './importPlan.ts';
@@ -63,6 +64,7 @@ function NewJob({ row, onDecide }: { row: Row } & Pick<Props, 'onDecide'>) {
       <div className="small"><code>{visible(job.cronExpr ?? '')}</code></div>
       <div className="small"><code>{visible(job.command ?? '')}</code></div>
       {job.stdin && <div className="small" data-input=""><span className="dim">{t('crontab.input')}</span> <code>{visible(job.stdin.trimEnd())}</code></div>}
+      {line.nextFire && <div className="small" data-first-fire=""><span className="dim">{t('crontab.first')}</span> <TimeText at={line.nextFire} /></div>}
       {line.exists && (
         <div className={classes.remark}>
           <Filled text={t('crontab.exists', { name: slot })}><Link to="/jobs/$name" params={{ name: job.name }} target="_blank">{visible(job.name)}</Link></Filled>

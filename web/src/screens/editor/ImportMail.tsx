@@ -1,11 +1,12 @@
-import { NativeSelect } from '@mantine/core';
+import { Button, Group, NativeSelect } from '@mantine/core';
+import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { CrontabChannel } from '../../api/crontab.ts';
 import type { Channel } from '../../api/types.ts';
 import { useVersion } from '../../api/version.ts';
 import { listed } from '../../lib/lists.ts';
 import { visible } from '../../lib/visible.ts';
-import { CopyLine } from '../../parts/CopyLine.tsx';
+import { ChannelDialog } from '../../parts/ChannelDialog.tsx';
 import { useCan } from '../../parts/session.ts';
 import fieldClasses from './fields.module.css';
 import { asMailTo } from './importPlan.ts';
@@ -23,7 +24,8 @@ export function ImportMail({ addresses, channels, value, onChange }: Props) {
   const { t, i18n } = useTranslation();
   // Mail channels first.
   const offered = [...(channels ?? [])].sort((a, b) => Number(b.kind === 'mail') - Number(a.kind === 'mail'));
-  if (offered.length === 0 && addresses.length === 0) return null;
+  if (channels === undefined) return null;
+  if (offered.length === 0 && addresses.length === 0) return <NoChannel onCreated={onChange} />;
   const to = listed(addresses, i18n.language);
   return (
     <div data-mail="">
@@ -40,8 +42,21 @@ export function ImportMail({ addresses, channels, value, onChange }: Props) {
   );
 }
 
-// An address that needs no quotes in a shell.
-const plain = /^[\w.+-]+@[\w.-]+$/;
+/** There is no channel that the new jobs could notify: an admin can create one here. */
+function NoChannel({ onCreated }: { onCreated: (channel: string) => void }) {
+  const { t } = useTranslation();
+  const admin = useCan('admin');
+  const [creating, setCreating] = useState(false);
+  return (
+    <div data-mail="">
+      <Group gap="sm">
+        <span>{t(admin ? 'crontab.noChannel' : 'crontab.noChannelAsk')}</span>
+        {admin && <Button size="compact-sm" variant="default" onClick={() => setCreating(true)}>{t('channels.newEllipsis')}</Button>}
+      </Group>
+      {creating && <ChannelDialog onSaved={({ name }) => onCreated(name)} onClose={() => setCreating(false)} />}
+    </div>
+  );
+}
 
 /** The mail channels that the import creates, and what is missing for mail. */
 export function ImportChannels({ channels, mails }: { channels: readonly CrontabChannel[]; mails: boolean }) {
@@ -53,7 +68,6 @@ export function ImportChannels({ channels, mails }: { channels: readonly Crontab
       {channels.map(({ name, to }) => (
         <div key={name} data-new-channel={name}>
           <p className={fieldClasses.error} data-tone="hint">{t(admin ? 'crontab.newChannel' : 'crontab.newChannelAsk', { name: visible(name), to: visible(listed(to, i18n.language)) })}</p>
-          {!admin && <CopyLine>{[`cronctl create channel ${name} --kind mail`, ...to.map((address) => `--to ${plain.test(address) ? address : 'ADDRESS'}`)].join(' ')}</CopyLine>}
         </div>
       ))}
       {mails && sends === false && <p className={fieldClasses.error} data-tone="hint">{t('crontab.noSmtp')}</p>}
