@@ -4,7 +4,9 @@ import { useTranslation } from 'react-i18next';
 import { useSaveChannel, useTestChannel } from '../api/channels.ts';
 import { Problem } from '../api/problem.ts';
 import type { Channel } from '../api/types.ts';
+import { useVersion } from '../api/version.ts';
 import { visible } from '../lib/visible.ts';
+import classes from './ChannelDialog.module.css';
 import { channelForm, channelKinds, definitionOfChannel, hasLanguage, isRequired, secretsOf, type ChannelForm, type SecretField } from './channelForm.ts';
 import { CopyLine } from './CopyLine.tsx';
 import { fieldFaults } from './fieldFaults.ts';
@@ -24,6 +26,7 @@ interface Props {
 export function ChannelDialog({ channel, onSaved, onClose }: Props) {
   const { t, i18n } = useTranslation();
   const save = useSaveChannel();
+  const sends = useVersion().data?.mail;
   const [form, setForm] = useState(() => channelForm(channel, i18n.language));
   const { at, rest } = fieldFaults(t, i18n.language, save.error, fields);
   const refused = save.error instanceof Problem ? save.error.code : undefined;
@@ -52,6 +55,7 @@ export function ChannelDialog({ channel, onSaved, onClose }: Props) {
             label={t('channels.kind')} description={t(`channels.hints.${form.kind}`)} value={form.kind} error={at('kind')} data={channelKinds.map((value) => ({ value, label: t(`channels.kinds.${value}`) }))}
             onChange={(e) => set({ kind: e.currentTarget.value as ChannelForm['kind'] })}
           />
+          {form.kind === 'mail' && sends === false && <p className={classes.hint} role="status" data-no-mail="">{t('channels.noMail')}</p>}
           {form.kind === 'mail' && (
             <Textarea
               label={t('channels.to')} description={t('channels.toHelp')} placeholder="ops@example.com" required autosize minRows={2} maxRows={8} spellCheck={false} autoCapitalize="none"

@@ -23,7 +23,7 @@ export const notifications = {
       ping: 'The ping URL of a check: failures call …/fail, recoveries the URL itself.',
     },
     destination: 'Destination', last: 'Last delivery', jobs: 'Used by', never: 'Nothing sent yet', pending_one: '1 pending', pending_other: '{{count}} pending',
-    off: 'Disabled', actionsFor: 'Actions for {{name}}', edit: 'Edit…', deliveriesOf: 'Deliveries', delete: 'Delete…',
+    off: 'Disabled', cannotSend: 'Cannot send', noMail: 'This server sends no mail: smtpHost and smtpFrom of the masters are not set. Until they are, notifications wait, for a day at most.', actionsFor: 'Actions for {{name}}', edit: 'Edit…', deliveriesOf: 'Deliveries', delete: 'Delete…',
     newTitle: 'New channel', editTitle: 'Edit {{name}}', create: 'Create the channel', madeTitle: 'Channel {{name}} created', savedTitle: 'Channel {{name}} saved', done: 'Done', copied: 'I have copied it',
     url: 'URL', urlHelp: 'Treated as a secret: only its host is shown later. Notifications are sent as JSON by POST.', urlKept: 'Now on {{origin}}. Empty: keep the current URL.', unchanged: 'Unchanged',
     secret: 'Signing secret', secretHelp: 'Receivers verify requests with it. Empty: generate one, and show it once.', secretKept: 'Never shown. Empty: keep the current one.',

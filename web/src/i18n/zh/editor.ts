@@ -109,7 +109,7 @@ export const editor: Texts<typeof english> = {
     unredirected: '重定向已移除。', redirectedLines_one: '1 条命令重定向了全部输出，Carillon 因此不会保留其输出。', redirectedLines_other: '{{count}} 条命令重定向了全部输出，Carillon 因此不会保留其输出。', removeRedirects: '移除重定向',
     notify: '通知', notifyHelp: '新任务失败、错过或丢失时通知的渠道。', notifyNone: '不通知',
     asMailTo: 'MAILTO：将运行的输出邮寄至 {{to}}', mailTo: '与 cron 相同，逐行生效：邮寄每次运行的输出，没有输出则不发送。',
-    newChannel: '将为 {{to}} 创建邮件渠道 {{name}}。', newChannelAsk: '{{to}} 的邮件渠道 {{name}} 尚不存在。在管理员于“通知”中创建之前，发往它的通知会失败。', noSmtp: '此服务器尚不能发送邮件：各 master 未设置 smtpHost 和 smtpFrom。在设置之前，通知将等待，最多一天。', input: '标准输入：', first: '首次触发：', atLine: '第 {{line}} 行', noChannel: '还没有新任务可在失败时通知的渠道。', noChannelAsk: '还没有新任务可在失败时通知的渠道。管理员可在“通知”中创建。',
+    newChannel: '将为 {{to}} 创建邮件渠道 {{name}}。', newChannelAsk: '{{to}} 的邮件渠道 {{name}} 尚不存在。在管理员于“通知”中创建之前，发往它的通知会失败。', input: '标准输入：', first: '首次触发：', atLine: '第 {{line}} 行', noChannel: '还没有新任务可在失败时通知的渠道。', noChannelAsk: '还没有新任务可在失败时通知的渠道。管理员可在“通知”中创建。',
     title: '导入 crontab', text: 'Crontab 内容', textHelp: '粘贴“crontab -l”的输出，或 /etc/cron.d 中的文件。', file: '选择文件', system: '每条命令之前有用户名', zoneHelp: '用于上方没有 CRON_TZ 的行。', groupHelp: '新任务所属的分组。',
     take: '导入', takeLine: '导入第 {{line}} 行', number: '行号', becomes: '新任务', lines: 'crontab 的各行', see_one: '查看 1 个任务的改动', see_other: '查看 {{count}} 个任务的改动', back: '返回',
     apply_one: '导入 1 个任务', apply_other: '导入 {{count}} 个任务', nothingYet: '尚未写入任何内容。将会进行以下操作：', job: '任务', result: '结果', outcome: '各任务的结果',

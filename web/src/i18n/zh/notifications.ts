@@ -26,7 +26,7 @@ export const notifications: Texts<typeof english> = {
       ping: '检查的 Ping 网址：失败时请求 …/fail，恢复时请求该网址本身。',
     },
     destination: '目标', last: '最近一次投递', jobs: '使用者', never: '尚未发送过', pending_one: '1 条待发', pending_other: '{{count}} 条待发',
-    off: '已停用', actionsFor: '{{name}} 的操作', edit: '修改…', deliveriesOf: '投递记录', delete: '删除…',
+    off: '已停用', cannotSend: '无法发送', noMail: '此服务器不发送邮件：各 master 未设置 smtpHost 和 smtpFrom。在设置之前，通知将等待，最多一天。', actionsFor: '{{name}} 的操作', edit: '修改…', deliveriesOf: '投递记录', delete: '删除…',
     newTitle: '新建渠道', editTitle: '修改 {{name}}', create: '创建渠道', madeTitle: '渠道 {{name}} 已创建', savedTitle: '渠道 {{name}} 已保存', done: '完成', copied: '我已复制',
     url: '网址', urlHelp: '按机密处理：之后只显示其主机。通知以 JSON 格式通过 POST 发送。', urlKept: '目前为 {{origin}}。留空则保留现有网址。', unchanged: '保持不变',
     secret: '签名密钥', secretHelp: '接收方用它验证请求。留空则自动生成，并显示一次。', secretKept: '不会显示。留空则保留现有的值。',

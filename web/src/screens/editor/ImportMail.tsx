@@ -70,7 +70,7 @@ export function ImportChannels({ channels, mails }: { channels: readonly Crontab
           <p className={fieldClasses.error} data-tone="hint">{t(admin ? 'crontab.newChannel' : 'crontab.newChannelAsk', { name: visible(name), to: visible(listed(to, i18n.language)) })}</p>
         </div>
       ))}
-      {mails && sends === false && <p className={fieldClasses.error} data-tone="hint">{t('crontab.noSmtp')}</p>}
+      {mails && sends === false && <p className={fieldClasses.error} data-tone="hint">{t('channels.noMail')}</p>}
     </>
   );
 }

@@ -3,6 +3,7 @@ import { useMemo, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { useChannelList, useTestChannel } from '../../api/channels.ts';
 import type { Channel } from '../../api/types.ts';
+import { useVersion } from '../../api/version.ts';
 import { ChannelDialog } from '../../parts/ChannelDialog.tsx';
 import { DataTable } from '../../parts/DataTable.tsx';
 import { EmptyPage } from '../../parts/EmptyPage.tsx';
@@ -21,14 +22,15 @@ export function ChannelsPanel() {
   const { t } = useTranslation();
   const admin = useSession().role === 'admin';
   const channels = useChannelList();
+  const mail = useVersion().data?.mail;
   const test = useTestChannel();
   const [editing, setEditing] = useState<Channel | 'new' | undefined>();
   const [deleting, setDeleting] = useState<Channel | undefined>();
   // The channel whose jobs are shown.
   const [open, setOpen] = useState<string | undefined>();
   const columns = useMemo(
-    () => channelColumns(t, { admin, test, open, onToggle: (name) => setOpen((before) => (before === name ? undefined : name)), onEdit: setEditing, onDelete: setDeleting }),
-    [t, admin, test, open],
+    () => channelColumns(t, { admin, mail, test, open, onToggle: (name) => setOpen((before) => (before === name ? undefined : name)), onEdit: setEditing, onDelete: setDeleting }),
+    [t, admin, mail, test, open],
   );
   const rows = channels.data?.items;
   const create = admin && <Button leftSection={<Icon name="plus" size={16} />} onClick={() => setEditing('new')}>{t('channels.new')}</Button>;

@@ -17,6 +17,8 @@ import classes from './notifications.module.css';
 
 interface Acts {
   admin: boolean;
+  /** The server sends mail; undefined while unknown. */
+  mail: boolean | undefined;
   test: ReturnType<typeof useTestChannel>;
   /** The channel whose jobs are shown, and a function to toggle it. */
   open: string | undefined;
@@ -34,7 +36,9 @@ export function channelColumns(t: TFunction, acts: Acts): Columns<Channel> {
         <span className="spaced">
           <strong className="break">{visible(channel.name)}</strong>
           {channel.disabled && <ToneBadge tone="warn" icon="pause" title={channel.why && visible(channel.why)}>{t('channels.off')}</ToneBadge>}
+          {channel.kind === 'mail' && acts.mail === false && <ToneBadge tone="bad" icon="warn">{t('channels.cannotSend')}</ToneBadge>}
         </span>
+        {channel.kind === 'mail' && acts.mail === false && <div className="small dim" data-no-mail="">{t('channels.noMail')}</div>}
         {channel.why && <div className="small dim"><PlainText>{channel.why}</PlainText></div>}
       </>
     )),
