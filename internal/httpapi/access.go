@@ -132,7 +132,7 @@ func plainPaths(p core.Problems) check {
 		}
 		return p.Refuse(r.Context(), common.CodeInvalid, "the request is not valid", common.NewFault("path", "name",
 			core.ShownPath(r.URL.EscapedPath()),
-			"must not contain encoded characters: names consist of a–z, 0–9, '.', '_' and '-'"))
+			"names consist of a–z, 0–9, '.', '_' and '-'; encoded characters are not accepted"))
 	}
 }
 

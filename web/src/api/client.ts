@@ -7,9 +7,12 @@ export const client = createClient<paths>({
   pathSerializer: (path, params) => defaultPathSerializer(path, params).replaceAll('%3A', ':'),
 });
 
-// The server describes schedules in the language of the page.
 client.use({
-  onRequest({ request }) {
+  onRequest({ request, params }) {
+    // Without its name the path would be another one, which does not exist: it is a fault of the form.
+    const empty = Object.entries(params.path ?? {}).find(([, value]) => value === '')?.[0];
+    if (empty !== undefined) return Response.json({ status: 422, code: 'invalid', detail: 'the request is not valid', errors: [{ location: `path.${empty}`, code: 'required', message: 'is required' }] }, { status: 422 });
+    // The server describes schedules in the language of the page.
     request.headers.set('Accept-Language', document.documentElement.lang);
     return request;
   },

@@ -5,13 +5,18 @@ import type { components } from './schema.gen.ts';
 type ProblemBody = components['schemas']['Problem'];
 
 export interface Fault {
-  /** The field's path in the body that was sent: "cronExpr", "env.HOME", "output.max". */
+  /** The field's path in the body that was sent: "cronExpr", "env.HOME", "output.max"; of a name in the path, as of its field: "name". */
   location: string;
   message: string;
   code?: string | undefined;
   hint?: string | undefined;
   /** Values for the placeholders of a translated sentence. */
   data?: Record<string, string> | undefined;
+}
+
+/** Returns the field that a fault is about: forms send a name in the path, and the server names the whole path if it cannot read it. */
+function locationOf(location: string): string {
+  return location === 'path' ? 'name' : location.replace(/^(?:body|path)(?:\.|$)/, '');
 }
 
 /** An error answer with the server's code. */
@@ -35,7 +40,7 @@ export class Problem extends Error {
     this.hint = body?.hint;
     this.requestId = body?.requestId;
     this.faults = (body?.errors ?? []).map((e) => ({
-      location: (e.location ?? '').replace(/^body\.?/, ''),
+      location: locationOf(e.location ?? ''),
       message: e.message ?? '',
       code: e.code,
       hint: e.hint,
