@@ -3,6 +3,7 @@ package health
 import (
 	"cmp"
 	"slices"
+	"strings"
 
 	"carillon/internal/common"
 )
@@ -19,7 +20,7 @@ func Remedies(conditions []common.Condition) []Finding {
 		if remedy.fails || c.StopsClaims {
 			status = FindingFailing
 		}
-		f := Fault(status, cmp.Or(remedy.check, c.Code), c.Who, remedy.advice, "%s", c.Text)
+		f := Fault(status, cmp.Or(remedy.check, c.Code), c.Who, remedy.of(&c), "%s", c.Text)
 		f.Condition, f.Data = c.Code, c.Data
 		all = append(all, f)
 	}
@@ -34,9 +35,19 @@ func Remedies(conditions []common.Condition) []Finding {
 // remedy is the remedy for a condition.
 type remedy struct {
 	check   string
-	advice  string
+	advice  string // with NAME in place of what the data have in the field name
+	name    string
 	fails   bool
 	covered bool // covered by a check of its own
+}
+
+// of returns the advice about a condition. Of several names it gives the first.
+func (r *remedy) of(c *common.Condition) string {
+	name, _, _ := strings.Cut(c.Data[r.name], ", ")
+	if name == "" {
+		return r.advice
+	}
+	return strings.ReplaceAll(r.advice, "NAME", name)
 }
 
 var remedies = map[string]remedy{
@@ -115,6 +126,7 @@ var remedies = map[string]remedy{
 	common.ConditionOverdue: {
 		check: "jobs",
 		fails: true,
+		name:  "first",
 		advice: "Find out why no worker claims them: cronctl describe job NAME lists the eligible workers, and why " +
 			"others are not eligible.",
 	},
@@ -198,6 +210,7 @@ var remedies = map[string]remedy{
 	},
 	common.ConditionNotifyFailing: {
 		check: "notifications",
+		name:  "channels",
 		advice: "Check its responses: cronctl get deliveries --channel NAME -o wide; then test it: cronctl test " +
 			"channel NAME.",
 	},

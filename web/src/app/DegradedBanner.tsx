@@ -1,14 +1,14 @@
 import { Link, useRouterState } from '@tanstack/react-router';
 import { useElementSize, useMergedRef } from '@mantine/hooks';
-import { useEffect, useMemo, useRef, useState, type ReactNode } from 'react';
+import { useEffect, useMemo, useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { useHistoryTurns, useOverview } from '../api/overview.ts';
 import { Problem } from '../api/problem.ts';
 import type { Condition } from '../api/types.ts';
 import { useFoldedAway } from '../lib/foldedAway.ts';
 import { labelled } from '../lib/lists.ts';
-import { visible } from '../lib/visible.ts';
-import { conditionText, conditionWords, modesOf, namesOf, occurrenceOf } from '../parts/conditions.ts';
+import { conditionParts, conditionWords, modesOf, namesOf, occurrenceOf } from '../parts/conditions.ts';
+import { ConditionText } from '../parts/ConditionText.tsx';
 import { Filled, slot } from '../parts/Filled.tsx';
 import { HeldModes } from '../parts/heldModes.ts';
 import { Icon } from '../parts/icons.tsx';
@@ -18,6 +18,8 @@ import classes from './DegradedBanner.module.css';
 
 // The workers page shows details of these.
 const ofWorkers = new Set<string>(['fires_overdue', 'no_workers', 'worker_lost', 'misses_feature', 'disk_full', 'clock_off', 'spool_full']);
+
+const pageOf = (code: string) => (ofWorkers.has(code) ? 'workers' : code.startsWith('notif') ? 'notifications' : undefined);
 
 // These concern single jobs.
 const ofJobs = new Set<string>(['fires_overdue', 'fire_without_entry', 'cursor_in_future']);
@@ -48,8 +50,8 @@ export function DegradedBanner() {
           {modes.map((mode) => (
             <li key={mode.id} data-condition={mode.condition.code}>
               <Line
-                grave={mode.grave} title={conditionWords(t, i18n.language, mode.condition).title} text={<Words condition={mode.condition} />} since={mode.since} over={mode.over} who={namesOf(t, i18n.language, mode.who)}
-                workers={ofWorkers.has(mode.condition.code)}
+                grave={mode.grave} title={conditionWords(t, i18n.language, mode.condition).title} condition={mode.condition} since={mode.since} over={mode.over} who={namesOf(t, i18n.language, mode.who)}
+                page={pageOf(mode.condition.code)}
                 onFold={mode.grave || onOverview ? undefined : () => {
                   fold(occurrenceOf(mode), all.map(occurrenceOf));
                   // The focused button was removed.
@@ -64,27 +66,24 @@ export function DegradedBanner() {
   );
 }
 
-function Words({ condition }: { condition: Condition }) {
-  const { t, i18n } = useTranslation();
-  const { before, job, after } = conditionText(t, i18n.language, condition);
-  return <>{before}{job !== undefined && <Link to="/jobs/$name" params={{ name: job }}>{visible(job)}</Link>}{after}</>;
-}
-
 interface LineProps {
   grave: boolean;
   title: string;
-  text: ReactNode;
+  /** Its words, with links, in place of title and text. */
+  condition?: Condition;
+  text?: string;
   since?: string;
   /** It is over at the moment, and recurs. */
   over?: boolean;
   who?: string;
-  workers?: boolean;
+  page?: 'workers' | 'notifications' | undefined;
   onFold?: (() => void) | undefined;
 }
 
-function Line({ grave, title, text, since, over = false, who, workers, onFold }: LineProps) {
+function Line({ grave, title, condition, text, since, over = false, who, page, onFold }: LineProps) {
   const { t, i18n } = useTranslation();
   const [whole, setWhole] = useState(false);
+  const parts = condition && conditionParts(t, i18n.language, condition);
   const words = useRef<HTMLParagraphElement>(null);
   const { ref: measure, width } = useElementSize<HTMLParagraphElement>();
   const wordsRef = useMergedRef(words, measure);
@@ -97,11 +96,11 @@ function Line({ grave, title, text, since, over = false, who, workers, onFold }:
     <div className={classes.line} data-grave={(grave && !over) || undefined} data-over={over || undefined} data-whole={whole || undefined}>
       <Icon name="warn" />
       <p ref={wordsRef} className={classes.words}>
-        <strong>{title}</strong> {over && <em>{t('degraded.recurs')}</em>} {text}{' '}
+        <strong>{parts ? <ConditionText parts={parts.title} /> : title}</strong> {over && <em>{t('degraded.recurs')}</em>} {parts ? <ConditionText parts={parts.text} /> : text}{' '}
         <span className={classes.more}>
           {since && <span className="nowrap"><Filled text={t('degraded.since', { at: slot })}><TimeText at={since} /></Filled></span>}
           {who && <span>{t('degraded.seenBy', { who })}</span>}
-          {workers && <Link to="/workers">{t('nav.workers')}</Link>}
+          {page && <Link to={`/${page}`}>{t(`nav.${page}`)}</Link>}
         </span>
       </p>
       <div className={classes.acts}>

@@ -124,6 +124,11 @@ export function rfc3339In(iso: string, timeZone: string): string {
   }
 }
 
+/** Replaces the times in a text of the server, such as 2026-11-27T22:00:00Z and 2026-11-27 22:00 UTC, by those of the viewer's clock. */
+export function localTimes(text: string, language: string): string {
+  return text.replace(/\b(\d{4}-\d\d-\d\d)(?:T(\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d))|(?: (\d\d:\d\d) UTC))/g, (_, day: string, exact?: string, minute?: string) => formatTime(`${day}T${exact ?? `${minute}:00Z`}`, language));
+}
+
 /** Reports whether a text of the server is a time, to be shown in the viewer's zone. */
 export function isTime(text: string): boolean {
   return /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/.test(text);

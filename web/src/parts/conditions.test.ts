@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import type { Condition } from '../api/types.ts';
 import { en } from '../i18n/en/index.ts';
 import { zh } from '../i18n/zh/index.ts';
-import { conditionText, conditionWords, modesOf, namesOf, occurrenceOf } from './conditions.ts';
+import { conditionParts, conditionWords, modesOf, namesIn, namesOf, occurrenceOf } from './conditions.ts';
 
 const translator = createInstance({ lng: 'zh', initAsync: false, resources: { en: { translation: en }, zh: { translation: zh } }, interpolation: { escapeValue: false } });
 void translator.init();
@@ -39,11 +39,16 @@ it('translates known codes with their data', () => {
   });
 });
 
-it('finds the job in the text, for a link', () => {
+it('splits the words at the names in them, for links', () => {
   const overdue = condition('fires_overdue', 'm', 0, { data: { count: '1', first: 'ops.gpu', since: '2026-11-01T03:00:00Z' } });
-  expect(conditionText(english, 'en', overdue)).toEqual({ before: 'No worker picked up the fire of ', job: 'ops.gpu', after: expect.stringMatching(/^\. Check the job/) as string });
-  expect(conditionText(t, 'zh', overdue)).toMatchObject({ before: '', job: 'ops.gpu' });
-  expect(conditionText(english, 'en', condition('no_workers', 'm', 0))).toEqual({ before: 'Nothing runs until a worker starts.', after: '' });
+  expect(conditionParts(english, 'en', overdue).text).toEqual([{ text: 'No worker picked up the fire of ' }, { text: 'ops.gpu', kind: 'job' }, { text: expect.stringMatching(/^\. Check the job/) as string }]);
+  expect(conditionParts(t, 'zh', overdue).text[0]).toEqual({ text: 'ops.gpu', kind: 'job' });
+  expect(conditionParts(english, 'en', condition('no_workers', 'm', 0)).text).toEqual([{ text: 'Nothing runs until a worker starts.' }]);
+  // Also in the title, several at once, of which the last was cut.
+  const failing = condition('notify_failing', 'm', 0, { data: { channels: 'pager-broken, ops, of-a-ve…' } });
+  expect(conditionParts(english, 'en', failing).title).toEqual([{ text: 'Deliveries fail. Channels: ' }, { text: 'pager-broken', kind: 'channel' }, { text: ', ' }, { text: 'ops', kind: 'channel' }, { text: ', of-a-ve….' }]);
+  expect(conditionParts(t, 'zh', condition('worker_lost', 'm', 0, { data: { worker: 'vm-1', runs: '2' } })).title).toContainEqual({ text: 'vm-1', kind: 'worker' });
+  expect(namesIn(condition('function_stuck', 'm', 0, { data: { job: 'a', run: 'a.f.1', seconds: '3' } }))).toEqual([{ kind: 'job', name: 'a' }, { kind: 'run', name: 'a.f.1' }]);
 });
 
 it('changes the key when a condition gets worse', () => {

@@ -52,19 +52,43 @@ export function conditionWords(t: TFunction, language: string, { code, data, tex
   return { title: visible(title), text: visible(textOf('text').trim()) };
 }
 
-// The data field of a condition that names a job.
-const jobWord: Record<string, string> = { fires_overdue: 'first', fire_without_entry: 'job', cursor_in_future: 'first' };
-// A character that no job name contains.
-const gap = '[job]';
+/** Things that a condition names, and that have a page. */
+export type NamedKind = 'job' | 'run' | 'channel' | 'worker';
 
-/** Returns the consequence of a condition, split at the name of its job, for a link. */
-export function conditionText(t: TFunction, language: string, condition: Condition): { before: string; job?: string; after: string } {
-  const word = jobWord[condition.code];
-  const job = word === undefined ? undefined : condition.data?.[word];
-  if (word === undefined || !job) return { before: conditionWords(t, language, condition).text, after: '' };
-  const { text } = conditionWords(t, language, { ...condition, data: { ...condition.data, [word]: gap } });
-  const [before = '', after] = text.split(gap);
-  return after === undefined ? { before, after: '' } : { before, job, after };
+export interface ConditionPart {
+  text: string;
+  /** The text is the name of this. */
+  kind?: NamedKind;
+}
+
+// The data fields of conditions with names.
+const named: Record<string, Record<string, NamedKind>> = {
+  fires_overdue: { first: 'job' }, fire_without_entry: { job: 'job' }, cursor_in_future: { first: 'job' }, update_stuck: { job: 'job' }, function_stuck: { job: 'job', run: 'run' },
+  notify_failing: { channels: 'channel' }, worker_lost: { worker: 'worker' }, misses_feature: { worker: 'worker' },
+};
+
+/** Returns what a condition is about, by its kind. */
+export function namesIn({ code, data }: Pick<Condition, 'code' | 'data'>): { kind: NamedKind; name: string }[] {
+  return Object.entries(named[code] ?? {}).flatMap(([field, kind]) => namesOfField(data?.[field], kind).map((name) => ({ kind, name })));
+}
+
+// A field has several channels, of which the last may be cut; no other name has a comma.
+const namesOfField = (value: string | undefined, kind: NamedKind) => (value ?? '').split(kind === 'channel' ? ', ' : '\n').filter((name) => name !== '' && !(kind === 'channel' && name.endsWith('…')));
+
+/** Returns title and consequence of a condition, split at the names in it, for links. */
+export function conditionParts(t: TFunction, language: string, condition: Condition): { title: ConditionPart[]; text: ConditionPart[] } {
+  const marked: ConditionPart[] = [];
+  // A mark that no name contains.
+  const mark = (part: ConditionPart) => `[[${marked.push(part) - 1}]]`;
+  const data = Object.fromEntries(Object.entries(condition.data ?? {}).map(([field, value]) => {
+    const kind = named[condition.code]?.[field];
+    if (kind === undefined) return [field, value];
+    const known = new Set(namesOfField(value, kind));
+    return [field, kind === 'channel' ? value.split(', ').map((name) => (known.has(name) ? mark({ text: name, kind }) : name)).join(', ') : known.has(value) ? mark({ text: value, kind }) : value];
+  }));
+  const words = conditionWords(t, language, { ...condition, data });
+  const parts = (text: string): ConditionPart[] => text.split(/\[\[(\d+)\]\]/).flatMap((part, i) => (i % 2 === 1 ? [marked[Number(part)] ?? { text: part }] : part === '' ? [] : [{ text: part }]));
+  return { title: parts(words.title), text: parts(words.text) };
 }
 
 /** Returns a key that changes when the condition gets worse. */

@@ -64,6 +64,14 @@ export const notifications = {
     deleteTitle: 'Delete {{name}}?', deleteUsed_one: '1 job refers to it. Its runs will be refused:', deleteUsed_other: '{{count}} jobs refer to it. Their runs will be refused:', deleteUnused: 'No job refers to it. The value cannot be restored.', deleteConfirm: 'Delete the secret', deleted: 'The secret {{name}} was deleted.',
   },
   health: {
+    about: { job: 'Job: {{name}}', run: 'Run: {{name}}', channel: 'Deliveries to {{name}}', worker: 'Worker: {{name}}' },
+    remedies: {
+      fires_overdue: 'Find out why no worker claims them: the page of the job lists its eligible workers, and why others are not eligible.',
+      notify_failing: 'Look at the answers to its deliveries, correct the channel, and send a test.',
+      update_stuck: 'Look at the last runs and the output of that replica. Save the job with a command that keeps running, or restore its last version: then its other replicas go on.',
+      unreadable: 'Another program or a newer version wrote it. Define the job again, or delete it; admins see all such values below, and how to proceed with each.',
+      audit_unreadable: 'Look at the entries “unreadable” of the audit. Find out what else writes to etcd, or damaged it. The problem ends 24 hours after the last one.',
+    },
     title: 'Health', again: 'Check again', checked: 'Checked {{at}} by master {{master}}, version {{version}}.', noneTitle: 'No problems found', none_one: '1 check passed.', none_other: 'All {{count}} checks passed.',
     groups: {
       failing_one: '1 failure', failing_other: '{{count}} failures', warning_one: '1 warning', warning_other: '{{count}} warnings', unknown_one: '1 check without a result', unknown_other: '{{count}} checks without a result', ok_one: '1 check passed', ok_other: '{{count}} checks passed',

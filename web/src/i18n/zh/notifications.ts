@@ -67,6 +67,14 @@ export const notifications: Texts<typeof english> = {
     deleteTitle: '删除 {{name}}？', deleteUsed_one: '有 1 个任务引用它，其运行将被拒绝：', deleteUsed_other: '有 {{count}} 个任务引用它，其运行将被拒绝：', deleteUnused: '没有任务引用它。删除后无法恢复其值。', deleteConfirm: '删除密钥', deleted: '密钥 {{name}} 已删除。',
   },
   health: {
+    about: { job: '任务：{{name}}', run: '运行：{{name}}', channel: '发往 {{name}} 的通知', worker: '工作节点：{{name}}' },
+    remedies: {
+      fires_overdue: '请查明为何没有工作节点领取：任务页面列出了合格的工作节点，以及其余节点不合格的原因。',
+      notify_failing: '请查看该渠道投递的答复，更正渠道的设置，并发送测试。',
+      update_stuck: '请查看该副本最近的运行和输出。保存命令能持续运行的定义，或恢复上一版本，其余副本随后继续更新。',
+      unreadable: '由其他程序或更新的版本写入。请重新定义该任务，或将其删除；管理员可在下方看到所有这样的值及处理办法。',
+      audit_unreadable: '请查看审计中的“无法读取”条目，查明还有什么在写入 etcd 或损坏了它。最后一条出现 24 小时后，此问题结束。',
+    },
     title: '健康检查', again: '重新检查', checked: '检查时间：{{at}}，主控节点 {{master}}，版本 {{version}}。', noneTitle: '没有发现问题', none_one: '1 项检查通过。', none_other: '全部 {{count}} 项检查通过。',
     groups: {
       failing_one: '1 项故障', failing_other: '{{count}} 项故障', warning_one: '1 项警告', warning_other: '{{count}} 项警告', unknown_one: '1 项检查没有结果', unknown_other: '{{count}} 项检查没有结果', ok_one: '1 项检查通过', ok_other: '{{count}} 项检查通过',
