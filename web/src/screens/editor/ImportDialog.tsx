@@ -25,6 +25,7 @@ export function ImportDialog({ text: given = '', onClose }: { text?: string; onC
   const [prefix, setPrefix] = useState<string>();
   const [decisions, setDecisions] = useState<Decisions>(new Map());
   const [picked, setPicked] = useState<string>();
+  const [creating, setCreating] = useState(false);
   const [step, setStep] = useState<'lines' | 'changes' | 'outcome'>('lines');
   const file = useRef<HTMLInputElement>(null);
   const wanted = { text, system: system || undefined, timezone: timezone.trim() || undefined, group: group.trim() || undefined, prefix };
@@ -80,7 +81,7 @@ export function ImportDialog({ text: given = '', onClose }: { text?: string; onC
     setStep('lines');
   };
   return (
-    <Modal opened size="xl" onClose={onClose} title={t('crontab.title')} closeButtonProps={{ 'aria-label': t('common.close') }}>
+    <Modal opened size="xl" closeOnEscape={!creating} onClose={onClose} title={t('crontab.title')} closeButtonProps={{ 'aria-label': t('common.close') }}>
       <Stack gap="md">
         {step === 'lines' && (
           <>
@@ -98,7 +99,7 @@ export function ImportDialog({ text: given = '', onClose }: { text?: string; onC
               <TextInput className={fieldClasses.mono} label={t('editor.group')} description={t('crontab.groupHelp')} value={group} onChange={(e) => setGroup(e.currentTarget.value)} spellCheck={false} autoCapitalize="none" />
             </div>
             {crontab.error && text.trim() !== '' && <ProblemNotice error={crontab.error} />}
-            {rows.some((row) => row.whole) && <ImportMail addresses={addresses} channels={channels} value={channel} onChange={setPicked} />}
+            {rows.some((row) => row.whole) && <ImportMail addresses={addresses} channels={channels} value={channel} onChange={setPicked} creating={creating} onCreating={setCreating} />}
             {rows.length > 0 && <ImportLines rows={rows} onDecide={decide} />}
           </>
         )}

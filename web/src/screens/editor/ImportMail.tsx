@@ -1,5 +1,4 @@
 import { Button, Group, NativeSelect } from '@mantine/core';
-import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { CrontabChannel } from '../../api/crontab.ts';
 import type { Channel } from '../../api/types.ts';
@@ -17,15 +16,18 @@ interface Props {
   channels: readonly Channel[] | undefined;
   value: string;
   onChange: (channel: string) => void;
+  /** The dialog of a new channel is open. */
+  creating: boolean;
+  onCreating: (creating: boolean) => void;
 }
 
 /** Which channel the new jobs notify: as MAILTO requests of their output, or another one when they fail. */
-export function ImportMail({ addresses, channels, value, onChange }: Props) {
+export function ImportMail({ addresses, channels, value, onChange, creating, onCreating }: Props) {
   const { t, i18n } = useTranslation();
   // Mail channels first.
   const offered = [...(channels ?? [])].sort((a, b) => Number(b.kind === 'mail') - Number(a.kind === 'mail'));
   if (channels === undefined) return null;
-  if (offered.length === 0 && addresses.length === 0) return <NoChannel onCreated={onChange} />;
+  if (offered.length === 0 && addresses.length === 0) return <NoChannel creating={creating} onCreating={onCreating} onCreated={onChange} />;
   const to = listed(addresses, i18n.language);
   return (
     <div data-mail="">
@@ -43,17 +45,16 @@ export function ImportMail({ addresses, channels, value, onChange }: Props) {
 }
 
 /** There is no channel that the new jobs could notify: an admin can create one here. */
-function NoChannel({ onCreated }: { onCreated: (channel: string) => void }) {
+function NoChannel({ creating, onCreating, onCreated }: Pick<Props, 'creating' | 'onCreating'> & { onCreated: (channel: string) => void }) {
   const { t } = useTranslation();
   const admin = useCan('admin');
-  const [creating, setCreating] = useState(false);
   return (
     <div data-mail="">
       <Group gap="sm">
         <span>{t(admin ? 'crontab.noChannel' : 'crontab.noChannelAsk')}</span>
-        {admin && <Button size="compact-sm" variant="default" onClick={() => setCreating(true)}>{t('channels.newEllipsis')}</Button>}
+        {admin && <Button size="compact-sm" variant="default" onClick={() => onCreating(true)}>{t('channels.newEllipsis')}</Button>}
       </Group>
-      {creating && <ChannelDialog onSaved={({ name }) => onCreated(name)} onClose={() => setCreating(false)} />}
+      {creating && <ChannelDialog onSaved={({ name }) => onCreated(name)} onClose={() => onCreating(false)} />}
     </div>
   );
 }
