@@ -249,13 +249,15 @@ test('the guide is read in the console, with working links, and nothing in it is
     await page.getByRole('menuitem', { name: item }).click();
   };
   await page.getByRole('button', { name: 'Help', exact: true }).click();
-  for (const item of ['Keyboard shortcuts', 'Guide', 'What’s new', 'API reference']) await page.getByRole('menuitem', { name: item }).waitFor();
+  for (const item of ['Keyboard shortcuts', 'Guide', 'Glossary', 'What’s new', 'API reference']) await page.getByRole('menuitem', { name: item }).waitFor();
   await page.getByText(/^Version /).waitFor();
   await shoot(page, 'help');
   await page.keyboard.press('Escape');
   await help('What’s new')();
   await page.waitForURL('**/guide/CHANGELOG');
   await page.getByRole('heading', { name: 'Changelog' }).waitFor();
+  await help('Glossary')();
+  await page.waitForURL('**/guide/glossary');
   await help('Guide')();
   await page.waitForURL('**/guide');
   const text = page.getByRole('article');

@@ -6,9 +6,12 @@ export const firstPage = 'README';
 /** The list of changes. */
 export const changesPage = 'CHANGELOG';
 
+/** The terms. */
+export const glossaryPage = 'glossary';
+
 /** The pages by subject, in the order of the list. Decisions (adr/…) are not listed: pages link to them. */
 export const guideParts = {
-  start: [firstPage, 'console', 'cronctl', 'migrate-from-crontab', 'glossary', changesPage],
+  start: [firstPage, 'console', 'cronctl', 'migrate-from-crontab', glossaryPage, changesPage],
   jobs: ['jobs', 'cron', 'types', 'daemons', 'flows', 'sdk', 'history', 'notifications', 'secrets', 'hooks', 'run-as', 'lock', 'maintenance'],
   operation: ['deploy', 'configuration', 'access', 'sso', 'security', 'audit', 'metrics', 'backup'],
   inside: ['architecture', 'reliability', 'protocol', 'benchmarks'],

@@ -11,7 +11,7 @@ export const shell = {
     theme: 'Theme', light: 'Light', dark: 'Dark', system: 'System', language: 'Language', account: 'Account',
     signedInAs: 'Signed in as {{subject}}', signOut: 'Sign out', shortcuts: 'Keyboard shortcuts', own: 'Your account', api: 'API reference', version: 'Version {{version}}',
   },
-  help: { title: 'Help', guide: 'Guide', changes: 'What’s new' },
+  help: { title: 'Help', guide: 'Guide', glossary: 'Glossary', changes: 'What’s new' },
   roles: { viewer: 'Viewer', operator: 'Operator', editor: 'Editor', admin: 'Admin', none: 'Group roles only', nothing: 'No role', inGroup: '{{group}}: {{role}}' },
   shortcuts: {
     title: 'Keyboard shortcuts', anywhere: 'Anywhere', pages: 'Go to a page', palette: 'Search and run commands', search: 'Go to the page’s search', new: 'New job', next: 'Next entry of a list', previous: 'Previous entry of a list', submit: 'Submit a dialog', help: 'Show this list', close: 'Close dialog or menu',

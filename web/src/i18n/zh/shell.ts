@@ -12,7 +12,7 @@ export const shell: Texts<typeof english> = {
     theme: '主题', light: '浅色', dark: '深色', system: '跟随系统', language: '语言', account: '账户',
     signedInAs: '已登录：{{subject}}', signOut: '退出登录', shortcuts: '键盘快捷键', own: '我的账户', api: 'API 参考', version: '版本 {{version}}',
   },
-  help: { title: '帮助', guide: '使用指南', changes: '更新内容' },
+  help: { title: '帮助', guide: '使用指南', glossary: '术语表', changes: '更新内容' },
   roles: { viewer: '查看者', operator: '操作员', editor: '编辑者', admin: '管理员', none: '仅在分组中有角色', nothing: '没有角色', inGroup: '分组 {{group}}：{{role}}' },
   shortcuts: {
     title: '键盘快捷键', anywhere: '任意位置', pages: '转到页面', palette: '搜索并执行操作', search: '转到本页搜索框', new: '新建任务', next: '列表的下一项', previous: '列表的上一项', submit: '提交对话框', help: '显示此列表', close: '关闭对话框或菜单',
