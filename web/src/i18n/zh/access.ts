@@ -28,7 +28,7 @@ export const access: Texts<typeof english> = {
   tokens: {
     table: '令牌', new: '新建令牌', name: '令牌', nameHelp: '它的用途。', owner: '属于', noUser: '无用户', may: '角色', lastUsed: '最近使用', from: '来自 {{address}}', expires: '到期', expired: '已过期',
     created: '创建于', delete: '撤销', deleteOf: '撤销令牌 {{name}}', deleteTitle: '撤销 {{name}}？', deleteText: '所有主控节点会在数秒内拒绝它，由它产生的会话也会结束。此操作无法恢复。', deleteOwn: '您正是用此令牌登录的：您将被退出登录。', deleteConfirm: '撤销令牌', deleted: '令牌 {{name}} 已撤销。',
-    newTitle: '新建令牌', role: '最高角色', roleHelp: '它的权限永远不会超过所属用户。', user: '用户', userHelp: '令牌属于谁。用户被删除时，令牌随之失效。', onlyGroups: '仅限这些分组', onlyGroupsHelp: '留空则不限于某些分组。',
+    newTitle: '新建令牌', role: '最高角色', roleHelp: '它的权限永远不会超过所属用户。', user: '用户', userHelp: '令牌属于谁。用户被删除时，令牌随之失效。', ofNoUser: '不属于任何用户：以自己的名称操作', newUser: '新建用户…', newUserHelp: '用于服务：其令牌不会随某个人的用户一起失效。', onlyGroups: '仅限这些分组', onlyGroupsHelp: '留空则不限于某些分组。',
     life: '有效期', lifeHelp: '被遗忘的脚本会自行失效。', lives: { d1: '一天', d7: '7 天', d30: '30 天', d90: '90 天', d365: '一年', never: '永久' }, create: '创建令牌',
     madeTitle: '令牌 {{name}}', madeText: '它只在此显示一次。Carillon 只保存它的哈希值。', madeUse: '请通过文件或变量交给脚本，切勿写在命令行上：', done: '我已复制',
     needsSession: '您是用令牌登录的，而令牌不能创建其他令牌。请以用户身份登录。',

@@ -13,6 +13,7 @@ import { CopyLine } from '../../parts/CopyLine.tsx';
 import { fieldFaults } from '../../parts/fieldFaults.ts';
 import { ProblemNotice } from '../../parts/ProblemNotice.tsx';
 import classes from './access.module.css';
+import { UserDialog } from './UserDialog.tsx';
 
 const fields = ['name', 'role', 'user', 'groups', 'expiresIn'] as const;
 const lives = { d1: '1d', d7: '7d', d30: '30d', d90: '90d', d365: '365d', never: 'never' } as const;
@@ -34,6 +35,7 @@ export function TokenDialog({ user, choosesUser, onClose }: Props) {
   const groupNames = useGroupNames();
   const [form, setForm] = useState<{ name: string; role: Role; user: string; groups: string[]; life: Life }>({ name: '', role: 'viewer', user: user || (me.user ?? ''), groups: [], life: 'd90' });
   const { at, rest } = fieldFaults(t, i18n.language, make.error, fields);
+  const [making, setMaking] = useState(false);
   const set = (part: Partial<typeof form>) => {
     setForm({ ...form, ...part });
     if (make.isError) make.reset();
@@ -45,14 +47,20 @@ export function TokenDialog({ user, choosesUser, onClose }: Props) {
     make.mutate(definition);
   };
   if (make.data) return <MadeToken name={make.data.name} token={make.data.token ?? ''} onClose={onClose} />;
-  const owners = [...new Set([me.user ?? '', user, ...(users.data?.items.map((one) => one.name) ?? [])])].filter((name) => name !== '').sort();
+  const owners = [...new Set([me.user ?? '', user, form.user, ...(users.data?.items.map((one) => one.name) ?? [])])].filter((name) => name !== '').sort();
   return (
-    <Modal opened onClose={onClose} title={t('tokens.newTitle')} closeButtonProps={{ 'aria-label': t('common.close') }}>
+    <Modal opened closeOnEscape={!making} onClose={onClose} title={t('tokens.newTitle')} closeButtonProps={{ 'aria-label': t('common.close') }}>
       <form onSubmit={submit} noValidate>
         <Stack gap="md">
           <TextInput label={t('tokens.name')} description={t('tokens.nameHelp')} placeholder="nightly deploy" required data-autofocus maxLength={100} value={form.name} error={at('name')} onChange={(e) => set({ name: e.currentTarget.value })} />
-          {choosesUser && owners.length > 0 && (
-            <NativeSelect label={t('tokens.user')} description={t('tokens.userHelp')} value={form.user} error={at('user')} data={owners.map((value) => ({ value, label: visible(value) }))} onChange={(e) => set({ user: e.currentTarget.value })} />
+          {choosesUser && (
+            <Group align="flex-end" gap="xs" wrap="nowrap">
+              <NativeSelect
+                className={classes.grows} label={t('tokens.user')} description={t('tokens.userHelp')} value={form.user} error={at('user')}
+                data={[...(form.user === '' || me.user === undefined ? [{ value: '', label: t('tokens.ofNoUser') }] : []), ...owners.map((value) => ({ value, label: visible(value) }))]} onChange={(e) => set({ user: e.currentTarget.value })}
+              />
+              <Button variant="default" title={t('tokens.newUserHelp')} onClick={() => setMaking(true)}>{t('tokens.newUser')}</Button>
+            </Group>
           )}
           <NativeSelect
             label={t('tokens.role')} description={sentences([t(`access.roleHelp.${form.role}`), t('tokens.roleHelp')], i18n.language)} value={form.role} error={at('role')}
@@ -72,6 +80,7 @@ export function TokenDialog({ user, choosesUser, onClose }: Props) {
           </Group>
         </Stack>
       </form>
+      {making && <UserDialog user={undefined} onMade={(name) => set({ user: name })} onClose={() => setMaking(false)} />}
     </Modal>
   );
 }

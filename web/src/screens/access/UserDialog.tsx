@@ -14,8 +14,15 @@ import { definitionOfUser, patchOfUser, userForm } from './userForm.ts';
 
 const fields = ['name', 'title', 'role', 'groups', 'password', 'disabled'] as const;
 
+interface Props {
+  /** Absent for a new one. */
+  user: User | undefined;
+  onMade?: (name: string) => void;
+  onClose: () => void;
+}
+
 /** Creates or changes a user. */
-export function UserDialog({ user, onClose }: { user: User | undefined; onClose: () => void }) {
+export function UserDialog({ user, onMade, onClose }: Props) {
   const { t, i18n } = useTranslation();
   const change = useChangeUser();
   const [before] = useState(() => userForm(user));
@@ -31,6 +38,7 @@ export function UserDialog({ user, onClose }: { user: User | undefined; onClose:
     const done = (message: string) => ({
       onSuccess: () => {
         showNotice(t, message);
+        if (!user) onMade?.(form.name.trim());
         onClose();
       },
     });
