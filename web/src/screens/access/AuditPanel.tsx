@@ -14,7 +14,8 @@ import { Waiting } from '../../parts/Waiting.tsx';
 import { WhenField } from '../../parts/WhenField.tsx';
 import classes from './access.module.css';
 import { AuditExport } from './AuditExport.tsx';
-import { AuditRow } from './AuditRow.tsx';
+import { groupsOf } from './auditGroups.ts';
+import { AuditGroup } from './AuditRow.tsx';
 import { auditKinds, auditVerbs, kindText, verbText } from './auditWords.ts';
 import { VerifyChain } from './VerifyChain.tsx';
 
@@ -72,7 +73,7 @@ export function AuditPanel() {
           <EmptyPage icon="clock" title={t('audit.emptyTitle')}><p>{t('audit.emptyText')}</p></EmptyPage>
         )
       )}
-      {rows && rows.length > 0 && <ul className={classes.entries} aria-label={t('audit.table')} aria-busy={audit.isPlaceholderData}>{rows.map((entry) => <AuditRow key={entry.id} entry={entry} />)}</ul>}
+      {rows && rows.length > 0 && <ul className={classes.entries} aria-label={t('audit.table')} aria-busy={audit.isPlaceholderData}>{groupsOf(rows).map((group) => <AuditGroup key={group[0]?.id} entries={group} />)}</ul>}
       {rows && <Pager pages={pages} nextCursor={audit.data?.nextCursor} />}
     </>
   );

@@ -15,3 +15,8 @@ export function verbText(t: TFunction, verb: string): string {
   const known = auditVerbs.find((v) => v === verb);
   return known ? t(`audit.verbs.${known}`) : verb;
 }
+
+/** The verb of an entry: a save and a patch both changed the object. The filter distinguishes them. */
+export function rowVerb(t: TFunction, verb: string): string {
+  return verbText(t, verb === 'replace' ? 'patch' : verb);
+}

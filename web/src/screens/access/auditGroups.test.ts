@@ -1,0 +1,19 @@
+import { expect, it } from 'vitest';
+import type { AuditEntry } from '../../api/types.ts';
+import { fieldsOf, groupsOf } from './auditGroups.ts';
+
+const entry = (name: string, second: number, more: Partial<AuditEntry> = {}): AuditEntry =>
+  ({ id: name, at: new Date(Date.UTC(2026, 10, 27, 22, 0, second)).toISOString(), actor: { name: 'adm', note: 'drill' }, verb: 'pause', kind: 'job', name, ...more });
+
+it('makes one group of a bulk request, and none of others', () => {
+  const entries = [entry('c', 2), entry('b', 1), entry('a', 1), entry('b', 0, { verb: 'resume' }), entry('x', 0, { verb: 'resume', actor: { name: 'eve' } }), entry('y', -9, { verb: 'resume', actor: { name: 'eve' } })];
+  expect(groupsOf(entries).map((group) => group.map(({ name }) => name).join(''))).toEqual(['cba', 'b', 'x', 'y']);
+  expect(groupsOf([entry('a', 0), entry('b', 0, { actor: { name: 'adm', note: 'another' } })])).toHaveLength(2);
+});
+
+it('names the fields of an edit and of a patch alike', () => {
+  const before = { command: 'a', env: { A: '1', B: '2' }, updatedAt: 'x', number: 1 };
+  const after = { command: 'b', env: { A: '2', B: '3' }, updatedAt: 'y', number: 2 };
+  for (const verb of ['replace', 'patch']) expect(fieldsOf(entry('a', 0, { verb, before, after }))).toEqual(['command', 'env']);
+  expect(fieldsOf(entry('a', 0, { before, after }))).toEqual([]);
+});
