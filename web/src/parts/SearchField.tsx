@@ -1,6 +1,6 @@
 import { CloseButton, TextInput } from '@mantine/core';
 import { useDebouncedCallback } from '@mantine/hooks';
-import { useEffect, useId, useRef, useState } from 'react';
+import { useEffect, useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { Icon } from './icons.tsx';
 
@@ -8,8 +8,6 @@ interface Props {
   label: string;
   value: string;
   onChange: (value: string) => void;
-  /** Suggestions while the user types. */
-  suggestions?: readonly string[];
   /** For a field beside the page's search field: the key “/” focuses the other one. */
   second?: boolean;
   /** Pause in typing before the value is reported, in milliseconds. */
@@ -17,9 +15,8 @@ interface Props {
 }
 
 /** The page's search field, which the key “/” focuses. It reports the text once typing pauses. */
-export function SearchField({ label, value, onChange, suggestions, second = false, patience = 150 }: Props) {
+export function SearchField({ label, value, onChange, second = false, patience = 150 }: Props) {
   const { t } = useTranslation();
-  const listId = useId();
   const [text, setText] = useState(value);
   const reported = useRef(value);
   const report = useDebouncedCallback((next: string) => {
@@ -36,16 +33,13 @@ export function SearchField({ label, value, onChange, suggestions, second = fals
     report(next);
   };
   return (
-    <>
-      <TextInput
-        data-search={second ? undefined : ''} wrapperProps={{ 'data-grow': '' }} type="text" role={suggestions ? undefined : 'searchbox'} list={suggestions && listId}
-        aria-label={label} placeholder={label} value={text} spellCheck={false} maxLength={200}
-        leftSection={<Icon name="search" size={16} />}
-        rightSection={text !== '' && <CloseButton size="sm" aria-label={t('common.clear')} onClick={() => type('')} />}
-        onChange={(event) => type(event.currentTarget.value)}
-        onKeyDown={(event) => event.key === 'Escape' && event.currentTarget.blur()}
-      />
-      {suggestions && <datalist id={listId}>{suggestions.map((s) => <option key={s} value={s} />)}</datalist>}
-    </>
+    <TextInput
+      data-search={second ? undefined : ''} wrapperProps={{ 'data-grow': '' }} type="text" role="searchbox"
+      aria-label={label} placeholder={label} value={text} spellCheck={false} maxLength={200}
+      leftSection={<Icon name="search" size={16} />}
+      rightSection={text !== '' && <CloseButton size="sm" aria-label={t('common.clear')} onClick={() => type('')} />}
+      onChange={(event) => type(event.currentTarget.value)}
+      onKeyDown={(event) => event.key === 'Escape' && event.currentTarget.blur()}
+    />
   );
 }

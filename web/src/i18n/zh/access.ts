@@ -46,7 +46,7 @@ export const access: Texts<typeof english> = {
     brokenTitle: '审计链已损坏', broken_one: '在 {{checked}} 条记录中发现 1 处问题。', broken_other: '在 {{checked}} 条记录中发现 {{count}} 处问题。', anchorHelp: '请将此哈希值保存在别处，下次校验时比对。', waiting_one: '另有 1 条正在写入日志存储。', waiting_other: '另有 {{count}} 条正在写入日志存储。',
     faultCodes: { altered: '记录与封存时不一致', broken: '与前一条不衔接', missing: '记录缺失', twice: '同一位置出现两次', end: '末端与 etcd 中的不符' }, faultAt: '{{fault}}（第 {{seq}} 条）',
     kinds: { job: '任务', run: '运行', fire: '触发', user: '用户', token: '令牌', session: '会话', 'login-code': '登录链接', worker: '工作节点', channel: '通知渠道', secret: '密钥', view: '已存筛选', hook: 'Web 钩子', lock: '锁', pool: '资源池', maintenance: '维护窗口', defaults: '默认设置', record: 'etcd 中的值', cluster: '集群' },
-    several_one: '1 个对象', several_other: '{{count}} 个对象',
+    noName: '没有名称包含“{{text}}”。', asName: '仅按名称“{{name}}”，例如已删除的', whole: '按完整名称列出记录：请从建议中选择。', several_one: '1 个对象', several_other: '{{count}} 个对象',
     verbs: {
       acknowledge: '确认', unacknowledge: '撤销确认', create: '创建', replace: '保存修改', patch: '修改', rollback: '回滚', pause: '暂停', resume: '恢复', delete: '删除', run: '手动运行', kill: '终止', approve: '批准步骤', reject: '拒绝步骤', backfill: '回填', login: '登录', login_failed: '登录失败', logout: '退出登录',
       retry: '重试', bootstrap: '创建首个管理员', password: '修改密码', test: '测试', 'reset-admin': '重置管理员', reseal: '重新加密', release: '释放', rotate: '更换密钥', recover: '恢复游标', inherit: '随默认设置变更',

@@ -1,14 +1,17 @@
 import { Button, NativeSelect } from '@mantine/core';
+import { useDebouncedValue } from '@mantine/hooks';
 import { useNavigate, useSearch } from '@tanstack/react-router';
+import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { useAudit } from '../../api/audit.ts';
 import { useActorNames, useObjectNames } from '../../api/names.ts';
 import type { AccessSearch } from '../../lib/searchParams.ts';
+import { visible } from '../../lib/visible.ts';
 import { EmptyPage } from '../../parts/EmptyPage.tsx';
 import { Pager } from '../../parts/Pager.tsx';
 import { PartialNotice } from '../../parts/PartialNotice.tsx';
 import { ProblemNotice } from '../../parts/ProblemNotice.tsx';
-import { SearchField } from '../../parts/SearchField.tsx';
+import { PickField } from '../../parts/PickField.tsx';
 import { useCursorPages } from '../../parts/useCursorPages.ts';
 import { Waiting } from '../../parts/Waiting.tsx';
 import { WhenField } from '../../parts/WhenField.tsx';
@@ -37,12 +40,17 @@ export function AuditPanel() {
   const filtered = Object.values(filter).some((value) => value !== undefined);
   const rows = audit.data?.items;
   const actors = useActorNames();
-  const objects = useObjectNames(kind, name ?? '');
+  const [text, setText] = useState(name ?? '');
+  const [asked] = useDebouncedValue(text, 150);
+  const objects = useObjectNames(kind, asked);
+  const none = (typed: string) => t('audit.noName', { text: typed });
+  // Entries outlive what they are about, and some have names that are listed nowhere.
+  const asName = (typed: string) => t('audit.asName', { name: visible(typed) });
   return (
     <>
       <div className={classes.toolbar}>
-        <SearchField patience={400} label={t('audit.actor')} value={actor ?? ''} suggestions={actors} onChange={(next) => show({ actor: next })} />
-        <SearchField second patience={400} label={t('audit.object')} value={name ?? ''} suggestions={objects} onChange={(next) => show({ name: next })} />
+        <PickField label={t('audit.actor')} value={actor ?? ''} choices={actors.map((one) => ({ name: one }))} settled none={none} asName={asName} onChange={(next) => show({ actor: next })} />
+        <PickField second label={t('audit.object')} value={name ?? ''} choices={objects.map((one) => ({ name: one }))} settled={asked === text} onText={setText} none={none} asName={asName} onChange={(next) => show({ name: next })} />
         <NativeSelect
           aria-label={t('audit.kind')} value={kind ?? ''} data={[{ value: '', label: t('audit.anyKind') }, ...auditKinds.map((value) => ({ value, label: kindText(t, value) }))]}
           onChange={(e) => show({ kind: e.currentTarget.value })}
@@ -68,7 +76,7 @@ export function AuditPanel() {
       {!rows && !audit.error && <Waiting rows={8} />}
       {rows?.length === 0 && pages.page === 1 && (
         filtered ? (
-          <EmptyPage icon="search" title={t('audit.noMatch')}><Button variant="default" onClick={clear}>{t('audit.clear')}</Button></EmptyPage>
+          <EmptyPage icon="search" title={t('audit.noMatch')}>{(actor ?? name) !== undefined && <p>{t('audit.whole')}</p>}<Button variant="default" onClick={clear}>{t('audit.clear')}</Button></EmptyPage>
         ) : (
           <EmptyPage icon="clock" title={t('audit.emptyTitle')}><p>{t('audit.emptyText')}</p></EmptyPage>
         )
