@@ -66,7 +66,8 @@ func TestTally_EqualsNext(t *testing.T) {
 			}
 			for at, n := range want {
 				if got[at] != n || seen[at] != seconds[at] {
-					rt.Fatalf("%q in %s with %v from %v to %v: %d fires at %v, want %d (seconds %b, want %b)", l.text, c.zone, s.zone.rules,
+					rt.Fatalf("%q in %s with %v from %v to %v: %d fires at %v, want %d (seconds %b, want %b)", l.text,
+						c.zone, s.zone.rules,
 						low, high, got[at], time.Unix(at, 0).In(s.zone.loc), n, seen[at], seconds[at])
 				}
 			}

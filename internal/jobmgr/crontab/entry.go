@@ -74,8 +74,8 @@ func (p *parser) entry(line string, above comments) {
 			"percent sign is written as \\%%")
 	}
 	if quote := openQuote(job.Command); quote != 0 {
-		p.report(Note, "open_quote", "the quote %s of the command is not closed: the shell rejects it, and each run fails",
-			string(quote))
+		p.report(Note, "open_quote", "the quote %s of the command is not closed: the shell rejects it, and each "+
+			"run fails", string(quote))
 	}
 	p.env.apply(&job, p.HomeOf)
 	e := Entry{Line: p.line, Job: job, MailTo: p.env.mail}

@@ -45,8 +45,9 @@ type cached struct {
 func NewCache(jobs Jobs) *Cache { return &Cache{jobs: jobs, sem: make(chan struct{}, 1)} }
 
 // Forecast counts the planned fires of the jobs that match a query, from one time until before another; the
-// result may be a few seconds old. They are compared with the slots of the workers; 0: unknown. paused is the number of these jobs that have a schedule and are paused
-// without an end. The result is shared and must not be modified.
+// result may be a few seconds old. They are compared with the slots of the workers; 0: unknown. paused is the
+// number of these jobs that have a schedule and are paused without an end. The result is shared and must not be
+// modified.
 func (c *Cache) Forecast(ctx context.Context, q common.JobQuery, from, to time.Time, slots int) (found *Forecast,
 	paused int, err error) {
 	revision := c.jobs.Sync(ctx)
