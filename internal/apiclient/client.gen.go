@@ -788,6 +788,27 @@ func (e DaemonCount0) Valid() bool {
 	}
 }
 
+// Defines values for DefaultsVersionVerb.
+const (
+	DefaultsVersionVerbCreate  DefaultsVersionVerb = "create"
+	DefaultsVersionVerbDelete  DefaultsVersionVerb = "delete"
+	DefaultsVersionVerbReplace DefaultsVersionVerb = "replace"
+)
+
+// Valid indicates whether the value is a known member of the DefaultsVersionVerb enum.
+func (e DefaultsVersionVerb) Valid() bool {
+	switch e {
+	case DefaultsVersionVerbCreate:
+		return true
+	case DefaultsVersionVerbDelete:
+		return true
+	case DefaultsVersionVerbReplace:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for DefinitionOnLost.
 const (
 	DefinitionOnLostAbandon DefinitionOnLost = "abandon"
@@ -1755,6 +1776,7 @@ func (e JobPatchOverlap) Valid() bool {
 const (
 	JobVersionVerbCreate   JobVersionVerb = "create"
 	JobVersionVerbDelete   JobVersionVerb = "delete"
+	JobVersionVerbInherit  JobVersionVerb = "inherit"
 	JobVersionVerbPatch    JobVersionVerb = "patch"
 	JobVersionVerbPause    JobVersionVerb = "pause"
 	JobVersionVerbReplace  JobVersionVerb = "replace"
@@ -1768,6 +1790,8 @@ func (e JobVersionVerb) Valid() bool {
 	case JobVersionVerbCreate:
 		return true
 	case JobVersionVerbDelete:
+		return true
+	case JobVersionVerbInherit:
 		return true
 	case JobVersionVerbPatch:
 		return true
@@ -3027,6 +3051,7 @@ func (e UserPatchRole) Valid() bool {
 const (
 	VersionOfJobVerbCreate   VersionOfJobVerb = "create"
 	VersionOfJobVerbDelete   VersionOfJobVerb = "delete"
+	VersionOfJobVerbInherit  VersionOfJobVerb = "inherit"
 	VersionOfJobVerbPatch    VersionOfJobVerb = "patch"
 	VersionOfJobVerbPause    VersionOfJobVerb = "pause"
 	VersionOfJobVerbReplace  VersionOfJobVerb = "replace"
@@ -3040,6 +3065,8 @@ func (e VersionOfJobVerb) Valid() bool {
 	case VersionOfJobVerbCreate:
 		return true
 	case VersionOfJobVerbDelete:
+		return true
+	case VersionOfJobVerbInherit:
 		return true
 	case VersionOfJobVerbPatch:
 		return true
@@ -3879,6 +3906,27 @@ type Acknowledgement struct {
 	// Example: ada
 	By   string  `json:"by"`
 	Note *string `json:"note,omitempty"`
+}
+
+// Affected defines model for Affected.
+type Affected struct {
+	// Diff Unified diff of the effective definition, as for patch(1).
+	Diff *string `json:"diff,omitempty"`
+
+	// Faults Why the job is refused.
+	Faults *[]Fault `json:"faults,omitempty"`
+
+	// Fields The fields whose effective values change; empty if only their origin does.
+	Fields []string `json:"fields"`
+
+	// FiresGone The first of the planned fires that no longer happen.
+	FiresGone *[]time.Time `json:"firesGone,omitempty"`
+
+	// FiresNew The first of the new fires.
+	FiresNew *[]time.Time `json:"firesNew,omitempty"`
+	Group    *string      `json:"group,omitempty"`
+	Name     string       `json:"name"`
+	Title    *string      `json:"title,omitempty"`
 }
 
 // AnswerRequest defines model for AnswerRequest.
@@ -4779,6 +4827,52 @@ type Day struct {
 	Waiting int64 `json:"waiting"`
 }
 
+// Defaults defines model for Defaults.
+type Defaults struct {
+	// Env Environment variables, each of which a job may set to another value.
+	Env *map[string]string `json:"env,omitempty"`
+
+	// LostAfter How long a worker that cannot reach etcd lets its runs continue; not of flows, whose steps have their own.
+	//
+	// Example: 60s
+	LostAfter *string    `json:"lostAfter,omitempty"`
+	Notify    *Notify    `json:"notify,omitempty"`
+	Placement *Placement `json:"placement,omitempty"`
+	Retention *Retention `json:"retention,omitempty"`
+	Retry     *Retry     `json:"retry,omitempty"`
+
+	// Timeout The run is ended after this time; not of daemon jobs. A job with 0s has none.
+	//
+	// Example: 1h
+	Timeout *string `json:"timeout,omitempty"`
+
+	// Timezone IANA time zone of schedules that name none.
+	//
+	// Example: Asia/Shanghai
+	Timezone *string `json:"timezone,omitempty"`
+}
+
+// DefaultsVersion defines model for DefaultsVersion.
+type DefaultsVersion struct {
+	At time.Time `json:"at"`
+
+	// By Who made the change.
+	By       *string   `json:"by,omitempty"`
+	Defaults *Defaults `json:"defaults,omitempty"`
+
+	// Note Reason given.
+	Note *string `json:"note,omitempty"`
+
+	// Verb Kind of change.
+	Verb DefaultsVersionVerb `json:"verb"`
+
+	// Version The version created by the change.
+	Version int64 `json:"version"`
+}
+
+// DefaultsVersionVerb Kind of change.
+type DefaultsVersionVerb string
+
 // Definition defines model for Definition.
 type Definition struct {
 	// After Names of jobs, the parents: the job gets a fire when each of them has succeeded since its last such fire.
@@ -4819,7 +4913,7 @@ type Definition struct {
 	// FailFast The first failure ends the nodes of the flow run that run, and no further node is started.
 	FailFast *bool `json:"failFast,omitempty"`
 
-	// Group The group that the job belongs to.
+	// Group The group that the job belongs to. Groups are nested by name with /, as in shop/eu.
 	//
 	// Example: reports
 	Group *string `json:"group,omitempty"`
@@ -4921,7 +5015,7 @@ type Definition struct {
 	// TasksMax Maximum number of processes and threads of a run. Requires a worker with cgroups. Default: 512 on workers with cgroups, no limit on others.
 	TasksMax *int64 `json:"tasksMax,omitempty"`
 
-	// Timeout The run is ended after this time. Default: none.
+	// Timeout The run is ended after this time. Default: none; with 0s, the job inherits none.
 	//
 	// Example: 1h
 	Timeout *string `json:"timeout,omitempty"`
@@ -5657,6 +5751,17 @@ type HistoryPageBackfill struct {
 	Partial *bool `json:"partial,omitempty"`
 }
 
+// HistoryPageDefaultsVersion defines model for HistoryPageDefaultsVersion.
+type HistoryPageDefaultsVersion struct {
+	Items []DefaultsVersion `json:"items"`
+
+	// NextCursor Cursor of the next page; absent on the last one.
+	NextCursor *string `json:"nextCursor,omitempty"`
+
+	// Partial The log store is away: only pending, current and just completed runs are listed.
+	Partial *bool `json:"partial,omitempty"`
+}
+
 // HistoryPageFire defines model for HistoryPageFire.
 type HistoryPageFire struct {
 	Items []Fire `json:"items"`
@@ -5783,6 +5888,37 @@ type HookStarted struct {
 	Run  string `json:"run"`
 }
 
+// Inheritance defines model for Inheritance.
+type Inheritance struct {
+	// Env Environment variables, each of which a job may set to another value.
+	Env *map[string]string `json:"env,omitempty"`
+
+	// From The group whose defaults these are; * for the defaults of all jobs.
+	From string `json:"from"`
+
+	// LostAfter How long a worker that cannot reach etcd lets its runs continue; not of flows, whose steps have their own.
+	//
+	// Example: 60s
+	LostAfter *string    `json:"lostAfter,omitempty"`
+	Notify    *Notify    `json:"notify,omitempty"`
+	Placement *Placement `json:"placement,omitempty"`
+	Retention *Retention `json:"retention,omitempty"`
+	Retry     *Retry     `json:"retry,omitempty"`
+
+	// Schedules Which of the job's several schedules inherit the time zone, from 0.
+	Schedules *[]int64 `json:"schedules,omitempty"`
+
+	// Timeout The run is ended after this time; not of daemon jobs. A job with 0s has none.
+	//
+	// Example: 1h
+	Timeout *string `json:"timeout,omitempty"`
+
+	// Timezone IANA time zone of schedules that name none.
+	//
+	// Example: Asia/Shanghai
+	Timezone *string `json:"timezone,omitempty"`
+}
+
 // Interval defines model for Interval.
 type Interval struct {
 	End time.Time `json:"end"`
@@ -5845,7 +5981,7 @@ type Job struct {
 	// FailFast The first failure ends the nodes of the flow run that run, and no further node is started.
 	FailFast *bool `json:"failFast,omitempty"`
 
-	// Group The group that the job belongs to.
+	// Group The group that the job belongs to. Groups are nested by name with /, as in shop/eu.
 	//
 	// Example: reports
 	Group *string `json:"group,omitempty"`
@@ -5948,7 +6084,7 @@ type Job struct {
 	// TasksMax Maximum number of processes and threads of a run. Requires a worker with cgroups. Default: 512 on workers with cgroups, no limit on others.
 	TasksMax *int64 `json:"tasksMax,omitempty"`
 
-	// Timeout The run is ended after this time. Default: none.
+	// Timeout The run is ended after this time. Default: none; with 0s, the job inherits none.
 	//
 	// Example: 1h
 	Timeout *string `json:"timeout,omitempty"`
@@ -5993,6 +6129,41 @@ type JobCounts struct {
 	Unreadable int64 `json:"unreadable"`
 }
 
+// JobDefaults defines model for JobDefaults.
+type JobDefaults struct {
+	// Env Environment variables, each of which a job may set to another value.
+	Env *map[string]string `json:"env,omitempty"`
+
+	// Group The group; * for the defaults of all jobs.
+	//
+	// Example: shop/eu
+	Group string `json:"group"`
+
+	// LostAfter How long a worker that cannot reach etcd lets its runs continue; not of flows, whose steps have their own.
+	//
+	// Example: 60s
+	LostAfter *string    `json:"lostAfter,omitempty"`
+	Notify    *Notify    `json:"notify,omitempty"`
+	Placement *Placement `json:"placement,omitempty"`
+	Retention *Retention `json:"retention,omitempty"`
+	Retry     *Retry     `json:"retry,omitempty"`
+
+	// Timeout The run is ended after this time; not of daemon jobs. A job with 0s has none.
+	//
+	// Example: 1h
+	Timeout *string `json:"timeout,omitempty"`
+
+	// Timezone IANA time zone of schedules that name none.
+	//
+	// Example: Asia/Shanghai
+	Timezone  *string    `json:"timezone,omitempty"`
+	UpdatedAt *time.Time `json:"updatedAt,omitempty"`
+	UpdatedBy *string    `json:"updatedBy,omitempty"`
+
+	// Version Increases with each change; also the ETag. Absent for defaults that do not exist.
+	Version *int64 `json:"version,omitempty"`
+}
+
 // JobInput defines model for JobInput.
 type JobInput struct {
 	// After Names of jobs, the parents: the job gets a fire when each of them has succeeded since its last such fire.
@@ -6033,7 +6204,7 @@ type JobInput struct {
 	// FailFast The first failure ends the nodes of the flow run that run, and no further node is started.
 	FailFast *bool `json:"failFast,omitempty"`
 
-	// Group The group that the job belongs to.
+	// Group The group that the job belongs to. Groups are nested by name with /, as in shop/eu.
 	//
 	// Example: reports
 	Group *string `json:"group,omitempty"`
@@ -6136,7 +6307,7 @@ type JobInput struct {
 	// TasksMax Maximum number of processes and threads of a run. Requires a worker with cgroups. Default: 512 on workers with cgroups, no limit on others.
 	TasksMax *int64 `json:"tasksMax,omitempty"`
 
-	// Timeout The run is ended after this time. Default: none.
+	// Timeout The run is ended after this time. Default: none; with 0s, the job inherits none.
 	//
 	// Example: 1h
 	Timeout *string `json:"timeout,omitempty"`
@@ -6181,6 +6352,9 @@ type JobMeta struct {
 
 	// Hidden You have no role in the job's group: command, args, stdin, env, params, outputs, steps, workDir, user, description and pauseNote are left out.
 	Hidden *bool `json:"hidden,omitempty"`
+
+	// Inherited Values that the job does not set, and has from the defaults of its group, of the groups that this is nested in, or of all jobs, nearest first; see GET /defaults.
+	Inherited *[]Inheritance `json:"inherited,omitempty"`
 
 	// Late One of the results should have started by now.
 	Late *bool `json:"late,omitempty"`
@@ -6290,7 +6464,7 @@ type JobPatch struct {
 	// FailFast The first failure ends the nodes of the flow run that run, and no further node is started.
 	FailFast *bool `json:"failFast,omitempty"`
 
-	// Group The group that the job belongs to.
+	// Group The group that the job belongs to. Groups are nested by name with /, as in shop/eu.
 	//
 	// Example: reports
 	Group *string `json:"group,omitempty"`
@@ -6393,7 +6567,7 @@ type JobPatch struct {
 	// TasksMax Maximum number of processes and threads of a run. Requires a worker with cgroups. Default: 512 on workers with cgroups, no limit on others.
 	TasksMax *int64 `json:"tasksMax,omitempty"`
 
-	// Timeout The run is ended after this time. Default: none.
+	// Timeout The run is ended after this time. Default: none; with 0s, the job inherits none.
 	//
 	// Example: 1h
 	Timeout *string `json:"timeout,omitempty"`
@@ -6522,14 +6696,14 @@ type JobVersion struct {
 	// Remote Client address.
 	Remote *string `json:"remote,omitempty"`
 
-	// Verb Kind of change. If a job was deleted and created again, the versions of both are listed.
+	// Verb Kind of change; inherit: defaults were changed. If a job was deleted and created again, the versions of both are listed.
 	Verb JobVersionVerb `json:"verb"`
 
 	// Version The version created by the change.
 	Version int64 `json:"version"`
 }
 
-// JobVersionVerb Kind of change. If a job was deleted and created again, the versions of both are listed.
+// JobVersionVerb Kind of change; inherit: defaults were changed. If a job was deleted and created again, the versions of both are listed.
 type JobVersionVerb string
 
 // KillRequest defines model for KillRequest.
@@ -7249,6 +7423,14 @@ type PageDelivery struct {
 // PageHook defines model for PageHook.
 type PageHook struct {
 	Items []Hook `json:"items"`
+
+	// NextCursor Cursor of the next page; absent on the last one.
+	NextCursor *string `json:"nextCursor,omitempty"`
+}
+
+// PageJobDefaults defines model for PageJobDefaults.
+type PageJobDefaults struct {
+	Items []JobDefaults `json:"items"`
 
 	// NextCursor Cursor of the next page; absent on the last one.
 	NextCursor *string `json:"nextCursor,omitempty"`
@@ -8013,6 +8195,30 @@ type Retry struct {
 	MaxBackoff *string `json:"maxBackoff,omitempty"`
 }
 
+// Review defines model for Review.
+type Review struct {
+	// Changed Number of jobs whose effective definition changes, or has changed.
+	Changed int64 `json:"changed"`
+
+	// FiresGone Number of planned fires of the next 7 days that no longer happen.
+	FiresGone int64 `json:"firesGone"`
+
+	// FiresNew Number of fires of the next 7 days that are new.
+	FiresNew int64 `json:"firesNew"`
+
+	// Items The changed and refused jobs, refused ones first, then those whose fires change, then by name: at most 200.
+	Items []Affected `json:"items"`
+
+	// Jobs Number of jobs to which the defaults apply, if they do not set the values themselves.
+	Jobs int64 `json:"jobs"`
+
+	// Pending Not all jobs could be changed yet: the rest is changed within a minute.
+	Pending *bool `json:"pending,omitempty"`
+
+	// Refused Number of jobs that would not be valid with the defaults, or could not be changed.
+	Refused int64 `json:"refused"`
+}
+
 // RollbackRequest defines model for RollbackRequest.
 type RollbackRequest struct {
 	// Note Reason; shown with the version.
@@ -8273,6 +8479,48 @@ type SSOMethod struct {
 	//
 	// Example: Single sign-on
 	Title string `json:"title"`
+}
+
+// SavedDefaults defines model for SavedDefaults.
+type SavedDefaults struct {
+	// DryRun Nothing was written.
+	DryRun *bool `json:"dryRun,omitempty"`
+
+	// Env Environment variables, each of which a job may set to another value.
+	Env *map[string]string `json:"env,omitempty"`
+
+	// Group The group; * for the defaults of all jobs.
+	//
+	// Example: shop/eu
+	Group string `json:"group"`
+
+	// LostAfter How long a worker that cannot reach etcd lets its runs continue; not of flows, whose steps have their own.
+	//
+	// Example: 60s
+	LostAfter *string    `json:"lostAfter,omitempty"`
+	Notify    *Notify    `json:"notify,omitempty"`
+	Placement *Placement `json:"placement,omitempty"`
+	Retention *Retention `json:"retention,omitempty"`
+	Retry     *Retry     `json:"retry,omitempty"`
+	Review    Review     `json:"review"`
+
+	// Timeout The run is ended after this time; not of daemon jobs. A job with 0s has none.
+	//
+	// Example: 1h
+	Timeout *string `json:"timeout,omitempty"`
+
+	// Timezone IANA time zone of schedules that name none.
+	//
+	// Example: Asia/Shanghai
+	Timezone  *string    `json:"timezone,omitempty"`
+	UpdatedAt *time.Time `json:"updatedAt,omitempty"`
+	UpdatedBy *string    `json:"updatedBy,omitempty"`
+
+	// Version Increases with each change; also the ETag. Absent for defaults that do not exist.
+	Version *int64 `json:"version,omitempty"`
+
+	// Warnings Values that are accepted but probably not intended; locations are those of a request body.
+	Warnings *[]Fault `json:"warnings,omitempty"`
 }
 
 // Scanned defines model for Scanned.
@@ -8780,10 +9028,13 @@ type UserPatchRole string
 // Validation defines model for Validation.
 type Validation struct {
 	// Faults All faults; locations are those of a request body.
-	Faults    []Fault     `json:"faults"`
-	Job       *Definition `json:"job,omitempty"`
-	Placement *Ranking    `json:"placement,omitempty"`
-	Valid     bool        `json:"valid"`
+	Faults []Fault `json:"faults"`
+
+	// Inherited What it would inherit; see the job's meta.
+	Inherited *[]Inheritance `json:"inherited,omitempty"`
+	Job       *Definition    `json:"job,omitempty"`
+	Placement *Ranking       `json:"placement,omitempty"`
+	Valid     bool           `json:"valid"`
 
 	// Warnings Values that are accepted but probably not intended; locations are those of a request body.
 	Warnings []Fault `json:"warnings"`
@@ -8835,8 +9086,11 @@ type VersionOfJob struct {
 	By *string `json:"by,omitempty"`
 
 	// Fields In lists: the fields that differ from the previous version; absent for the first one, and if you may not see the previous one.
-	Fields *[]string   `json:"fields,omitempty"`
-	Job    *Definition `json:"job,omitempty"`
+	Fields *[]string `json:"fields,omitempty"`
+
+	// Inherited What it inherited then.
+	Inherited *[]Inheritance `json:"inherited,omitempty"`
+	Job       *Definition    `json:"job,omitempty"`
 
 	// Note Reason given, or the note of a pause.
 	Note *string `json:"note,omitempty"`
@@ -8850,14 +9104,14 @@ type VersionOfJob struct {
 	// Uid Distinguishes the job from earlier jobs of the same name.
 	Uid *string `json:"uid,omitempty"`
 
-	// Verb Kind of change. If a job was deleted and created again, the versions of both are listed.
+	// Verb Kind of change; inherit: defaults were changed. If a job was deleted and created again, the versions of both are listed.
 	Verb VersionOfJobVerb `json:"verb"`
 
 	// Version The version created by the change.
 	Version int64 `json:"version"`
 }
 
-// VersionOfJobVerb Kind of change. If a job was deleted and created again, the versions of both are listed.
+// VersionOfJobVerb Kind of change; inherit: defaults were changed. If a job was deleted and created again, the versions of both are listed.
 type VersionOfJobVerb string
 
 // View defines model for View.
@@ -9244,6 +9498,33 @@ type PutChannelParams struct {
 
 	// IfNoneMatch *: only if the channel does not exist.
 	IfNoneMatch *string `json:"If-None-Match,omitempty"`
+}
+
+// PutDefaultsParams defines parameters for PutDefaults.
+type PutDefaultsParams struct {
+	// Group The group; * for the defaults of all jobs.
+	Group string `form:"group" json:"group"`
+
+	// DryRun Write nothing, and return the effect.
+	DryRun *bool `form:"dryRun,omitempty" json:"dryRun,omitempty"`
+
+	// IfMatch Only if the defaults have this ETag.
+	IfMatch *string `json:"If-Match,omitempty"`
+
+	// IfNoneMatch *: only if there are no defaults of the group.
+	IfNoneMatch *string `json:"If-None-Match,omitempty"`
+}
+
+// ListDefaultsVersionsParams defines parameters for ListDefaultsVersions.
+type ListDefaultsVersionsParams struct {
+	// Group The group; * for the defaults of all jobs.
+	Group string `form:"group" json:"group"`
+
+	// Limit Maximum number of items.
+	Limit *int64 `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Cursor nextCursor of the previous page.
+	Cursor *string `form:"cursor,omitempty" json:"cursor,omitempty"`
 }
 
 // ListDeliveriesParams defines parameters for ListDeliveries.
@@ -10005,6 +10286,9 @@ type PutChannelJSONRequestBody = ChannelDefinition
 
 // ParseCrontabJSONRequestBody defines body for ParseCrontab for application/json ContentType.
 type ParseCrontabJSONRequestBody = CrontabRequest
+
+// PutDefaultsJSONRequestBody defines body for PutDefaults for application/json ContentType.
+type PutDefaultsJSONRequestBody = Defaults
 
 // AcknowledgeFiresJSONRequestBody defines body for AcknowledgeFires for application/json ContentType.
 type AcknowledgeFiresJSONRequestBody = AckRequest
@@ -10796,6 +11080,38 @@ type ClientInterface interface {
 	//
 	// Corresponds with POST /api/v1/crontab/parse (the `ParseCrontab` operationId).
 	ParseCrontab(ctx context.Context, body ParseCrontabJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ListDefaults List the defaults of groups
+	//
+	// Returns the defaults of groups, those of all jobs (`*`) first: those that apply to jobs in which you have a role.
+	//
+	// Corresponds with GET /api/v1/defaults (the `ListDefaults` operationId).
+	ListDefaults(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// PutDefaultsWithBody Change the defaults of a group
+	//
+	// Replaces the values that jobs of the group inherit, of the groups that are nested in it, or of all jobs. A job inherits what it does not set, from the nearest group that has it. An empty object removes the defaults. The request changes all jobs that inherit them, and is refused (409, `defaults_refused`) if one would not be valid. `dryRun` returns what it would change.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with PUT /api/v1/defaults (the `PutDefaults` operationId).
+	PutDefaultsWithBody(ctx context.Context, params *PutDefaultsParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// PutDefaults Change the defaults of a group
+	//
+	// Replaces the values that jobs of the group inherit, of the groups that are nested in it, or of all jobs. A job inherits what it does not set, from the nearest group that has it. An empty object removes the defaults. The request changes all jobs that inherit them, and is refused (409, `defaults_refused`) if one would not be valid. `dryRun` returns what it would change.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with PUT /api/v1/defaults (the `PutDefaults` operationId).
+	PutDefaults(ctx context.Context, params *PutDefaultsParams, body PutDefaultsJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ListDefaultsVersions List the versions of a group's defaults
+	//
+	// Returns the changes of the defaults of a group, newest first, each with the defaults after it.
+	//
+	// Corresponds with GET /api/v1/defaults/versions (the `ListDefaultsVersions` operationId).
+	ListDefaultsVersions(ctx context.Context, params *ListDefaultsVersionsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ListDeliveries List pending deliveries and those of the last seven days, newest first
 	//
@@ -12419,6 +12735,78 @@ func (c *Client) ParseCrontabWithBody(ctx context.Context, contentType string, b
 // Corresponds with POST /api/v1/crontab/parse (the `ParseCrontab` operationId).
 func (c *Client) ParseCrontab(ctx context.Context, body ParseCrontabJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewParseCrontabRequest(c.Server, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ListDefaults List the defaults of groups
+//
+// Returns the defaults of groups, those of all jobs (`*`) first: those that apply to jobs in which you have a role.
+//
+// Corresponds with GET /api/v1/defaults (the `ListDefaults` operationId).
+func (c *Client) ListDefaults(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListDefaultsRequest(c.Server)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// PutDefaultsWithBody Change the defaults of a group
+//
+// Replaces the values that jobs of the group inherit, of the groups that are nested in it, or of all jobs. A job inherits what it does not set, from the nearest group that has it. An empty object removes the defaults. The request changes all jobs that inherit them, and is refused (409, `defaults_refused`) if one would not be valid. `dryRun` returns what it would change.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with PUT /api/v1/defaults (the `PutDefaults` operationId).
+func (c *Client) PutDefaultsWithBody(ctx context.Context, params *PutDefaultsParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewPutDefaultsRequestWithBody(c.Server, params, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// PutDefaults Change the defaults of a group
+//
+// Replaces the values that jobs of the group inherit, of the groups that are nested in it, or of all jobs. A job inherits what it does not set, from the nearest group that has it. An empty object removes the defaults. The request changes all jobs that inherit them, and is refused (409, `defaults_refused`) if one would not be valid. `dryRun` returns what it would change.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with PUT /api/v1/defaults (the `PutDefaults` operationId).
+func (c *Client) PutDefaults(ctx context.Context, params *PutDefaultsParams, body PutDefaultsJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewPutDefaultsRequest(c.Server, params, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ListDefaultsVersions List the versions of a group's defaults
+//
+// Returns the changes of the defaults of a group, newest first, each with the defaults after it.
+//
+// Corresponds with GET /api/v1/defaults/versions (the `ListDefaultsVersions` operationId).
+func (c *Client) ListDefaultsVersions(ctx context.Context, params *ListDefaultsVersionsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListDefaultsVersionsRequest(c.Server, params)
 	if err != nil {
 		return nil, err
 	}
@@ -16229,6 +16617,208 @@ func NewParseCrontabRequestWithBody(server string, contentType string, body io.R
 	}
 
 	req.Header.Add("Content-Type", contentType)
+
+	return req, nil
+}
+
+// NewListDefaultsRequest constructs an http.Request for the ListDefaults method
+func NewListDefaultsRequest(server string) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/defaults")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewPutDefaultsRequest calls the generic PutDefaults builder with application/json body
+func NewPutDefaultsRequest(server string, params *PutDefaultsParams, body PutDefaultsJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewPutDefaultsRequestWithBody(server, params, "application/json", bodyReader)
+}
+
+// NewPutDefaultsRequestWithBody constructs an http.Request for the PutDefaults method, with any body, and a specified content type
+func NewPutDefaultsRequestWithBody(server string, params *PutDefaultsParams, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/defaults")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if queryFrag, err := runtime.StyleParamWithOptions("form", false, "group", params.Group, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+			return nil, err
+		} else {
+			for _, qp := range strings.Split(queryFrag, "&") {
+				rawQueryFragments = append(rawQueryFragments, qp)
+			}
+		}
+
+		if params.DryRun != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "dryRun", *params.DryRun, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "boolean", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodPut, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	if params != nil {
+
+		if params.IfMatch != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "If-Match", *params.IfMatch, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("If-Match", headerParam0)
+		}
+
+		if params.IfNoneMatch != nil {
+			var headerParam1 string
+
+			headerParam1, err = runtime.StyleParamWithOptions("simple", false, "If-None-Match", *params.IfNoneMatch, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("If-None-Match", headerParam1)
+		}
+
+	}
+
+	return req, nil
+}
+
+// NewListDefaultsVersionsRequest constructs an http.Request for the ListDefaultsVersions method
+func NewListDefaultsVersionsRequest(server string, params *ListDefaultsVersionsParams) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/defaults/versions")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if queryFrag, err := runtime.StyleParamWithOptions("form", false, "group", params.Group, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+			return nil, err
+		} else {
+			for _, qp := range strings.Split(queryFrag, "&") {
+				rawQueryFragments = append(rawQueryFragments, qp)
+			}
+		}
+
+		if params.Limit != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "limit", *params.Limit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: "int64"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Cursor != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "cursor", *params.Cursor, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
 
 	return req, nil
 }

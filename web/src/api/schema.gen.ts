@@ -392,6 +392,50 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/defaults": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the defaults of groups
+         * @description Returns the defaults of groups, those of all jobs (`*`) first: those that apply to jobs in which you have a role.
+         */
+        get: operations["list-defaults"];
+        /**
+         * Change the defaults of a group
+         * @description Replaces the values that jobs of the group inherit, of the groups that are nested in it, or of all jobs. A job inherits what it does not set, from the nearest group that has it. An empty object removes the defaults. The request changes all jobs that inherit them, and is refused (409, `defaults_refused`) if one would not be valid. `dryRun` returns what it would change.
+         */
+        put: operations["put-defaults"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/defaults/versions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the versions of a group's defaults
+         * @description Returns the changes of the defaults of a group, newest first, each with the defaults after it.
+         */
+        get: operations["list-defaults-versions"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/deliveries": {
         parameters: {
             query?: never;
@@ -2209,6 +2253,21 @@ export interface components {
             by: string;
             note?: string;
         };
+        Affected: {
+            /** @description Unified diff of the effective definition, as for patch(1). */
+            diff?: string;
+            /** @description Why the job is refused. */
+            faults?: components["schemas"]["Fault"][];
+            /** @description The fields whose effective values change; empty if only their origin does. */
+            fields: string[];
+            /** @description The first of the planned fires that no longer happen. */
+            firesGone?: string[];
+            /** @description The first of the new fires. */
+            firesNew?: string[];
+            group?: string;
+            name: string;
+            title?: string;
+        };
         AnswerRequest: {
             /** @description Reason; shown with the step. */
             note?: string;
@@ -3077,6 +3136,55 @@ export interface components {
              */
             waiting: number;
         };
+        Defaults: {
+            /** @description Environment variables, each of which a job may set to another value. */
+            env?: {
+                [key: string]: string;
+            };
+            /**
+             * @description How long a worker that cannot reach etcd lets its runs continue; not of flows, whose steps have their own.
+             * @example 60s
+             */
+            lostAfter?: string;
+            /** @description Notifications. A job that sets notify, even as {}, inherits none of it. */
+            notify?: components["schemas"]["Notify"];
+            /** @description Where jobs may run; not of flows, whose steps have their own. */
+            placement?: components["schemas"]["Placement"];
+            /** @description How long runs are kept. */
+            retention?: components["schemas"]["Retention"];
+            /** @description Retries of failed runs; not of daemon jobs. A job that sets retry, even as {}, inherits none of it. */
+            retry?: components["schemas"]["Retry"];
+            /**
+             * @description The run is ended after this time; not of daemon jobs. A job with 0s has none.
+             * @example 1h
+             */
+            timeout?: string;
+            /**
+             * @description IANA time zone of schedules that name none.
+             * @example Asia/Shanghai
+             */
+            timezone?: string;
+        };
+        DefaultsVersion: {
+            /** Format: date-time */
+            at: string;
+            /** @description Who made the change. */
+            by?: string;
+            /** @description The defaults; absent for a deletion. */
+            defaults?: components["schemas"]["Defaults"];
+            /** @description Reason given. */
+            note?: string;
+            /**
+             * @description Kind of change.
+             * @enum {string}
+             */
+            verb: "create" | "replace" | "delete";
+            /**
+             * Format: int64
+             * @description The version created by the change.
+             */
+            version: number;
+        };
         Definition: {
             /**
              * @description Names of jobs, the parents: the job gets a fire when each of them has succeeded since its last such fire.
@@ -3122,7 +3230,7 @@ export interface components {
             /** @description The first failure ends the nodes of the flow run that run, and no further node is started. */
             failFast?: boolean;
             /**
-             * @description The group that the job belongs to.
+             * @description The group that the job belongs to. Groups are nested by name with /, as in shop/eu.
              * @example reports
              */
             group?: string;
@@ -3235,7 +3343,7 @@ export interface components {
              */
             tasksMax?: number;
             /**
-             * @description The run is ended after this time. Default: none.
+             * @description The run is ended after this time. Default: none; with 0s, the job inherits none.
              * @example 1h
              */
             timeout?: string;
@@ -3911,6 +4019,13 @@ export interface components {
             /** @description The log store is away: only pending, current and just completed runs are listed. */
             partial?: boolean;
         };
+        HistoryPageDefaultsVersion: {
+            items: components["schemas"]["DefaultsVersion"][];
+            /** @description Cursor of the next page; absent on the last one. */
+            nextCursor?: string;
+            /** @description The log store is away: only pending, current and just completed runs are listed. */
+            partial?: boolean;
+        };
         HistoryPageFire: {
             items: components["schemas"]["Fire"][];
             /** @description Cursor of the next page; absent on the last one. */
@@ -4013,6 +4128,39 @@ export interface components {
             link: string;
             run: string;
         };
+        Inheritance: {
+            /** @description Environment variables, each of which a job may set to another value. */
+            env?: {
+                [key: string]: string;
+            };
+            /** @description The group whose defaults these are; * for the defaults of all jobs. */
+            from: string;
+            /**
+             * @description How long a worker that cannot reach etcd lets its runs continue; not of flows, whose steps have their own.
+             * @example 60s
+             */
+            lostAfter?: string;
+            /** @description Notifications. A job that sets notify, even as {}, inherits none of it. */
+            notify?: components["schemas"]["Notify"];
+            /** @description Where jobs may run; not of flows, whose steps have their own. */
+            placement?: components["schemas"]["Placement"];
+            /** @description How long runs are kept. */
+            retention?: components["schemas"]["Retention"];
+            /** @description Retries of failed runs; not of daemon jobs. A job that sets retry, even as {}, inherits none of it. */
+            retry?: components["schemas"]["Retry"];
+            /** @description Which of the job's several schedules inherit the time zone, from 0. */
+            schedules?: number[];
+            /**
+             * @description The run is ended after this time; not of daemon jobs. A job with 0s has none.
+             * @example 1h
+             */
+            timeout?: string;
+            /**
+             * @description IANA time zone of schedules that name none.
+             * @example Asia/Shanghai
+             */
+            timezone?: string;
+        };
         Interval: {
             /** Format: date-time */
             end: string;
@@ -4087,7 +4235,7 @@ export interface components {
             /** @description The first failure ends the nodes of the flow run that run, and no further node is started. */
             failFast?: boolean;
             /**
-             * @description The group that the job belongs to.
+             * @description The group that the job belongs to. Groups are nested by name with /, as in shop/eu.
              * @example reports
              */
             group?: string;
@@ -4201,7 +4349,7 @@ export interface components {
              */
             tasksMax?: number;
             /**
-             * @description The run is ended after this time. Default: none.
+             * @description The run is ended after this time. Default: none; with 0s, the job inherits none.
              * @example 1h
              */
             timeout?: string;
@@ -4239,6 +4387,48 @@ export interface components {
              * @description Unreadable definitions in etcd, which do not fire.
              */
             unreadable: number;
+        };
+        JobDefaults: {
+            /** @description Environment variables, each of which a job may set to another value. */
+            env?: {
+                [key: string]: string;
+            };
+            /**
+             * @description The group; * for the defaults of all jobs.
+             * @example shop/eu
+             */
+            group: string;
+            /**
+             * @description How long a worker that cannot reach etcd lets its runs continue; not of flows, whose steps have their own.
+             * @example 60s
+             */
+            lostAfter?: string;
+            /** @description Notifications. A job that sets notify, even as {}, inherits none of it. */
+            notify?: components["schemas"]["Notify"];
+            /** @description Where jobs may run; not of flows, whose steps have their own. */
+            placement?: components["schemas"]["Placement"];
+            /** @description How long runs are kept. */
+            retention?: components["schemas"]["Retention"];
+            /** @description Retries of failed runs; not of daemon jobs. A job that sets retry, even as {}, inherits none of it. */
+            retry?: components["schemas"]["Retry"];
+            /**
+             * @description The run is ended after this time; not of daemon jobs. A job with 0s has none.
+             * @example 1h
+             */
+            timeout?: string;
+            /**
+             * @description IANA time zone of schedules that name none.
+             * @example Asia/Shanghai
+             */
+            timezone?: string;
+            /** Format: date-time */
+            updatedAt?: string;
+            updatedBy?: string;
+            /**
+             * Format: int64
+             * @description Increases with each change; also the ETag. Absent for defaults that do not exist.
+             */
+            version?: number;
         };
         JobInput: {
             /**
@@ -4285,7 +4475,7 @@ export interface components {
             /** @description The first failure ends the nodes of the flow run that run, and no further node is started. */
             failFast?: boolean;
             /**
-             * @description The group that the job belongs to.
+             * @description The group that the job belongs to. Groups are nested by name with /, as in shop/eu.
              * @example reports
              */
             group?: string;
@@ -4400,7 +4590,7 @@ export interface components {
              */
             tasksMax?: number;
             /**
-             * @description The run is ended after this time. Default: none.
+             * @description The run is ended after this time. Default: none; with 0s, the job inherits none.
              * @example 1h
              */
             timeout?: string;
@@ -4437,6 +4627,8 @@ export interface components {
             flow?: components["schemas"]["FlowSummary"];
             /** @description You have no role in the job's group: command, args, stdin, env, params, outputs, steps, workDir, user, description and pauseNote are left out. */
             hidden?: boolean;
+            /** @description Values that the job does not set, and has from the defaults of its group, of the groups that this is nested in, or of all jobs, nearest first; see GET /defaults. */
+            inherited?: components["schemas"]["Inheritance"][];
             /** @description One of the results should have started by now. */
             late?: boolean;
             /** @description Next 5 fires, in the job's time zone; on request. */
@@ -4547,7 +4739,7 @@ export interface components {
             /** @description The first failure ends the nodes of the flow run that run, and no further node is started. */
             failFast?: boolean;
             /**
-             * @description The group that the job belongs to.
+             * @description The group that the job belongs to. Groups are nested by name with /, as in shop/eu.
              * @example reports
              */
             group?: string;
@@ -4662,7 +4854,7 @@ export interface components {
              */
             tasksMax?: number;
             /**
-             * @description The run is ended after this time. Default: none.
+             * @description The run is ended after this time. Default: none; with 0s, the job inherits none.
              * @example 1h
              */
             timeout?: string;
@@ -4797,10 +4989,10 @@ export interface components {
             /** @description Client address. */
             remote?: string;
             /**
-             * @description Kind of change. If a job was deleted and created again, the versions of both are listed.
+             * @description Kind of change; inherit: defaults were changed. If a job was deleted and created again, the versions of both are listed.
              * @enum {string}
              */
-            verb: "create" | "replace" | "patch" | "rollback" | "pause" | "resume" | "delete";
+            verb: "create" | "replace" | "patch" | "rollback" | "pause" | "resume" | "inherit" | "delete";
             /**
              * Format: int64
              * @description The version created by the change.
@@ -5493,6 +5685,11 @@ export interface components {
             /** @description Cursor of the next page; absent on the last one. */
             nextCursor?: string;
         };
+        PageJobDefaults: {
+            items: components["schemas"]["JobDefaults"][];
+            /** @description Cursor of the next page; absent on the last one. */
+            nextCursor?: string;
+        };
         PageLock: {
             items: components["schemas"]["Lock"][];
             /** @description Cursor of the next page; absent on the last one. */
@@ -6169,6 +6366,37 @@ export interface components {
              */
             maxBackoff?: string;
         };
+        Review: {
+            /**
+             * Format: int64
+             * @description Number of jobs whose effective definition changes, or has changed.
+             */
+            changed: number;
+            /**
+             * Format: int64
+             * @description Number of planned fires of the next 7 days that no longer happen.
+             */
+            firesGone: number;
+            /**
+             * Format: int64
+             * @description Number of fires of the next 7 days that are new.
+             */
+            firesNew: number;
+            /** @description The changed and refused jobs, refused ones first, then those whose fires change, then by name: at most 200. */
+            items: components["schemas"]["Affected"][];
+            /**
+             * Format: int64
+             * @description Number of jobs to which the defaults apply, if they do not set the values themselves.
+             */
+            jobs: number;
+            /** @description Not all jobs could be changed yet: the rest is changed within a minute. */
+            pending?: boolean;
+            /**
+             * Format: int64
+             * @description Number of jobs that would not be valid with the defaults, or could not be changed.
+             */
+            refused: number;
+        };
         RollbackRequest: {
             /** @description Reason; shown with the version. */
             note?: string;
@@ -6402,6 +6630,54 @@ export interface components {
              * @example Single sign-on
              */
             title: string;
+        };
+        SavedDefaults: {
+            /** @description Nothing was written. */
+            dryRun?: boolean;
+            /** @description Environment variables, each of which a job may set to another value. */
+            env?: {
+                [key: string]: string;
+            };
+            /**
+             * @description The group; * for the defaults of all jobs.
+             * @example shop/eu
+             */
+            group: string;
+            /**
+             * @description How long a worker that cannot reach etcd lets its runs continue; not of flows, whose steps have their own.
+             * @example 60s
+             */
+            lostAfter?: string;
+            /** @description Notifications. A job that sets notify, even as {}, inherits none of it. */
+            notify?: components["schemas"]["Notify"];
+            /** @description Where jobs may run; not of flows, whose steps have their own. */
+            placement?: components["schemas"]["Placement"];
+            /** @description How long runs are kept. */
+            retention?: components["schemas"]["Retention"];
+            /** @description Retries of failed runs; not of daemon jobs. A job that sets retry, even as {}, inherits none of it. */
+            retry?: components["schemas"]["Retry"];
+            /** @description Which jobs change, or would change, and in what. */
+            review: components["schemas"]["Review"];
+            /**
+             * @description The run is ended after this time; not of daemon jobs. A job with 0s has none.
+             * @example 1h
+             */
+            timeout?: string;
+            /**
+             * @description IANA time zone of schedules that name none.
+             * @example Asia/Shanghai
+             */
+            timezone?: string;
+            /** Format: date-time */
+            updatedAt?: string;
+            updatedBy?: string;
+            /**
+             * Format: int64
+             * @description Increases with each change; also the ETag. Absent for defaults that do not exist.
+             */
+            version?: number;
+            /** @description Values that are accepted but probably not intended; locations are those of a request body. */
+            warnings?: components["schemas"]["Fault"][];
         };
         Scanned: {
             /**
@@ -6911,6 +7187,8 @@ export interface components {
         Validation: {
             /** @description All faults; locations are those of a request body. */
             faults: components["schemas"]["Fault"][];
+            /** @description What it would inherit; see the job's meta. */
+            inherited?: components["schemas"]["Inheritance"][];
             /** @description The job as it would be stored, if it is valid. */
             job?: components["schemas"]["Definition"];
             /** @description Workers that would run the job now, if requested and if the job is valid. */
@@ -6960,6 +7238,8 @@ export interface components {
             by?: string;
             /** @description In lists: the fields that differ from the previous version; absent for the first one, and if you may not see the previous one. */
             fields?: string[];
+            /** @description What it inherited then. */
+            inherited?: components["schemas"]["Inheritance"][];
             /** @description The definition; absent for a deletion. */
             job?: components["schemas"]["Definition"];
             /** @description Reason given, or the note of a pause. */
@@ -6974,10 +7254,10 @@ export interface components {
             /** @description Distinguishes the job from earlier jobs of the same name. */
             uid?: string;
             /**
-             * @description Kind of change. If a job was deleted and created again, the versions of both are listed.
+             * @description Kind of change; inherit: defaults were changed. If a job was deleted and created again, the versions of both are listed.
              * @enum {string}
              */
-            verb: "create" | "replace" | "patch" | "rollback" | "pause" | "resume" | "delete";
+            verb: "create" | "replace" | "patch" | "rollback" | "pause" | "resume" | "inherit" | "delete";
             /**
              * Format: int64
              * @description The version created by the change.
@@ -8867,6 +9147,259 @@ export interface operations {
             409: components["responses"]["conflict"];
             413: components["responses"]["too_large"];
             415: components["responses"]["unsupported_media_type"];
+            422: components["responses"]["invalid"];
+            429: components["responses"]["too_many_requests"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["unavailable"];
+            /** @description Error. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "list-defaults": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "group": "reports",
+                     *           "timeout": "2h",
+                     *           "updatedAt": "2026-11-30T01:06:22.641514863Z",
+                     *           "updatedBy": "admin",
+                     *           "version": 53
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["PageJobDefaults"];
+                };
+            };
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden"];
+            422: components["responses"]["invalid"];
+            429: components["responses"]["too_many_requests"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["unavailable"];
+            /** @description Error. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "put-defaults": {
+        parameters: {
+            query: {
+                /** @description The group; * for the defaults of all jobs. */
+                group: string;
+                /** @description Write nothing, and return the effect. */
+                dryRun?: boolean;
+            };
+            header?: {
+                /** @description Only if the defaults have this ETag. */
+                "If-Match"?: string;
+                /** @description *: only if there are no defaults of the group. */
+                "If-None-Match"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "env": {
+                 *         "REGION": "eu"
+                 *       },
+                 *       "notify": {
+                 *         "on": [
+                 *           "failed",
+                 *           "missed"
+                 *         ],
+                 *         "to": [
+                 *           "ops"
+                 *         ]
+                 *       },
+                 *       "retry": {
+                 *         "max": 2
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["Defaults"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    ETag?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "env": {
+                     *         "REGION": "eu"
+                     *       },
+                     *       "group": "reports",
+                     *       "notify": {
+                     *         "on": [
+                     *           "failed",
+                     *           "missed"
+                     *         ],
+                     *         "to": [
+                     *           "ops"
+                     *         ]
+                     *       },
+                     *       "retry": {
+                     *         "max": 2
+                     *       },
+                     *       "review": {
+                     *         "changed": 6,
+                     *         "firesGone": 0,
+                     *         "firesNew": 0,
+                     *         "items": [
+                     *           {
+                     *             "diff": "--- flow-reports\n+++ flow-reports (new)\n@@ -2,6 +2,15 @@\n title: a flow\n group: reports\n timezone: UTC\n-timeout: \"2h\"\n+env:\n+  REGION: eu\n params:\n   P: {}\n+retry:\n+  max: 2\n+notify:\n+  \"on\":\n+  - failed\n+  - missed\n+  to:\n+  - ops\n",
+                     *             "fields": [
+                     *               "env",
+                     *               "notify"
+                     *             ],
+                     *             "group": "reports",
+                     *             "name": "flow-reports",
+                     *             "title": "a flow"
+                     *           },
+                     *           {
+                     *             "diff": "--- job-reports\n+++ job-reports (new)\n@@ -8,9 +8,17 @@\n stdin: report\n env:\n   A: report\n+  REGION: eu\n workDir: /report\n user: report\n-timeout: \"2h\"\n params:\n   P:\n     default: report\n+retry:\n+  max: 2\n+notify:\n+  \"on\":\n+  - failed\n+  - missed\n+  to:\n+  - ops\n",
+                     *             "fields": [
+                     *               "env",
+                     *               "notify"
+                     *             ],
+                     *             "group": "reports",
+                     *             "name": "job-reports",
+                     *             "title": "the same job"
+                     *           }
+                     *         ],
+                     *         "jobs": 6,
+                     *         "refused": 0
+                     *       },
+                     *       "updatedAt": "2026-11-30T01:06:22.653322021Z",
+                     *       "updatedBy": "admin",
+                     *       "version": 60
+                     *     }
+                     */
+                    "application/json": components["schemas"]["SavedDefaults"];
+                };
+            };
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden"];
+            409: components["responses"]["conflict"];
+            412: components["responses"]["stale"];
+            413: components["responses"]["too_large"];
+            415: components["responses"]["unsupported_media_type"];
+            422: components["responses"]["invalid"];
+            429: components["responses"]["too_many_requests"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["unavailable"];
+            /** @description Error. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "list-defaults-versions": {
+        parameters: {
+            query: {
+                /** @description The group; * for the defaults of all jobs. */
+                group: string;
+                /** @description Maximum number of items. */
+                limit?: number;
+                /** @description nextCursor of the previous page. */
+                cursor?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "at": "2026-11-30T01:06:22.664733274Z",
+                     *           "by": "admin",
+                     *           "defaults": {
+                     *             "timeout": "2h"
+                     *           },
+                     *           "verb": "replace",
+                     *           "version": 65
+                     *         },
+                     *         {
+                     *           "at": "2026-11-30T01:06:22.653374939Z",
+                     *           "by": "admin",
+                     *           "defaults": {
+                     *             "env": {
+                     *               "REGION": "eu"
+                     *             },
+                     *             "notify": {
+                     *               "on": [
+                     *                 "failed",
+                     *                 "missed"
+                     *               ],
+                     *               "to": [
+                     *                 "ops"
+                     *               ]
+                     *             },
+                     *             "retry": {
+                     *               "max": 2
+                     *             }
+                     *           },
+                     *           "verb": "replace",
+                     *           "version": 60
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["HistoryPageDefaultsVersion"];
+                };
+            };
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden"];
             422: components["responses"]["invalid"];
             429: components["responses"]["too_many_requests"];
             500: components["responses"]["internal"];
