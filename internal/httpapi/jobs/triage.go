@@ -64,8 +64,8 @@ func (s *Resource) triage(ctx context.Context, wanted []Trait) (t *triage, err e
 	wants := func(any ...Trait) bool {
 		return slices.ContainsFunc(any, func(trait Trait) bool { return slices.Contains(wanted, trait) })
 	}
-	t = &triage{open: map[string]bool{}, running: map[string]bool{}, waiting: map[string]bool{}, late: map[string]bool{},
-		enabled: map[string]bool{}}
+	t = &triage{open: map[string]bool{}, running: map[string]bool{}, waiting: map[string]bool{},
+		late: map[string]bool{}, enabled: map[string]bool{}}
 	if wants(traitFailing, traitNeverRan, traitNotDue) {
 		if t.last, err = s.LastFires.Snapshot(ctx); err != nil {
 			return nil, err

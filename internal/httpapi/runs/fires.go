@@ -76,7 +76,8 @@ func (s *Resource) firesOfJob(ctx context.Context, in *jobFireListInput) (*core.
 
 // plain reports whether there are no filters.
 func (f *FireFilter) plain() bool {
-	return f.From.IsZero() && f.To.IsZero() && len(f.Status) == 0 && f.Cause == "" && f.Paused == "" && f.Cursor == "" && !f.Open
+	return f.From.IsZero() && f.To.IsZero() && len(f.Status) == 0 && f.Cause == "" && f.Paused == "" &&
+		f.Cursor == "" && !f.Open
 }
 
 func (s *Resource) firePage(ctx context.Context, list string, in *FireFilter, q runlog.FireQuery,

@@ -20,8 +20,10 @@ func TestRuns_RepeatedFailures_HaveTheLastAttempt(t *testing.T) {
 	due := apitest.Midnight.Add(time.Minute)
 	retry.DueAt = &due
 	h.RunList = []common.Run{
-		run("u.f1", 1, common.StatusFailed), run("u.f1", 2, common.StatusTimedOut), run("u.f1", 3, common.StatusSucceeded),
-		run("u.f2", 1, common.StatusFailed), retry, run("u.f3", 1, common.StatusFailed), run("u.f4", 0, common.StatusMissed),
+		run("u.f1", 1, common.StatusFailed), run("u.f1", 2, common.StatusTimedOut),
+		run("u.f1", 3, common.StatusSucceeded),
+		run("u.f2", 1, common.StatusFailed), retry, run("u.f3", 1, common.StatusFailed),
+		run("u.f4", 0, common.StatusMissed),
 		run("u.f4", 1, common.StatusRunning),
 	}
 	want := map[string]string{"u.f1.1": "u.f1.3 succeeded", "u.f1.2": "u.f1.3 succeeded", "u.f1.3": "",

@@ -87,8 +87,9 @@ const dueFires, pausedFires = 4, 8
 func (d *due) Due(_ context.Context, q *runlog.FireQuery) (found []common.Fire, whole bool, err error) {
 	gap := func(uid string, count int64, code string) common.Fire {
 		at := d.now.Add(-time.Minute)
-		return common.Fire{ID: common.GapID(uid, at), Job: "backup", JobUID: uid, PlannedAt: at, Cause: common.CauseCron,
-			Status: common.StatusWaiting, Reason: &common.Reason{Code: code, Text: code}, Attempts: []string{},
+		return common.Fire{ID: common.GapID(uid, at), Job: "backup", JobUID: uid, PlannedAt: at,
+			Cause: common.CauseCron, Status: common.StatusWaiting,
+			Reason: &common.Reason{Code: code, Text: code}, Attempts: []string{},
 			Gap: &common.Gap{From: at.Add(-time.Hour), To: at, Count: count}}
 	}
 	for _, f := range []common.Fire{gap("u7", dueFires, common.ReasonNoWorker),
@@ -112,7 +113,8 @@ func acknowledged(h *conformance.History, now time.Time) (all []common.Change) {
 	}
 	n := 0
 	for _, fire := range slices.Sorted(maps.Keys(last)) {
-		if r := last[fire]; r.Status.NeedsAttention() && !common.OfNode(r.ID) && r.PlannedAt.After(now.Add(-24*time.Hour)) {
+		if r := last[fire]; r.Status.NeedsAttention() && !common.OfNode(r.ID) &&
+			r.PlannedAt.After(now.Add(-24*time.Hour)) {
 			if n++; n%2 == 0 {
 				continue
 			}
@@ -164,8 +166,9 @@ func (m *master) attends(overview *stats.Overview) {
 	any := func(*common.Fire) bool { return true }
 	from := "from=" + url.QueryEscape(overview.LastDay.From.Format(time.RFC3339Nano))
 	of := &overview.LastDay.Total.Statuses
-	for status, want := range map[common.Status]int64{common.StatusFailed: of.Failed, common.StatusTimedOut: of.TimedOut,
-		common.StatusLost: of.Lost, common.StatusMissed: of.Missed, common.StatusRefused: of.Refused} {
+	for status, want := range map[common.Status]int64{common.StatusFailed: of.Failed,
+		common.StatusTimedOut: of.TimedOut, common.StatusLost: of.Lost, common.StatusMissed: of.Missed,
+		common.StatusRefused: of.Refused} {
 		listed := m.fires(from + "&status=" + string(status))
 		open := firesIn(listed, func(f *common.Fire) bool { return f.Acknowledged == nil })
 		acked := firesIn(listed, func(f *common.Fire) bool { return f.Acknowledged != nil })

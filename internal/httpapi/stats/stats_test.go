@@ -26,8 +26,8 @@ func TestOverview(t *testing.T) {
 		return w.Body.String()
 	}
 	h.WaitCounts = runlog.WaitingFires{Waiting: 3, Paused: 8}
-	if body := read(); o.Running == nil || *o.Running != 3 || o.LogStore != "ok" || o.Waiting == nil || *o.Waiting != 3 ||
-		o.WaitingPaused == nil || *o.WaitingPaused != 8 || o.Degraded == nil ||
+	if body := read(); o.Running == nil || *o.Running != 3 || o.LogStore != "ok" || o.Waiting == nil ||
+		*o.Waiting != 3 || o.WaitingPaused == nil || *o.WaitingPaused != 8 || o.Degraded == nil ||
 		len(o.Degraded) != 0 {
 		t.Errorf("all is well: %s", body)
 	}
