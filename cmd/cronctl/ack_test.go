@@ -104,7 +104,7 @@ func TestGetJobs_FilteredByTheirRuns(t *testing.T) {
 	s := newStage(t)
 	s.failedRun(t, "broken")
 	s.run("create", "job", "fresh", "--", "true").want(t, exitOK)
-	for flags, want := range map[string]string{"--failing": "broken", "--never-ran --unnotified": "fresh"} {
+	for flags, want := range map[string]string{"--failing": "broken", "--not-due --unnotified": "fresh"} {
 		args := append([]string{"get", "jobs", "-o", "json"}, strings.Fields(flags)...)
 		r := s.run(args...).want(t, exitOK, `"`+want+`"`)
 		if strings.Contains(r.out, `"broken"`) == strings.Contains(r.out, `"fresh"`) {

@@ -155,21 +155,35 @@ func (c *cli) applyFiles(ctx context.Context, api *apiclient.API, f *applyFlags)
 	return all, nil
 }
 
-// applyDefaults saves the defaults of groups that differ, and prints which jobs they change.
+// applyDefaults saves the defaults of groups that differ, and prints which jobs they change. Jobs that are refused keep
+// their values, and are reported.
 func (c *cli) applyDefaults(ctx context.Context, api *apiclient.API, docs []document, dry bool) error {
+	changes := false
 	for _, d := range docs {
 		group, body, _ := defaultsIn(d)
+		before, _, err := held(ctx, api, group)
+		if err != nil {
+			return within(d.from, err)
+		}
+		// Equal ones are not sent: to change those of outer groups needs rights that the caller may lack.
+		if wanted, err := decode[common.Defaults](body); err == nil && common.Same(&before, &wanted) {
+			continue
+		}
 		saved, err := putDefaults(ctx, api, group, body, dry, nil)
 		if err != nil {
 			return within(d.from, err)
 		}
-		if r := &saved.Review; !c.structured() && r.Changed+r.Refused > 0 {
+		changes = true
+		if !c.structured() {
 			fmt.Fprintf(c.stdout, "defaults of %s\n", oneLine(group))
-			c.showReview(r, dry)
+			c.showReview(&saved.Review, dry)
 		}
-		if saved.Review.Refused > 0 {
+		if dry && saved.Review.Refused > 0 {
 			return exitError(exitUsage)
 		}
+	}
+	if dry && changes {
+		fmt.Fprintln(c.stderr, "note: the differences of jobs below are those without the new defaults")
 	}
 	return nil
 }

@@ -195,7 +195,11 @@ func apart(docs []document) (jobs, defaults []document) {
 func putDefaults(ctx context.Context, api *apiclient.API, group string, body []byte, dry bool,
 	version *int64) (*apiclient.SavedDefaults, error) {
 	params := &apiclient.PutDefaultsParams{Group: group, DryRun: &dry}
-	if version != nil {
+	switch {
+	case version == nil:
+	case *version == 0:
+		params.IfNoneMatch = set("*")
+	default:
 		params.IfMatch = tag(*version)
 	}
 	saved, err := apiclient.Decode[apiclient.SavedDefaults](api.PutDefaultsWithBody(ctx, params, jsonType,
@@ -237,6 +241,9 @@ func (c *cli) showReview(r *apiclient.Review, dry bool) {
 		note = ", the others within a minute"
 	}
 	fmt.Fprintf(c.stdout, "%d of %d jobs %s, %d refused%s\n", r.Changed, r.Jobs, verb, r.Refused, note)
+	if n := value(r.Restarts); n > 0 {
+		fmt.Fprintf(c.stdout, "the replicas of %s are replaced\n", common.Count(int(n), "daemon job", "daemon jobs"))
+	}
 	if r.FiresGone+r.FiresNew > 0 {
 		fmt.Fprintf(c.stdout, "within 7 days: %d fires no longer happen, %d are new\n", r.FiresGone, r.FiresNew)
 	}
@@ -318,12 +325,8 @@ func held(ctx context.Context, api *apiclient.API, group string) (d common.Defau
 // changeDefaults reviews a change of defaults, asks on a terminal, and makes it.
 func (c *cli) changeDefaults(ctx context.Context, api *apiclient.API, group string, body []byte, version int64,
 	dry, yes bool) error {
-	var known *int64
-	if version != 0 {
-		known = &version
-	}
 	if dry || c.interactive() && !yes {
-		review, err := putDefaults(ctx, api, group, body, true, known)
+		review, err := putDefaults(ctx, api, group, body, true, &version)
 		if err != nil {
 			return err
 		}
@@ -346,7 +349,7 @@ func (c *cli) changeDefaults(ctx context.Context, api *apiclient.API, group stri
 			return common.Errorf(common.CodeInvalid, "cancelled, nothing was changed")
 		}
 	}
-	saved, err := putDefaults(ctx, api, group, body, false, known)
+	saved, err := putDefaults(ctx, api, group, body, false, &version)
 	if err != nil {
 		return err
 	}

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -61,6 +62,7 @@ readable by their owner only, since commands and variables may contain secrets.`
 				}
 				jobs = append(groups, jobs...)
 			}
+			c.noteMissing(jobs)
 			return c.writeJobs(jobs, to, len(args) == 0 && len(f.query) == 0)
 		}),
 	}
@@ -73,8 +75,10 @@ readable by their owner only, since commands and variables may contain secrets.`
 
 // exportedJob is a job to export.
 type exportedJob struct {
-	name string
-	yaml []byte
+	name     string
+	yaml     []byte
+	defines  string   // the group whose defaults these are, in place of a job
+	inherits []string // the groups from whose defaults the job has values
 }
 
 // exported fetches the jobs, in the order of the export.
@@ -109,11 +113,30 @@ func exported(ctx context.Context, api *apiclient.API, f *choice) ([]exportedJob
 	return jobs, nil
 }
 
+// noteMissing names the defaults from which exported jobs have values, and that are not exported with them: elsewhere,
+// these jobs would not have them.
+func (c *cli) noteMissing(all []exportedJob) {
+	exported, missing := map[string]bool{}, map[string]bool{}
+	for _, j := range all {
+		exported[j.defines] = true
+	}
+	for _, j := range all {
+		for _, group := range j.inherits {
+			if !exported[group] {
+				missing[group] = true
+			}
+		}
+	}
+	if len(missing) > 0 {
+		fmt.Fprintf(c.stderr, "note: these jobs also have values from the defaults of %s, which are not exported\n",
+			oneLine(strings.Join(slices.Sorted(maps.Keys(missing)), ", ")))
+	}
+}
+
 // fileOfDefaults begins the names of files with defaults; no job has such a name.
 const fileOfDefaults = "_defaults"
 
-// exportedDefaults fetches the defaults of groups: of one group and those nested in it, if jobs of a group are
-// exported; none with another filter.
+// exportedDefaults fetches the defaults of groups: those of one group, if its jobs are exported; none with another filter.
 func exportedDefaults(ctx context.Context, api *apiclient.API, query url.Values) (all []exportedJob, err error) {
 	group := query.Get("group")
 	if len(query) > 1 || len(query) == 1 && group == "" {
@@ -131,7 +154,7 @@ func exportedDefaults(ctx context.Context, api *apiclient.API, query url.Values)
 		if err != nil {
 			return nil, err
 		}
-		if group != "" && !common.InGroup(d.Group, group) {
+		if group != "" && d.Group != group {
 			continue
 		}
 		text, err := asDefaults(item)
@@ -142,7 +165,7 @@ func exportedDefaults(ctx context.Context, api *apiclient.API, query url.Values)
 		if d.Group != common.AllGroups {
 			name += "_" + strings.ReplaceAll(d.Group, "/", "+")
 		}
-		all = append(all, exportedJob{name: name, yaml: text})
+		all = append(all, exportedJob{name: name, yaml: text, defines: d.Group})
 	}
 	return all, nil
 }
@@ -172,15 +195,22 @@ func withSteps(ctx context.Context, api *apiclient.API, listed []json.RawMessage
 // asDefined removes the fields that the server added. All others keep their order, including fields that this
 // version does not have.
 func asDefined(data []byte) (exportedJob, error) {
-	j, err := decode[struct{ Name string }](data)
+	j, err := decode[struct {
+		Name string
+		Meta struct{ Inherited []struct{ From string } }
+	}](data)
 	if err != nil {
 		return exportedJob{}, err
+	}
+	var inherits []string
+	for _, i := range j.Meta.Inherited {
+		inherits = append(inherits, i.From)
 	}
 	text, err := yamltext.Of(data, "meta")
 	if err != nil {
 		return exportedJob{}, unreadable(err)
 	}
-	return exportedJob{name: j.Name, yaml: text}, nil
+	return exportedJob{name: j.Name, yaml: text, inherits: inherits}, nil
 }
 
 // writeJobs writes jobs to standard output, a file or a folder; whole reports whether they are all jobs of the
@@ -215,7 +245,7 @@ func (c *cli) writeJobs(jobs []exportedJob, to string, whole bool) error {
 func (c *cli) sayExported(all []exportedJob, to string) {
 	n, more := 0, ""
 	for _, j := range all {
-		if !strings.HasPrefix(j.name, fileOfDefaults) {
+		if j.defines == "" {
 			n++
 		}
 	}

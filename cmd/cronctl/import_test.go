@@ -64,6 +64,27 @@ func TestImportTwiceChangesNothing(t *testing.T) {
 	}
 }
 
+// What a job inherits from its group is no edit of it, and does not become its own when its line changes.
+func TestImport_OfJobsThatInherit_KeepsThemInheriting(t *testing.T) {
+	s := newStage(t)
+	s.stdin = "30 2 * * * ./save\n"
+	s.run("import-crontab", "-").want(t, exitOK, "1 created")
+	inherit := func() {
+		state := s.jobs["save"]
+		own, _ := state.Own()
+		state.Job, state.Inherited = own.Inherit([]common.GroupDefaults{{Group: "crontab", Defaults: common.Defaults{
+			Retry: &common.Retry{Max: 3}, Env: map[string]string{"REGION": "eu"}}}})
+		s.jobs["save"] = state
+	}
+	inherit()
+	s.run("import-crontab", "-").want(t, exitOK, "1 unchanged")
+	s.stdin = "SHELL=/bin/bash\n30 2 * * * ./save\n"
+	s.run("import-crontab", "-").want(t, exitOK, "1 updated")
+	if j := s.jobs["save"].Job; j.Retry != nil || j.Env["REGION"] != "" || j.Shell != "/bin/bash" {
+		t.Errorf("written: %+v", j)
+	}
+}
+
 func TestImportLeavesEditedJobsAlone(t *testing.T) {
 	s := newStage(t)
 	s.stdin = "0 1 * * * one\n0 2 * * * two\n"

@@ -189,12 +189,12 @@ func (m *importer) compare(ctx context.Context, api *apiclient.API, e *crontab.E
 		}
 		return planned{}, err
 	}
-	plain, before := unrecorded(&there.Job), e.AsBefore(*wanted)
+	plain, before := unrecorded(&there.own), e.AsBefore(*wanted)
 	if reflect.DeepEqual(plain, unrecorded(wanted)) || e.Imported && reflect.DeepEqual(plain, unrecorded(&before)) {
 		m.same++
 		return planned{what: stepSame}, nil
 	}
-	edits := e.Compare(&there.Job, wanted)
+	edits := e.Compare(&there.own, wanted)
 	p := planned{what: stepEdited, why: explain(&edits), job: e.Job, version: there.Meta.Version}
 	switch inCrontab := len(edits.Crontab) > 0; {
 	case m.overwrite:

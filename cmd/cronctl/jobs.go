@@ -22,6 +22,7 @@ type job struct {
 	common.Job                   // with what it inherits
 	Meta       apiclient.JobMeta `json:"meta"`
 
+	own       common.Job // without what it inherits
 	inherited []common.Inheritance
 }
 
@@ -43,7 +44,7 @@ func (j *job) UnmarshalJSON(data []byte) error {
 	for i := range from {
 		from[i] = common.GroupDefaults{Group: more.Meta.Inherited[i].From, Defaults: more.Meta.Inherited[i].Defaults}
 	}
-	*j = job{Job: plain.Job, Meta: plain.Meta, inherited: more.Meta.Inherited}
+	*j = job{Meta: plain.Meta, own: plain.Job, inherited: more.Meta.Inherited}
 	j.Job, _ = plain.Job.Inherit(from)
 	return nil
 }

@@ -165,7 +165,7 @@ func TestRun_RetryFollows_IsNamed(t *testing.T) {
 		Version: 1}
 	due := time.Now().Add(time.Minute)
 	s.onAsk = func(f *fakes, id string) {
-		if run := f.runs[id]; !run.Status.Terminal() {
+		if run := f.runs[id]; run != nil && run.Attempt == 1 && !run.Status.Terminal() {
 			next := *run
 			next.ID, next.Attempt, next.DueAt = common.RunID(run.Fire, 2), 2, &due
 			f.runs[next.ID] = &next

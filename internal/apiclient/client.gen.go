@@ -3926,7 +3926,10 @@ type Affected struct {
 	FiresNew *[]time.Time `json:"firesNew,omitempty"`
 	Group    *string      `json:"group,omitempty"`
 	Name     string       `json:"name"`
-	Title    *string      `json:"title,omitempty"`
+
+	// Restarts The replicas of the daemon job are replaced, one after the other.
+	Restarts *bool   `json:"restarts,omitempty"`
+	Title    *string `json:"title,omitempty"`
 }
 
 // AnswerRequest defines model for AnswerRequest.
@@ -4832,7 +4835,7 @@ type Defaults struct {
 	// Env Environment variables, each of which a job may set to another value.
 	Env *map[string]string `json:"env,omitempty"`
 
-	// LostAfter How long a worker that cannot reach etcd lets its runs continue; not of flows, whose steps have their own.
+	// LostAfter How long a worker that cannot reach etcd lets its runs continue; of a flow, those of its inline steps.
 	//
 	// Example: 60s
 	LostAfter *string    `json:"lostAfter,omitempty"`
@@ -5896,7 +5899,7 @@ type Inheritance struct {
 	// From The group whose defaults these are; * for the defaults of all jobs.
 	From string `json:"from"`
 
-	// LostAfter How long a worker that cannot reach etcd lets its runs continue; not of flows, whose steps have their own.
+	// LostAfter How long a worker that cannot reach etcd lets its runs continue; of a flow, those of its inline steps.
 	//
 	// Example: 60s
 	LostAfter *string    `json:"lostAfter,omitempty"`
@@ -6139,7 +6142,7 @@ type JobDefaults struct {
 	// Example: shop/eu
 	Group string `json:"group"`
 
-	// LostAfter How long a worker that cannot reach etcd lets its runs continue; not of flows, whose steps have their own.
+	// LostAfter How long a worker that cannot reach etcd lets its runs continue; of a flow, those of its inline steps.
 	//
 	// Example: 60s
 	LostAfter *string    `json:"lostAfter,omitempty"`
@@ -8200,10 +8203,10 @@ type Review struct {
 	// Changed Number of jobs whose effective definition changes, or has changed.
 	Changed int64 `json:"changed"`
 
-	// FiresGone Number of planned fires of the next 7 days that no longer happen.
+	// FiresGone Number of planned fires that no longer happen: of each job among the first 100 of the next 7 days.
 	FiresGone int64 `json:"firesGone"`
 
-	// FiresNew Number of fires of the next 7 days that are new.
+	// FiresNew Number of fires that are new, counted in the same way.
 	FiresNew int64 `json:"firesNew"`
 
 	// Items The changed and refused jobs, refused ones first, then those whose fires change, then by name: at most 200.
@@ -8217,6 +8220,9 @@ type Review struct {
 
 	// Refused Number of jobs that would not be valid with the defaults, or could not be changed.
 	Refused int64 `json:"refused"`
+
+	// Restarts Number of daemon jobs whose replicas are replaced.
+	Restarts *int64 `json:"restarts,omitempty"`
 }
 
 // RollbackRequest defines model for RollbackRequest.
@@ -8494,7 +8500,7 @@ type SavedDefaults struct {
 	// Example: shop/eu
 	Group string `json:"group"`
 
-	// LostAfter How long a worker that cannot reach etcd lets its runs continue; not of flows, whose steps have their own.
+	// LostAfter How long a worker that cannot reach etcd lets its runs continue; of a flow, those of its inline steps.
 	//
 	// Example: 60s
 	LostAfter *string    `json:"lostAfter,omitempty"`

@@ -14,8 +14,8 @@ type Defaults struct {
 	Notify    *Notify           `json:"notify,omitempty" doc:"Notifications. A job that sets notify, even as {}, inherits none of it."`
 	Retry     *Retry            `json:"retry,omitempty" doc:"Retries of failed runs; not of daemon jobs. A job that sets retry, even as {}, inherits none of it."`
 	Timeout   Duration          `json:"timeout,omitempty" doc:"The run is ended after this time; not of daemon jobs. A job with 0s has none." example:"1h"`
-	LostAfter Duration          `json:"lostAfter,omitempty" doc:"How long a worker that cannot reach etcd lets its runs continue; not of flows, whose steps have their own." example:"60s"`
-	Placement *Placement        `json:"placement,omitempty" doc:"Where jobs may run; not of flows, whose steps have their own."`
+	LostAfter Duration          `json:"lostAfter,omitempty" doc:"How long a worker that cannot reach etcd lets its runs continue; of a flow, those of its inline steps." example:"60s"`
+	Placement *Placement        `json:"placement,omitempty" doc:"Where jobs may run; of a flow, its inline steps."`
 	Timezone  string            `json:"timezone,omitempty" maxLength:"256" doc:"IANA time zone of schedules that name none." example:"Asia/Shanghai"`
 	Env       map[string]string `json:"env,omitempty" doc:"Environment variables, each of which a job may set to another value."`
 	Retention *Retention        `json:"retention,omitempty" doc:"How long runs are kept."`
@@ -47,19 +47,16 @@ type Inheritance struct {
 // The job itself stays as it is.
 func (j *Job) Inherit(defaults []GroupDefaults) (effective Job, from []Inheritance) {
 	effective = *j
-	isDaemon, isFlow := j.Daemon != nil, j.IsFlow()
 	for i := range defaults {
 		d, got := &defaults[i], Inheritance{From: defaults[i].Group}
 		inherit(&effective.Notify, d.Notify, &got.Notify)
 		inherit(&effective.Retention, d.Retention, &got.Retention)
-		if !isDaemon {
+		if j.Daemon == nil {
 			inherit(&effective.Retry, d.Retry, &got.Retry)
 			inherit(&effective.Timeout, d.Timeout, &got.Timeout)
 		}
-		if !isFlow {
-			inherit(&effective.Placement, d.Placement, &got.Placement)
-			inherit(&effective.LostAfter, d.LostAfter, &got.LostAfter)
-		}
+		inherit(&effective.Placement, d.Placement, &got.Placement)
+		inherit(&effective.LostAfter, d.LostAfter, &got.LostAfter)
 		effective.inheritZone(d.Timezone, &got)
 		effective.inheritEnv(d.Env, &got)
 		if !got.IsZero() {
@@ -94,11 +91,13 @@ func (j *Job) inheritZone(zone string, got *Inheritance) {
 	}
 }
 
-// inheritEnv adds the variables that the job lacks. A function gets no secrets.
+// inheritEnv adds the variables that the job lacks and that are no parameters of it. A function gets no secrets.
 func (j *Job) inheritEnv(env map[string]string, got *Inheritance) {
 	for name, value := range env {
 		_, isSecret := strings.CutPrefix(value, SecretPrefix)
-		if _, own := j.Env[name]; own || isSecret && j.TypeName() == TypeFunc {
+		_, own := j.Env[name]
+		_, isParam := j.Params[name]
+		if own || isParam || isSecret && j.TypeName() == TypeFunc {
 			continue
 		}
 		if got.Env == nil {

@@ -49,8 +49,10 @@ func TestInherit(t *testing.T) {
 			"env=* notify=shop retention=* retry=*"},
 		"a daemon has no retry and no timeout": {Job{Daemon: &Daemon{Count: 1}}, []GroupDefaults{shop},
 			"env=shop lostAfter=shop placement=shop timezone=shop"},
-		"the steps of a flow have their own placement": {Job{Steps: []Step{{}}}, []GroupDefaults{shop},
-			"env=shop retry=shop timeout=shop timezone=shop"},
+		"a flow, whose inline steps have its values": {Job{Steps: []Step{{}}}, []GroupDefaults{shop},
+			"env=shop lostAfter=shop placement=shop retry=shop timeout=shop timezone=shop"},
+		"a parameter is the job's own variable": {Job{Params: Params{"A": {}, "B": {}, "P": {}}},
+			[]GroupDefaults{ofGroup("shop", Defaults{Env: shop.Env})}, ""},
 		"schedules without a time zone": {
 			Job{Schedules: []JobSchedule{{CronExpr: "@daily"}, {CronExpr: "@hourly", Timezone: "UTC"}}},
 			[]GroupDefaults{ofGroup("shop", Defaults{Timezone: "Asia/Tokyo"})}, "timezone=shop"},

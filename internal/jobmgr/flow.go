@@ -105,7 +105,7 @@ func (d *definition) over(before *definition, intact bool) *definition {
 
 // size returns the size of the definition in bytes.
 func (d *definition) size() int64 {
-	data, err := json.Marshal(&d.job)
+	data, err := json.Marshal(&common.StoredJob{Job: d.job, Inherited: d.inherited})
 	if err != nil {
 		return 0 // a job can always be encoded
 	}

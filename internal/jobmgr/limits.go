@@ -21,26 +21,29 @@ func (s *Store) within(d, old *definition) error {
 		return nil
 	}
 	more, bytes := 1, d.size()
-	inGroup, bytesInGroup := more, bytes
+	whole := bytes
 	if old != nil {
-		before := old.size()
-		more, bytes = 0, bytes-before
-		if old.job.Group == d.job.Group {
-			inGroup, bytesInGroup = more, bytes
-		}
+		more, bytes = 0, bytes-old.size()
 	}
-	all, group := s.cfg.Catalog.Usage(d.job.Group)
+	all, _ := s.cfg.Catalog.Usage("")
 	switch {
 	case limits.Jobs > 0 && more > 0 && all.Jobs+more > limits.Jobs:
 		return overLimit("jobs_limit", "jobs", "maxJobs", "", int64(limits.Jobs))
 	case limits.Bytes > 0 && bytes > 0 && all.Bytes+bytes > limits.Bytes:
 		return overLimit("job_bytes_limit", "bytes of jobs", "maxJobBytes", "", limits.Bytes)
-	case d.job.Group == "":
-		return nil
-	case limits.GroupJobs > 0 && inGroup > 0 && group.Jobs+inGroup > limits.GroupJobs:
-		return overLimit("group_jobs_limit", "jobs", "maxGroupJobs", d.job.Group, int64(limits.GroupJobs))
-	case limits.GroupBytes > 0 && bytesInGroup > 0 && group.Bytes+bytesInGroup > limits.GroupBytes:
-		return overLimit("group_job_bytes_limit", "bytes of jobs", "maxGroupJobBytes", d.job.Group, limits.GroupBytes)
+	}
+	for _, name := range common.GroupLine(d.job.Group) { // what is within a group counts for it
+		moreIn, bytesIn := 1, whole
+		if old != nil && common.InGroup(old.job.Group, name) {
+			moreIn, bytesIn = more, bytes
+		}
+		_, group := s.cfg.Catalog.Usage(name)
+		switch {
+		case limits.GroupJobs > 0 && moreIn > 0 && group.Jobs+moreIn > limits.GroupJobs:
+			return overLimit("group_jobs_limit", "jobs", "maxGroupJobs", name, int64(limits.GroupJobs))
+		case limits.GroupBytes > 0 && bytesIn > 0 && group.Bytes+bytesIn > limits.GroupBytes:
+			return overLimit("group_job_bytes_limit", "bytes of jobs", "maxGroupJobBytes", name, limits.GroupBytes)
+		}
 	}
 	return nil
 }

@@ -52,6 +52,7 @@ func TestLimits(t *testing.T) {
 		"jobs in all, changed":  {jobmgr.Limits{Jobs: 6}, job("red", "red0", 2000), ""},
 		"one below":             {jobmgr.Limits{Jobs: 7, GroupJobs: 4}, job("red", "red0", 1200), ""},
 		"jobs of the group":     {jobmgr.Limits{GroupJobs: 3}, job("red", "new", 1), "group_jobs_limit"},
+		"jobs within a group":   {jobmgr.Limits{GroupJobs: 3}, job("red/eu", "new", 1), "group_jobs_limit"},
 		"moved into the group":  {jobmgr.Limits{GroupJobs: 3}, job("red", "blue0", 1), "group_jobs_limit"},
 		"no group has no limit": {jobmgr.Limits{GroupJobs: 3, GroupBytes: 1}, job("", "blue1", 1000), ""},
 		"bytes in all":          {jobmgr.Limits{Bytes: 8000}, job("green", "new", 8000), "job_bytes_limit"},

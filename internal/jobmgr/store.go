@@ -232,11 +232,12 @@ func (s *Store) prepare(ctx context.Context, own common.Job) (prepared, common.F
 	if err != nil {
 		return p, nil, err
 	}
-	faults, err := s.faults(ctx, p.job)
+	faults, err := s.Check(ctx, p.job)
 	return p, faults, err
 }
 
-func (s *Store) faults(ctx context.Context, job common.Job) (common.Faults, error) {
+// Check returns all faults of a job that has what it inherits, and a time zone.
+func (s *Store) Check(ctx context.Context, job common.Job) (common.Faults, error) {
 	faults := slices.Concat(flow.Faults(&job), s.timetableFaults(&job), selectorFaults(&job))
 	if len(job.After) > 0 {
 		found, err := s.ancestors(ctx, &job)

@@ -299,8 +299,8 @@ func (s *manyResource) applyOne(ctx context.Context, item *Applied, job *view.De
 		item.Result, item.Version = string(saved.Effect), saved.State.Version
 		err = item.compare(saved.Before, &saved.State.Job, a.dry)
 		if saved.Effect != common.EffectUnchanged {
-			whole := common.Job(*job) // the saved one may be without its steps
-			whole.Timezone, whole.Schedules = saved.State.Timezone, saved.State.Schedules
+			whole := saved.State.Job // it may be without its steps
+			whole.Steps = job.Steps
 			if found := s.doubtsOf(ctx, &whole, a.read); len(found) > 0 {
 				item.Warnings = placed(found)
 			}

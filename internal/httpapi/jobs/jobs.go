@@ -449,5 +449,9 @@ func (j *Job) hide() {
 	}
 	j.Steps, j.Concurrency, j.FailFast, j.Meta.Flow = nil, 0, false, nil
 	j.WorkDir, j.User, j.Description, j.PauseNote = "", "", "", ""
-	j.Meta.Hidden, j.Meta.Inherited = true, nil
+	j.Meta.Hidden, j.Meta.Inherited = true, slices.Clone(j.Meta.Inherited)
+	for i := range j.Meta.Inherited {
+		j.Meta.Inherited[i].Env = nil
+	}
+	j.Meta.Inherited = slices.DeleteFunc(j.Meta.Inherited, func(i common.Inheritance) bool { return i.IsZero() })
 }

@@ -68,11 +68,12 @@ func (s *Resource) patch(ctx context.Context, in *jobPatchInput) (*jobOutput, er
 // edit replaces a job by the result of change, in whose group the caller must be an editor as well.
 func (s *Resource) edit(ctx context.Context, who common.Actor, verb, name, ifMatch string,
 	change func(common.Job) (common.Job, error)) (*jobOutput, error) {
-	var saved common.Job
+	var saved common.JobState
+	var steps []common.Step
 	out, err := s.change(ctx, access.Editor, name, ifMatch, func(pre common.Precondition) (common.JobState, error) {
-		return s.Jobs.Change(ctx, who, verb, name, pre, func(old common.Job) (common.Job, error) {
+		state, err := s.Jobs.Change(ctx, who, verb, name, pre, func(old common.Job) (common.Job, error) {
 			job, err := change(old)
-			if saved = job; err != nil {
+			if steps = job.Steps; err != nil {
 				return job, err
 			}
 			if err := core.Allow(ctx, access.Editor, job.Group); err != nil {
@@ -80,8 +81,11 @@ func (s *Resource) edit(ctx context.Context, who common.Actor, verb, name, ifMat
 			}
 			return job, s.permitted(ctx, &job, nil, nil)
 		})
+		saved = state
+		return state, err
 	})
-	return s.remark(ctx, out, &saved), err
+	saved.Steps = steps
+	return s.remark(ctx, out, &saved.Job), err
 }
 
 // patched applies a merge patch, whose fields and types the guard has checked.

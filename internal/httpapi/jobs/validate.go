@@ -100,7 +100,7 @@ func doubts(job *common.Job) (all common.Faults) {
 		all.Add("params."+name, "param_decides", name, "programs may take a command or options from a variable of "+
 			"this name, and every operator of the group can set it").Hint = "choose another name, and give a pattern"
 	}
-	if job.IsFlow() && job.Timeout == "" {
+	if job.IsFlow() && job.Timeout.Or(0) == 0 {
 		all.Add("timeout", "no_timeout", nil, "is not set: a flow run whose step waits for a worker or for "+
 			"another job waits without a limit").Hint = "set the timeout of the whole flow run, such as 1d"
 	}

@@ -30,8 +30,10 @@ func lastAfter(ctx context.Context, from Store, run *view.Run) (last *view.LastA
 	for n := run.Attempt + 1; n <= maxAttempts; n++ {
 		next, err := from.Run(ctx, common.RunID(run.Fire, n))
 		switch code := common.CodeOf(err); {
-		case code == common.CodeNotFound, code == common.CodeUnavailable:
+		case code == common.CodeNotFound:
 			return last, nil
+		case code == common.CodeUnavailable:
+			return nil, nil
 		case err != nil:
 			return nil, err
 		}

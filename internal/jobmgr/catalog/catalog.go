@@ -214,11 +214,16 @@ func (c *Catalog) UIDs() map[string]string {
 	return uids
 }
 
-// Usage returns what all jobs use of the limits, and what those of a group use.
+// Usage returns what all jobs use of the limits, and what those of a group and of the groups within it use.
 func (c *Catalog) Usage(group string) (all, of Usage) {
 	c.mu.RLock()
 	defer c.mu.RUnlock()
-	return c.all, c.used[unique.Make(group)]
+	for g, u := range c.used {
+		if g.Value() == group || common.InGroup(g.Value(), group) {
+			of.Jobs, of.Bytes = of.Jobs+u.Jobs, of.Bytes+u.Bytes
+		}
+	}
+	return c.all, of
 }
 
 // Len returns the number of jobs, and the number of those that cannot be read.

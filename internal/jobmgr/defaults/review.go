@@ -15,18 +15,19 @@ const (
 	mostListed = 200 // jobs with their differences
 	mostFires  = 5   // of each kind, of one job
 	ahead      = 7 * 24 * time.Hour
-	mostPassed = 1000 // fires of one job within that time
+	mostPassed = 100 // fires of one job within that time
 )
 
 // Review is the effect of a change of defaults on jobs.
 type Review struct {
-	Jobs    int        `json:"jobs" doc:"Number of jobs to which the defaults apply, if they do not set the values themselves."`
-	Changed int        `json:"changed" doc:"Number of jobs whose effective definition changes, or has changed."`
-	Refused int        `json:"refused" doc:"Number of jobs that would not be valid with the defaults, or could not be changed."`
-	Gone    int        `json:"firesGone" doc:"Number of planned fires of the next 7 days that no longer happen."`
-	New     int        `json:"firesNew" doc:"Number of fires of the next 7 days that are new."`
-	Pending bool       `json:"pending,omitempty" doc:"Not all jobs could be changed yet: the rest is changed within a minute."`
-	Items   []Affected `json:"items" nullable:"false" doc:"The changed and refused jobs, refused ones first, then those whose fires change, then by name: at most 200."`
+	Jobs     int        `json:"jobs" doc:"Number of jobs to which the defaults apply, if they do not set the values themselves."`
+	Changed  int        `json:"changed" doc:"Number of jobs whose effective definition changes, or has changed."`
+	Refused  int        `json:"refused" doc:"Number of jobs that would not be valid with the defaults, or could not be changed."`
+	Gone     int        `json:"firesGone" doc:"Number of planned fires that no longer happen: of each job among the first 100 of the next 7 days."`
+	New      int        `json:"firesNew" doc:"Number of fires that are new, counted in the same way."`
+	Restarts int        `json:"restarts,omitempty" doc:"Number of daemon jobs whose replicas are replaced."`
+	Pending  bool       `json:"pending,omitempty" doc:"Not all jobs could be changed yet: the rest is changed within a minute."`
+	Items    []Affected `json:"items" nullable:"false" doc:"The changed and refused jobs, refused ones first, then those whose fires change, then by name: at most 200."`
 }
 
 // Affected is a job whose effective definition changes.
@@ -40,7 +41,10 @@ type Affected struct {
 	New    []time.Time    `json:"firesNew,omitempty" nullable:"false" doc:"The first of the new fires."`
 	Faults []common.Fault `json:"faults,omitempty" nullable:"false" doc:"Why the job is refused."`
 
+	Restarts bool `json:"restarts,omitempty" doc:"The replicas of the daemon job are replaced, one after the other."`
+
 	gone, come int
+	change     *Change
 }
 
 // Change is a job that inherits other values than it is stored with.
@@ -56,11 +60,7 @@ func Of(state *common.JobState, line []common.GroupDefaults, zone string) *Chang
 		return nil
 	}
 	own, _ := state.Own()
-	if state.IsFlow() && len(own.Steps) == 0 { // its steps are stored apart
-		own.Steps = make([]common.Step, 1)
-	}
 	after, inherited := own.Inherit(line)
-	after.Steps = state.Steps
 	after.DefaultTimezone(zone)
 	if common.Same(&after, &state.Job) && common.Same(&inherited, &state.Inherited) {
 		return nil
@@ -68,23 +68,30 @@ func Of(state *common.JobState, line []common.GroupDefaults, zone string) *Chang
 	return &Change{state, after}
 }
 
-// Affected describes the change.
+// Effective returns the job with what it inherits after the change.
+func (c *Change) Effective() common.Job { return c.after }
+
+// Stored returns the job before the change.
+func (c *Change) Stored() *common.JobState { return c.state }
+
+// Affected describes the change, without its differences.
 func (c *Change) Affected(interner *schedule.Interner, now time.Time) (a Affected, err error) {
 	before := &c.state.Job
-	a = Affected{Name: before.Name, Title: before.Title, Group: before.Group}
+	a = Affected{Name: before.Name, Title: before.Title, Group: before.Group, change: c}
 	if a.Fields, err = diff.Fields(before, &c.after); err != nil {
 		return a, err
 	}
-	if a.Diff, err = diff.Unified(a.Name, a.Name+" (new)", before, &c.after); err != nil {
-		return a, err
-	}
-	if !c.state.IsFlow() { // those of a flow are found when it is saved
+	if !c.state.IsFlow() { // those of a flow are found with its steps
 		a.Faults = c.after.Faults()
 	}
 	if slices.ContainsFunc(a.Fields, func(f string) bool { return f == "timezone" || f == "schedules" }) {
 		gone, come := fires(interner, before, now), fires(interner, &c.after, now)
 		a.gone, a.Gone = without(gone, come)
 		a.come, a.New = without(come, gone)
+	}
+	if c.state.Daemon != nil {
+		stored := common.StoredJob{Job: c.after, Restarted: c.state.Restarted}
+		a.Restarts = stored.RunsAs() != c.state.RunsAs()
 	}
 	return a, nil
 }
@@ -124,7 +131,7 @@ func without(times, others []time.Time) (count int, first []time.Time) {
 
 // List counts the jobs, and keeps the first of them: refused ones, those whose fires change, and
 // others.
-func (r *Review) List(all []Affected) {
+func (r *Review) List(all []Affected) (err error) {
 	rank := func(a *Affected) int {
 		switch {
 		case len(a.Faults) > 0:
@@ -139,19 +146,33 @@ func (r *Review) List(all []Affected) {
 	})
 	for i := range all {
 		r.Gone, r.New = r.Gone+all[i].gone, r.New+all[i].come
-		if len(all[i].Faults) > 0 {
+		switch {
+		case len(all[i].Faults) > 0:
 			r.Refused++
-		} else {
+		case all[i].Restarts:
+			r.Changed, r.Restarts = r.Changed+1, r.Restarts+1
+		default:
 			r.Changed++
 		}
 	}
 	r.Items = append([]Affected{}, all[:min(len(all), mostListed)]...)
+	for i := range r.Items {
+		a := &r.Items[i]
+		a.Diff, err = diff.Unified(a.Name, a.Name+" (new)", &a.change.state.Job, &a.change.after)
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // Applied notes which jobs were changed, and which were refused after all.
 func (r *Review) Applied(changed int, refused []Affected) {
 	r.Changed, r.Refused = changed, len(refused)
-	r.Items = append(slices.Clip(refused), r.Items...)
+	listed := slices.DeleteFunc(r.Items, func(a Affected) bool {
+		return slices.ContainsFunc(refused, func(b Affected) bool { return a.Name == b.Name })
+	})
+	r.Items = append(slices.Clip(refused), listed...)
 	r.Items = append([]Affected{}, r.Items[:min(len(r.Items), mostListed)]...)
 }
 

@@ -2266,6 +2266,8 @@ export interface components {
             firesNew?: string[];
             group?: string;
             name: string;
+            /** @description The replicas of the daemon job are replaced, one after the other. */
+            restarts?: boolean;
             title?: string;
         };
         AnswerRequest: {
@@ -3142,13 +3144,13 @@ export interface components {
                 [key: string]: string;
             };
             /**
-             * @description How long a worker that cannot reach etcd lets its runs continue; not of flows, whose steps have their own.
+             * @description How long a worker that cannot reach etcd lets its runs continue; of a flow, those of its inline steps.
              * @example 60s
              */
             lostAfter?: string;
             /** @description Notifications. A job that sets notify, even as {}, inherits none of it. */
             notify?: components["schemas"]["Notify"];
-            /** @description Where jobs may run; not of flows, whose steps have their own. */
+            /** @description Where jobs may run; of a flow, its inline steps. */
             placement?: components["schemas"]["Placement"];
             /** @description How long runs are kept. */
             retention?: components["schemas"]["Retention"];
@@ -4136,13 +4138,13 @@ export interface components {
             /** @description The group whose defaults these are; * for the defaults of all jobs. */
             from: string;
             /**
-             * @description How long a worker that cannot reach etcd lets its runs continue; not of flows, whose steps have their own.
+             * @description How long a worker that cannot reach etcd lets its runs continue; of a flow, those of its inline steps.
              * @example 60s
              */
             lostAfter?: string;
             /** @description Notifications. A job that sets notify, even as {}, inherits none of it. */
             notify?: components["schemas"]["Notify"];
-            /** @description Where jobs may run; not of flows, whose steps have their own. */
+            /** @description Where jobs may run; of a flow, its inline steps. */
             placement?: components["schemas"]["Placement"];
             /** @description How long runs are kept. */
             retention?: components["schemas"]["Retention"];
@@ -4399,13 +4401,13 @@ export interface components {
              */
             group: string;
             /**
-             * @description How long a worker that cannot reach etcd lets its runs continue; not of flows, whose steps have their own.
+             * @description How long a worker that cannot reach etcd lets its runs continue; of a flow, those of its inline steps.
              * @example 60s
              */
             lostAfter?: string;
             /** @description Notifications. A job that sets notify, even as {}, inherits none of it. */
             notify?: components["schemas"]["Notify"];
-            /** @description Where jobs may run; not of flows, whose steps have their own. */
+            /** @description Where jobs may run; of a flow, its inline steps. */
             placement?: components["schemas"]["Placement"];
             /** @description How long runs are kept. */
             retention?: components["schemas"]["Retention"];
@@ -6374,12 +6376,12 @@ export interface components {
             changed: number;
             /**
              * Format: int64
-             * @description Number of planned fires of the next 7 days that no longer happen.
+             * @description Number of planned fires that no longer happen: of each job among the first 100 of the next 7 days.
              */
             firesGone: number;
             /**
              * Format: int64
-             * @description Number of fires of the next 7 days that are new.
+             * @description Number of fires that are new, counted in the same way.
              */
             firesNew: number;
             /** @description The changed and refused jobs, refused ones first, then those whose fires change, then by name: at most 200. */
@@ -6396,6 +6398,11 @@ export interface components {
              * @description Number of jobs that would not be valid with the defaults, or could not be changed.
              */
             refused: number;
+            /**
+             * Format: int64
+             * @description Number of daemon jobs whose replicas are replaced.
+             */
+            restarts?: number;
         };
         RollbackRequest: {
             /** @description Reason; shown with the version. */
@@ -6644,13 +6651,13 @@ export interface components {
              */
             group: string;
             /**
-             * @description How long a worker that cannot reach etcd lets its runs continue; not of flows, whose steps have their own.
+             * @description How long a worker that cannot reach etcd lets its runs continue; of a flow, those of its inline steps.
              * @example 60s
              */
             lostAfter?: string;
             /** @description Notifications. A job that sets notify, even as {}, inherits none of it. */
             notify?: components["schemas"]["Notify"];
-            /** @description Where jobs may run; not of flows, whose steps have their own. */
+            /** @description Where jobs may run; of a flow, its inline steps. */
             placement?: components["schemas"]["Placement"];
             /** @description How long runs are kept. */
             retention?: components["schemas"]["Retention"];

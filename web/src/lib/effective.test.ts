@@ -50,12 +50,13 @@ it('what a definition sets, or opts out of, it does not inherit', () => {
   expect([...from.keys()].sort()).toEqual(['env.HOUSE', 'env.KEY', 'lostAfter', 'retention', 'timezone']);
 });
 
-it('a daemon, a flow and a function inherit less', () => {
+it('a daemon and a function inherit less, and a parameter hides a variable', () => {
   const fields = (definition: Partial<Definition>) => inherits({ group: 'shop', ...definition }).flatMap(({ from: _, ...rest }) => Object.keys(rest)).sort();
   expect(fields({ daemon: { count: 2 } })).not.toContain('retry');
   expect(fields({ daemon: { count: 2 } })).not.toContain('timeout');
-  expect(fields({ steps: [{ name: 'a' }] })).not.toContain('placement');
-  expect(fields({ steps: [{ name: 'a' }] })).not.toContain('lostAfter');
+  expect(fields({ steps: [{ name: 'a' }] })).toContain('placement');
+  expect(fields({ steps: [{ name: 'a' }] })).toContain('lostAfter');
+  expect(inherits({ params: { HOUSE: {} } })[0]?.env).toEqual({ KEY: expect.any(String) as string });
   expect(inherits({ type: 'func' })[0]?.env).toEqual({ HOUSE: 'one' });
 });
 

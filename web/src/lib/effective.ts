@@ -70,11 +70,10 @@ export function inheritanceOf(definition: Partial<Definition>, all: readonly Job
   const groups = [...groupLine(typeof definition.group === 'string' ? definition.group : ''), allGroups];
   const line = groups.flatMap((group) => all.filter((one) => one.group === group));
   const isDaemon = !isUnset(definition.daemon);
-  const isFlow = Array.isArray(definition.steps) && definition.steps.length > 0;
   const several = Array.isArray(definition.schedules) ? definition.schedules : [];
   const offered = line.map(({ group, notify, retention, retry, timeout, placement, lostAfter, timezone, env }): Inheritance => ({
-    from: group, notify, retention, timezone, ...(!isDaemon && { retry, timeout }), ...(!isFlow && { placement, lostAfter }),
-    env: Object.fromEntries(Object.entries(env ?? {}).filter(([, value]) => definition.type !== 'func' || !value.startsWith('secret:'))),
+    from: group, notify, retention, timezone, placement, lostAfter, ...(!isDaemon && { retry, timeout }),
+    env: Object.fromEntries(Object.entries(env ?? {}).filter(([name, value]) => !Object.hasOwn(record(definition.params), name) && (definition.type !== 'func' || !value.startsWith('secret:')))),
     ...(several.length > 0 && { schedules: several.map((_, i) => i) }),
   } as Inheritance));
   const { job, from } = merged(definition, offered);

@@ -106,6 +106,7 @@ function Effect({ review }: { review: Review }) {
   const counts = [
     fields > 0 ? t('defaultsReview.changedIn', { jobs: t('defaultsReview.changed', { count: review.changed }), fields: t('defaultsReview.fields', { count: fields }) }) : t('defaultsReview.changed', { count: review.changed }),
     ...(moved.length > 0 ? moved : [t('defaultsReview.noFires')]),
+    ...(review.restarts ? [t('defaultsReview.restarts', { count: review.restarts })] : []),
   ];
   return (
     <>

@@ -14,6 +14,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -27,8 +28,11 @@ import (
 	"carillon/internal/jobmgr/defaults"
 )
 
-// MaxGroups is the maximum number of groups with defaults.
-const MaxGroups = 1000
+// MaxGroups is the maximum number of groups with defaults; MaxNested that of those within one group that is not nested.
+const (
+	MaxGroups = 1000
+	MaxNested = 100
+)
 
 const (
 	// atOnce is the number of jobs that are changed at a time; their writes share transactions.
@@ -51,8 +55,10 @@ type Jobs interface {
 	// Change replaces a job by the result of change, with what it inherits.
 	Change(ctx context.Context, actor common.Actor, verb, name string, pre common.Precondition,
 		change func(common.Job) (common.Job, error)) (common.JobState, error)
-	// Validate returns the job as it would be stored, and all its faults.
-	Validate(ctx context.Context, job common.Job) (common.StoredJob, []common.Fault, error)
+	// Check returns all faults of a job that has what it inherits.
+	Check(ctx context.Context, job common.Job) (common.Faults, error)
+	// Complete adds the steps of a flow.
+	Complete(ctx context.Context, job *common.StoredJob) error
 }
 
 // Config holds the dependencies of a Service.
@@ -122,7 +128,7 @@ func (s *Service) Save(ctx context.Context, actor common.Actor, group string, wa
 	if err != nil {
 		return saved, nil, err
 	}
-	names, _ := s.pending(s.cfg.Table.read(), 0, group)
+	names, _ := s.pending(s.with(saved), 0, group)             // the table may lag behind
 	review.Pending = s.apply(ctx, actor, review, names) != nil // Run goes on
 	return saved, review, nil
 }
@@ -146,7 +152,8 @@ func (s *Service) check(ctx context.Context, group string, d *common.Defaults) e
 		return common.Invalid("the defaults cannot be saved", faults...)
 	}
 	probe, _ = probe.Inherit([]common.GroupDefaults{{Defaults: *d}})
-	_, found, err := s.cfg.Jobs.Validate(ctx, probe)
+	probe.DefaultTimezone(s.cfg.Timezone)
+	found, err := s.cfg.Jobs.Check(ctx, probe)
 	if err != nil {
 		return err
 	}
@@ -200,6 +207,10 @@ func (s *Service) put(ctx context.Context, actor common.Actor, group string, wan
 			if count >= MaxGroups {
 				return common.Errorf(common.CodeConflict, "there are defaults of %d groups, which is the limit", count)
 			}
+			if outer, n := s.nested(group); n >= MaxNested {
+				return common.Errorf(common.CodeConflict, "there are defaults of %d groups within %q, which is the limit", n,
+					outer)
+			}
 		}
 		saved = common.GroupDefaults{Group: group, Defaults: wanted, UpdatedAt: s.cfg.Now().UTC(),
 			UpdatedBy: actor.Name}
@@ -228,17 +239,37 @@ func (s *Service) put(ctx context.Context, actor common.Actor, group string, wan
 	return saved, nil
 }
 
+// nested returns the outermost group that a group is nested in, and the number of groups within it that have defaults.
+func (s *Service) nested(group string) (outer string, n int) {
+	outer, _, _ = strings.Cut(group, "/")
+	for g := range s.cfg.Table.read() {
+		if common.InGroup(g, outer) {
+			n++
+		}
+	}
+	return outer, n
+}
+
+// with returns all defaults with those of a group changed.
+func (s *Service) with(d common.GroupDefaults) map[string]common.GroupDefaults {
+	all := maps.Clone(s.cfg.Table.read())
+	if all[d.Group] = d; d.IsZero() {
+		delete(all, d.Group)
+	}
+	return all
+}
+
 // review returns what a change of defaults would change.
 func (s *Service) review(ctx context.Context, group string, wanted *common.Defaults) (*defaults.Review, error) {
 	s.cfg.Catalog.Sync(ctx)
 	if _, err := s.cfg.Table.For(ctx, group); err != nil {
 		return nil, err
 	}
-	all := maps.Clone(s.cfg.Table.read())
-	all[group] = common.GroupDefaults{Group: group, Defaults: *wanted}
+	all := s.with(common.GroupDefaults{Group: group, Defaults: *wanted})
 	r, now := &defaults.Review{}, s.cfg.Now()
 	jobs, _ := s.cfg.Catalog.Since(0)
 	var found []defaults.Affected
+	var deep []deepCheck
 	for i := range jobs {
 		job := &jobs[i]
 		if !defaults.Cover(group, job.Group) {
@@ -249,14 +280,53 @@ func (s *Service) review(ctx context.Context, group string, wanted *common.Defau
 		if c == nil {
 			continue
 		}
+		if ctx.Err() != nil {
+			return nil, context.Cause(ctx)
+		}
 		a, err := c.Affected(s.cfg.Interner, now)
 		if err != nil {
 			return nil, err
 		}
+		effective := c.Effective()
+		if len(a.Faults) == 0 && (job.IsFlow() || len(effective.SecretRefs()) > 0) {
+			deep = append(deep, deepCheck{len(found), effective, job})
+		}
 		found = append(found, a)
 	}
-	r.List(found)
-	return r, ctx.Err()
+	if err := s.deepen(ctx, deep, found); err != nil {
+		return nil, err
+	}
+	return r, r.List(found)
+}
+
+// deepCheck is a changed job with faults that only a store finds: those of the steps of a flow, and of secrets.
+type deepCheck struct {
+	at    int // in the list of changed jobs
+	job   common.Job
+	state *common.JobState
+}
+
+// deepen adds the faults of jobs that only a store finds.
+func (s *Service) deepen(ctx context.Context, checks []deepCheck, found []defaults.Affected) error {
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(atOnce)
+	for _, c := range checks {
+		group.Go(func() error {
+			if c.state.IsFlow() {
+				whole := c.state.StoredJob
+				if err := s.cfg.Jobs.Complete(ctx, &whole); err != nil {
+					return nil //nolint:nilerr // the change of the job is refused
+				}
+				c.job.Steps = whole.Steps
+			}
+			faults, err := s.cfg.Jobs.Check(ctx, c.job)
+			found[c.at].Faults = slices.DeleteFunc(faults, func(f common.Fault) bool {
+				return f.Code == schedule.CodePast // it may be saved with an unchanged schedule
+			})
+			return err
+		})
+	}
+	return group.Wait()
 }
 
 // pending returns the jobs saved after a revision, to which the defaults of a group apply, that are not stored with the
@@ -293,8 +363,13 @@ func (s *Service) apply(ctx context.Context, actor common.Actor, review *default
 			case err == nil:
 				changed++
 			case common.CodeOf(err) == common.CodeNotFound: // deleted in the meantime
-			case ok && len(refusal.Faults) > 0:
-				refusals = append(refusals, defaults.Affected{Name: name, Fields: []string{}, Faults: refusal.Faults})
+			case ok && refuses(refusal):
+				faults := refusal.Faults
+				if len(faults) == 0 {
+					faults = common.Faults{common.NewFault("", cmp.Or(refusal.Reason, string(refusal.Code)), nil, "%s",
+						refusal.Message)}
+				}
+				refusals = append(refusals, defaults.Affected{Name: name, Fields: []string{}, Faults: faults})
 			default:
 				failed = cmp.Or(failed, err)
 			}
@@ -306,6 +381,17 @@ func (s *Service) apply(ctx context.Context, actor common.Actor, review *default
 		review.Applied(changed, refusals)
 	}
 	return cmp.Or(failed, context.Cause(ctx))
+}
+
+// refuses reports whether an error would occur again: the job is not valid, exceeds a limit, or is damaged.
+func refuses(err *common.Error) bool {
+	switch err.Code {
+	case common.CodeInvalid, common.CodeTooLarge, common.CodeInternal:
+		return true
+	case common.CodeConflict:
+		return err.Reason != "busy"
+	}
+	return false
 }
 
 // inherit stores a job with the values that it inherits now.
@@ -353,20 +439,12 @@ func (s *Service) Run(ctx context.Context) error {
 
 var errUnknown = errors.New("defaults not read yet")
 
-// settle changes the jobs saved after a revision that are not stored with the values that they inherit, in the name of
-// those who changed the defaults last. It returns the revision up to which it has seen the jobs.
+// settle changes the jobs saved after a revision that are not stored with the values that they inherit. It returns the
+// revision up to which it has seen the jobs.
 func (s *Service) settle(ctx context.Context, since int64) (received int64, err error) {
-	all := s.cfg.Table.read()
-	names, received := s.pending(all, since, common.AllGroups)
+	names, received := s.pending(s.cfg.Table.read(), since, common.AllGroups)
 	if len(names) == 0 {
 		return received, nil
 	}
-	last := common.GroupDefaults{}
-	for _, d := range all {
-		if d.UpdatedAt.After(last.UpdatedAt) {
-			last = d
-		}
-	}
-	actor := common.Actor{Name: cmp.Or(last.UpdatedBy, "carillon"), Note: "defaults"}
-	return received, s.apply(ctx, actor, nil, names)
+	return received, s.apply(ctx, common.Actor{Name: "carillon", Note: "defaults"}, nil, names)
 }

@@ -316,11 +316,54 @@ func TestSave_OfFlows(t *testing.T) {
 	if err := s.jobs.Complete(t.Context(), &state.StoredJob); err != nil || len(state.Steps) != 2 {
 		t.Fatalf("%d steps, %v", len(state.Steps), err)
 	}
-	if state.Timeout != "1h" || state.Env["A"] != "1" || state.Placement != nil {
+	if state.Timeout != "1h" || state.Env["A"] != "1" || state.Placement.Selector != "zone=a" {
 		t.Errorf("%+v", state.Job)
 	}
-	if review := s.save("shop", common.Defaults{Timeout: "1h", Env: map[string]string{"A": "1"},
-		Placement: &common.Placement{Selector: "zone=b"}}); review.Changed != 0 {
-		t.Errorf("no step inherits a placement: %+v", review)
+	// what its steps refer to is checked as well
+	broken := common.Defaults{Env: map[string]string{"A": "${{ steps.nowhere.outputs.x }}"}}
+	_, review, err := s.service.Save(t.Context(), ann, "shop", broken, any0, true)
+	if err != nil || review.Refused != 1 || review.Items[0].Name != "f" {
+		t.Errorf("%+v, %v", review, err)
+	}
+	if _, _, err := s.service.Save(t.Context(), ann, "shop", broken, any0, false); common.CodeOf(err) !=
+		common.CodeConflict {
+		t.Errorf("saved: %v", err)
+	}
+}
+
+// The replicas of a daemon are replaced when its environment changes.
+func TestSave_RestartsDaemons(t *testing.T) {
+	t.Parallel()
+	s := newStory(t)
+	s.put(s.master, common.Job{Name: "d", Group: "shop", Daemon: &common.Daemon{Count: 1}})
+	for _, c := range []struct {
+		wanted common.Defaults
+		want   int
+	}{{variable("A"), 1}, {common.Defaults{Retention: &common.Retention{Runs: 9}}, 0}} {
+		_, review, err := s.service.Save(t.Context(), ann, "shop", c.wanted, any0, true)
+		if err != nil || review.Changed != 1 || review.Restarts != c.want {
+			t.Errorf("%+v: %+v, %v", c.wanted, review, err)
+		}
+	}
+}
+
+// The review names the job that would be too large.
+func TestSave_JobThatWouldBeTooLarge_IsRefused(t *testing.T) {
+	t.Parallel()
+	s := newStory(t)
+	s.put(s.master, common.Job{Name: "a", Group: "shop"})
+	s.put(s.master, common.Job{Name: "b", Group: "shop", Description: strings.Repeat("x", 64<<10-400)})
+	review := s.save("shop", common.Defaults{Timeout: "1h"})
+	if review.Changed != 2 {
+		t.Fatalf("%+v", review)
+	}
+	_, review, err := s.service.Save(t.Context(), ann, "shop", variable(strings.Repeat("A", 100)), any0, true)
+	if err != nil || review.Changed != 2 {
+		t.Errorf("%+v, %v", review, err)
+	}
+	long := common.Defaults{Env: map[string]string{"A": strings.Repeat("x", 1000)}}
+	if _, review, err = s.service.Save(t.Context(), ann, "shop", long, any0, true); err != nil || review.Refused != 1 ||
+		review.Items[0].Name != "b" || len(review.Items) != 2 {
+		t.Errorf("a job that would be too large: %+v, %v", review, err)
 	}
 }

@@ -12,7 +12,7 @@ export const defaults = {
   },
   defaultsReview: {
     title: 'Change the defaults of {{of}}?', deleteTitle: 'Delete the defaults of {{of}}?', restoreTitle: 'Restore these defaults of {{of}}?', summary: 'Effect',
-    changed_one: '1 job changes', changed_other: '{{count}} jobs change', changedIn: '{{jobs}} in {{fields}}', fields_one: '1 field', fields_other: '{{count}} fields', gone_one: '1 fire goes', gone_other: '{{count}} fires go', come_one: '1 fire comes', come_other: '{{count}} fires come', noFires: 'no fire changes',
+    changed_one: '1 job changes', changed_other: '{{count}} jobs change', changedIn: '{{jobs}} in {{fields}}', fields_one: '1 field', fields_other: '{{count}} fields', gone_one: '1 fire goes', gone_other: '{{count}} fires go', come_one: '1 fire comes', come_other: '{{count}} fires come', noFires: 'no fire changes', restarts_one: 'the replicas of 1 daemon are replaced', restarts_other: 'the replicas of {{count}} daemons are replaced',
     unchanged: 'No job changes.', of_one: 'They apply to 1 job, as far as it does not set the values itself.', of_other: 'They apply to {{count}} jobs, as far as these do not set the values themselves.', within: 'Fires of the next 7 days are compared.',
     refused_one: '1 job would not be valid, so the defaults cannot be saved. Change it first.', refused_other: '{{count}} jobs would not be valid, so the defaults cannot be saved. Change them first.',
     refusedJobs: 'Jobs that would not be valid', jobs: 'Jobs that change', more_one: '1 more is not listed.', more_other: '{{count}} more are not listed.', origin: 'only the origin of its values', firesGone: 'Fires that go', firesCome: 'Fires that come', diffOf: 'Changes of {{name}}',

@@ -14,7 +14,7 @@ export const defaults: Texts<typeof english> = {
   },
   defaultsReview: {
     title: '修改{{of}}的默认设置？', deleteTitle: '删除{{of}}的默认设置？', restoreTitle: '恢复{{of}}的这些默认设置？', summary: '影响',
-    changed_one: '1 个任务有变化', changed_other: '{{count}} 个任务有变化', changedIn: '{{jobs}}，涉及 {{fields}}', fields_one: '1 个字段', fields_other: '{{count}} 个字段', gone_one: '取消 1 次触发', gone_other: '取消 {{count}} 次触发', come_one: '新增 1 次触发', come_other: '新增 {{count}} 次触发', noFires: '触发不变',
+    changed_one: '1 个任务有变化', changed_other: '{{count}} 个任务有变化', changedIn: '{{jobs}}，涉及 {{fields}}', fields_one: '1 个字段', fields_other: '{{count}} 个字段', gone_one: '取消 1 次触发', gone_other: '取消 {{count}} 次触发', come_one: '新增 1 次触发', come_other: '新增 {{count}} 次触发', noFires: '触发不变', restarts_one: '替换 1 个常驻任务的副本', restarts_other: '替换 {{count}} 个常驻任务的副本',
     unchanged: '没有任务发生变化。', of_one: '它们适用于 1 个任务，任务自身设置的值除外。', of_other: '它们适用于 {{count}} 个任务，任务自身设置的值除外。', within: '比较的是今后 7 天的触发。',
     refused_one: '有 1 个任务会变得无效，因此不能保存。请先修改该任务。', refused_other: '有 {{count}} 个任务会变得无效，因此不能保存。请先修改这些任务。',
     refusedJobs: '会变得无效的任务', jobs: '有变化的任务', more_one: '另有 1 个未列出。', more_other: '另有 {{count}} 个未列出。', origin: '只有来源发生变化', firesGone: '取消的触发', firesCome: '新增的触发', diffOf: '{{name}} 的变更',
