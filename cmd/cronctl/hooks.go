@@ -28,7 +28,8 @@ type hookFlags struct {
 func (f *hookFlags) declare(cmd *cobra.Command) {
 	fl := cmd.Flags()
 	fl.StringArrayVar(&f.params, "param", nil, "value of a parameter of the job: NAME=$.path in a JSON body, "+
-		"NAME=field:FIELD of a form or query, or NAME=value:TEXT; may be repeated")
+		"NAME=field:FIELD of a form or query, or NAME=value:TEXT; NAME=optional:$.path or NAME=optional:field:FIELD "+
+		"lets a delivery without it start the run with the default; may be repeated")
 	fl.StringVar(&f.signature, "signature", "", "how deliveries must be signed: github, gitlab, timestamp, or none")
 	fl.StringVar(&f.header, "header", "", "header with the signature, if it is another one")
 	fl.StringVar(&f.secretFile, "secret-file", "",
@@ -44,18 +45,19 @@ func (f *hookFlags) sources() (*map[string]apiclient.HookSource, error) {
 		return nil, err
 	}
 	all := map[string]apiclient.HookSource{}
-	for name, text := range given {
+	for name, given := range given {
+		text, isOptional := strings.CutPrefix(given, "optional:")
 		kind, rest, _ := strings.Cut(text, ":")
 		switch {
 		case strings.HasPrefix(text, "$"):
-			all[name] = apiclient.HookSource{Path: &text}
+			all[name] = apiclient.HookSource{Path: &text, Optional: set(isOptional)}
 		case kind == "field" && rest != "":
-			all[name] = apiclient.HookSource{Field: &rest}
-		case kind == "value":
+			all[name] = apiclient.HookSource{Field: &rest, Optional: set(isOptional)}
+		case kind == "value" && !isOptional:
 			all[name] = apiclient.HookSource{Value: &rest}
 		default:
-			return nil, invalid(fmt.Sprintf("--param %s: %q is no source", name, common.Shorten(text)),
-				"write $.path, field:FIELD or value:TEXT")
+			return nil, invalid(fmt.Sprintf("--param %s: %q is no source", name, common.Shorten(given)),
+				"write $.path, field:FIELD or value:TEXT; optional: before a path or field")
 		}
 	}
 	return &all, nil
@@ -154,13 +156,17 @@ func hookColumns() columns {
 func sourcesOf(params map[string]apiclient.HookSource) string {
 	var all []string
 	for _, name := range slices.Sorted(maps.Keys(params)) {
-		switch s := params[name]; {
+		s, optional := params[name], ""
+		if value(s.Optional) {
+			optional = "optional:"
+		}
+		switch {
 		case s.Value != nil:
 			all = append(all, name+"=value:"+*s.Value)
 		case s.Field != nil:
-			all = append(all, name+"=field:"+*s.Field)
+			all = append(all, name+"="+optional+"field:"+*s.Field)
 		default:
-			all = append(all, name+"="+value(s.Path))
+			all = append(all, name+"="+optional+value(s.Path))
 		}
 	}
 	return strings.Join(all, " ")

@@ -17,7 +17,7 @@ func TestHooks(t *testing.T) {
 	s.jobs["deploy"] = common.JobState{Version: 1, StoredJob: common.StoredJob{UID: "aaaaaaaaaaaaaaaa",
 		Job: common.Job{Name: "deploy", Command: "true", Params: common.Params{"REF": {}, "WHO": {}, "ENV": {}}}}}
 	hooks.SetUID("deploy", "aaaaaaaaaaaaaaaa")
-	made := s.run("create", "hook", "deploy", "push", "--param", "REF=$.ref", "--param", "WHO=field:who", "--param",
+	made := s.run("create", "hook", "deploy", "push", "--param", "REF=$.ref", "--param", "WHO=optional:field:who", "--param",
 		"ENV=value:a=b:c", "--signature", "github", "--rate", "7")
 	made.want(t, exitOK, "saved hook push of deploy", "secret of the signature, which is not shown again: ")
 	url := func(out string) string {
@@ -42,7 +42,7 @@ func TestHooks(t *testing.T) {
 		t.Errorf("without a signature: %d", got)
 	}
 	list := s.run("get", "hooks", "deploy")
-	list.want(t, exitOK, "push", "on", "ENV=value:a=b:c REF=$.ref WHO=field:who", "github", "7/min")
+	list.want(t, exitOK, "push", "on", "ENV=value:a=b:c REF=$.ref WHO=optional:field:who", "github", "7/min")
 	if strings.Contains(list.out, "crnh_") {
 		t.Errorf("the list shows the key: %s", list.out)
 	}
@@ -55,9 +55,14 @@ func TestHooks(t *testing.T) {
 	if got := status(first); got != http.StatusNotFound {
 		t.Errorf("the previous URL: %d", got)
 	}
+	if got := status(second); got != http.StatusUnprocessableEntity {
+		t.Errorf("without a value: %d", got)
+	}
+	s.run("set", "hook", "deploy", "push", "--param", "REF=optional:$.ref").want(t, exitOK)
 	if got := status(second); got != http.StatusAccepted {
 		t.Errorf("the new URL: %d", got)
 	}
+	s.run("create", "hook", "deploy", "a", "--param", "REF=optional:value:x").want(t, exitUsage, "is no source")
 	s.run("create", "hook", "deploy", "push").want(t, exitConflict)
 	s.run("create", "hook", "deploy", "a", "--param", "REF=ref").want(t, exitUsage, "is no source", "field:FIELD")
 	s.run("create", "hook", "deploy").want(t, exitUsage)

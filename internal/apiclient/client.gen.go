@@ -5846,7 +5846,7 @@ type HookDefinition struct {
 	// Header The header with the signature, if it is another one.
 	Header *string `json:"header,omitempty"`
 
-	// Params Parameters of the run, by name: only those that the job declares. One without a value in the delivery has its default.
+	// Params Parameters of the run, by name: only those that the job declares. The others have their defaults.
 	Params *map[string]HookSource `json:"params,omitempty"`
 
 	// Rate Deliveries that are accepted per minute, by each master; default: 30.
@@ -5872,6 +5872,9 @@ type HookRotation struct {
 type HookSource struct {
 	// Field Name of a field of a form, or of a parameter in the query of the URL.
 	Field *string `json:"field,omitempty"`
+
+	// Optional A delivery without the value, or with null, starts the run with the default of the parameter. Otherwise it is refused.
+	Optional *bool `json:"optional,omitempty"`
 
 	// Path Path into a JSON body: $.name, $.list[0].name or $["a name"].
 	//
@@ -7092,7 +7095,7 @@ type NewHook struct {
 	// Example: deploy
 	Name string `json:"name"`
 
-	// Params Parameters of the run, by name: only those that the job declares. One without a value in the delivery has its default.
+	// Params Parameters of the run, by name: only those that the job declares. The others have their defaults.
 	Params *map[string]HookSource `json:"params,omitempty"`
 
 	// Rate Deliveries that are accepted per minute, by each master; default: 30.

@@ -44,16 +44,18 @@ type Hook struct {
 	Version int64 `json:"-"` // the etcd revision of its last change
 }
 
-// HookSource is where a parameter gets its value from: one of its fields is set.
+// HookSource is where a parameter gets its value from: one of path, field and value is set.
 type HookSource struct {
 	Path  string  `json:"path,omitempty" maxLength:"200" doc:"Path into a JSON body: $.name, $.list[0].name or $[\"a name\"]." example:"$.ref"`
 	Field string  `json:"field,omitempty" maxLength:"200" doc:"Name of a field of a form, or of a parameter in the query of the URL."`
 	Value *string `json:"value,omitempty" maxLength:"4096" doc:"A fixed value."`
+	// Optional lets a delivery without the value start the run all the same.
+	Optional bool `json:"optional,omitempty" doc:"A delivery without the value, or with null, starts the run with the default of the parameter. Otherwise it is refused."`
 }
 
 // HookDefinition is the desired state of a hook.
 type HookDefinition struct {
-	Params    map[string]HookSource `json:"params,omitempty" doc:"Parameters of the run, by name: only those that the job declares. One without a value in the delivery has its default."`
+	Params    map[string]HookSource `json:"params,omitempty" doc:"Parameters of the run, by name: only those that the job declares. The others have their defaults."`
 	Signature Signature             `json:"signature,omitempty" enum:"github,gitlab,timestamp" doc:"How deliveries prove that they know the secret. github: X-Hub-Signature-256, the HMAC-SHA256 of the body; gitlab: X-Gitlab-Token, the secret; timestamp: X-Carillon-Signature, t=<Unix seconds>,v1=<HMAC-SHA256 of the time, a full stop and the body>, at most 5 minutes old. Absent: the URL alone suffices."`
 	Header    string                `json:"header,omitempty" maxLength:"64" doc:"The header with the signature, if it is another one."`
 	Secret    string                `json:"secret,omitempty" maxLength:"256" doc:"Secret of the signature, at least 8 characters. Absent: a new hook gets a random one, another hook keeps its secret."`
@@ -79,6 +81,16 @@ func (h Hook) Redacted() Hook {
 func (h *Hook) Reads() bool {
 	for _, source := range h.Params {
 		if source.Value == nil {
+			return true
+		}
+	}
+	return false
+}
+
+// ReadsForms reports whether the hook takes values from fields.
+func (h *Hook) ReadsForms() bool {
+	for _, source := range h.Params {
+		if source.Field != "" {
 			return true
 		}
 	}
@@ -126,6 +138,9 @@ func (s *HookSource) faults(faults *common.Faults, at string) {
 	if given != 1 {
 		faults.Add(at, "hook_source", nil, "must have one of path, field and value")
 		return
+	}
+	if s.Value != nil && s.Optional {
+		faults.Add(at+".optional", "exclusive", nil, "cannot stand beside value").With("beside", "value")
 	}
 	if s.Path != "" {
 		if _, ok := parsePath(s.Path); !ok {

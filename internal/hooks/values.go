@@ -17,29 +17,35 @@ type Content struct {
 	Form url.Values // fields of a form, and parameters of the query
 }
 
-// Values returns the parameters of a run. A parameter for which the delivery has no value, or null, is left out. Faults
-// have locations of the form params.NAME.
+// Values returns the parameters of a run. An optional one for which the delivery has no value, or null, is left out.
+// Faults have locations of the form params.NAME.
 func (h *Hook) Values(c Content) (values map[string]string, faults common.Faults) {
 	values = map[string]string{}
 	for _, name := range slices.Sorted(maps.Keys(h.Params)) {
 		source, at := h.Params[name], "params."+common.Excerpt(name)
+		found := true
 		switch {
 		case source.Value != nil:
 			values[name] = *source.Value
 		case source.Field != "":
 			given := c.Form[source.Field]
-			if len(given) > 1 {
+			if found = len(given) > 0; len(given) > 1 {
 				faults.Add(at, "duplicate", nil, "is a duplicate: the field is given %d times", len(given))
-			} else if len(given) == 1 {
+			} else if found {
 				values[name] = given[0]
 			}
 		default:
-			text, found, scalar := textAt(c.JSON, source.Path)
-			if !scalar {
+			var text string
+			var scalar bool
+			if text, found, scalar = textAt(c.JSON, source.Path); !scalar {
+				found = true
 				faults.Add(at, "hook_scalar", nil, "must be a text, a number or a boolean in the delivery")
 			} else if found {
 				values[name] = text
 			}
+		}
+		if !found && !source.Optional {
+			faults.Add(at, "required", nil, "is required: the delivery has no value for it")
 		}
 	}
 	return values, faults

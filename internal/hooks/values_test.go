@@ -25,6 +25,11 @@ func TestValues_Path(t *testing.T) {
 		"$.deep.x-y.0": "zero", "$.deep[0]": absent, "$.list": refused, "$.deep": refused,
 	} {
 		h := hooks.Hook{Params: map[string]hooks.HookSource{"P": {Path: path}}}
+		required, faults := h.Values(hooks.Content{JSON: body})
+		if missing := len(faults) == 1 && faults[0].Code == "required"; missing != (want == absent) {
+			t.Errorf("%s, which is required: %v %v", path, required, faults)
+		}
+		h.Params["P"] = hooks.HookSource{Path: path, Optional: true}
 		values, faults := h.Values(hooks.Content{JSON: body})
 		got, found := values["P"]
 		switch {
@@ -41,11 +46,17 @@ func TestValues_Path(t *testing.T) {
 
 func TestValues_Form(t *testing.T) {
 	form := url.Values{"a": {"1"}, "b": {"2", "3"}, "empty": {""}}
-	h := hooks.Hook{Params: map[string]hooks.HookSource{"A": {Field: "a"}, "C": {Field: "c"}, "E": {Field: "empty"}}}
+	h := hooks.Hook{Params: map[string]hooks.HookSource{"A": {Field: "a"}, "C": {Field: "c", Optional: true}, "E": {Field: "empty"}}}
 	values, faults := h.Values(hooks.Content{Form: form})
 	if len(faults) != 0 || len(values) != 2 || values["A"] != "1" || values["E"] != "" {
 		t.Errorf("%v %v", values, faults)
 	}
+	h.Params["C"] = hooks.HookSource{Field: "c"}
+	if _, faults = h.Values(hooks.Content{Form: form}); len(faults) != 1 || faults[0].Location != "params.C" ||
+		faults[0].Code != "required" {
+		t.Errorf("%v", faults)
+	}
+	delete(h.Params, "C")
 	h.Params["B"] = hooks.HookSource{Field: "b"}
 	if _, faults = h.Values(hooks.Content{Form: form}); len(faults) != 1 || faults[0].Location != "params.B" {
 		t.Errorf("%v", faults)

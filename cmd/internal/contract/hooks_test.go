@@ -9,6 +9,31 @@ import (
 	"carillon/internal/common"
 )
 
+// A push starts the job; the deletion of its branch, another ref and other events do not.
+func TestHook_PushOfGitHub(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	s.ask(http.MethodPost, "/api/v1/jobs", map[string]any{"name": "deploy", "command": "true", "params": map[string]any{
+		"REF":     map[string]string{"default": "refs/heads/main", "pattern": "refs/heads/[a-z0-9-]+"},
+		"DELETED": map[string]string{"default": "false", "pattern": "false"}}}, nil)
+	var hook struct{ URL string }
+	s.ask(http.MethodPost, "/api/v1/jobs/deploy/hooks", map[string]any{"name": "github", "params": map[string]any{
+		"REF": map[string]string{"path": "$.ref"}, "DELETED": map[string]string{"path": "$.deleted"}}}, &hook)
+	target := hook.URL[strings.Index(hook.URL, "/api/"):]
+	for body, want := range map[string]int{
+		`{"ref":"refs/heads/main","deleted":false}`: http.StatusAccepted,
+		`{"ref":"refs/heads/main","deleted":true}`:  http.StatusUnprocessableEntity,
+		`{"ref":"refs/tags/v1","deleted":false}`:    http.StatusUnprocessableEntity,
+		`{"ref":"main","ref_type":"branch"}`:        http.StatusUnprocessableEntity, // create, delete
+		`{"action":"opened","pull_request":{}}`:     http.StatusUnprocessableEntity,
+		``:                                          http.StatusUnprocessableEntity,
+	} {
+		if a := s.do(actor{}, request{method: http.MethodPost, target: target, body: body}); a.status != want {
+			t.Errorf("%s: %d, want %d: %s", body, a.status, want, a.body)
+		}
+	}
+}
+
 // A delivery starts the job once, in the name of its hook; a job that is created again has no hooks.
 func TestHook_StartsItsJobOnce(t *testing.T) {
 	t.Parallel()
@@ -20,7 +45,7 @@ func TestHook_StartsItsJobOnce(t *testing.T) {
 	create := func() string {
 		t.Helper()
 		s.ask(http.MethodPost, "/api/v1/jobs/deploy/hooks", map[string]any{"name": "push",
-			"params": map[string]any{"REF": map[string]string{"path": "$.ref"}}}, &hook)
+			"params": map[string]any{"REF": map[string]any{"path": "$.ref", "optional": true}}}, &hook)
 		return hook.URL[strings.Index(hook.URL, "/api/"):]
 	}
 	target := create()

@@ -178,21 +178,22 @@ func TestHook_Faults(t *testing.T) {
 	w := newWorld(t)
 	text := func(s string) *string { return &s }
 	for at, d := range map[string]hooks.HookDefinition{
-		"params.NONE":      {Params: map[string]hooks.HookSource{"NONE": {Path: "$.a"}}},
-		"params.REF":       {Params: map[string]hooks.HookSource{"REF": {}}},
-		"params.REF ":      {Params: map[string]hooks.HookSource{"REF": {Path: "$.a", Field: "a"}}},
-		"params.REF  ":     {Params: map[string]hooks.HookSource{"REF": {Value: text("UPPER")}}},
-		"params.REF.path":  {Params: map[string]hooks.HookSource{"REF": {Path: "ref"}}},
-		"params.REF.path ": {Params: map[string]hooks.HookSource{"REF": {Path: "$..ref"}}},
-		"params.REF.field": {Params: map[string]hooks.HookSource{"REF": {Field: "a\nb"}}},
-		"rate":             {Rate: hooks.MaxRate + 1},
-		"rate ":            {Rate: -1},
-		"signature":        {Signature: "none"},
-		"secret":           {Signature: hooks.GitLab, Secret: "short"},
-		"secret ":          {Signature: hooks.GitLab, Secret: "with a space"},
-		"secret  ":         {Secret: "without a signature"},
-		"header":           {Signature: hooks.GitLab, Header: "X Y"},
-		"header ":          {Header: "X-Y"},
+		"params.NONE":         {Params: map[string]hooks.HookSource{"NONE": {Path: "$.a"}}},
+		"params.REF":          {Params: map[string]hooks.HookSource{"REF": {}}},
+		"params.REF ":         {Params: map[string]hooks.HookSource{"REF": {Path: "$.a", Field: "a"}}},
+		"params.REF  ":        {Params: map[string]hooks.HookSource{"REF": {Value: text("UPPER")}}},
+		"params.REF.path":     {Params: map[string]hooks.HookSource{"REF": {Path: "ref"}}},
+		"params.REF.path ":    {Params: map[string]hooks.HookSource{"REF": {Path: "$..ref"}}},
+		"params.REF.field":    {Params: map[string]hooks.HookSource{"REF": {Field: "a\nb"}}},
+		"params.REF.optional": {Params: map[string]hooks.HookSource{"REF": {Value: text("a"), Optional: true}}},
+		"rate":                {Rate: hooks.MaxRate + 1},
+		"rate ":               {Rate: -1},
+		"signature":           {Signature: "none"},
+		"secret":              {Signature: hooks.GitLab, Secret: "short"},
+		"secret ":             {Signature: hooks.GitLab, Secret: "with a space"},
+		"secret  ":            {Secret: "without a signature"},
+		"header":              {Signature: hooks.GitLab, Header: "X Y"},
+		"header ":             {Header: "X-Y"},
 	} {
 		_, _, err := w.Create(t.Context(), ann, "deploy", "a", none, d)
 		w.code(at, err, common.CodeInvalid)

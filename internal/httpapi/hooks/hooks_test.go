@@ -79,8 +79,8 @@ func (w *world) last() common.TriggerRequest {
 
 func TestHook_Delivery_StartsItsJob(t *testing.T) {
 	w := newWorld(t)
-	h := w.create(`{"name":"push","params":{"REF":{"path":"$.ref"},"WHO":{"path":"$.commits[0][\"who\"].name"},` +
-		`"ENV":{"value":"prod"}}}`)
+	h := w.create(`{"name":"push","params":{"REF":{"path":"$.ref"},"WHO":{"path":"$.commits[0][\"who\"].name",` +
+		`"optional":true},"ENV":{"value":"prod"}}}`)
 	const body = `{"ref":"refs/heads/main","commits":[{"who":{"name":7.50}}]}`
 	answer := w.Want(http.StatusAccepted, post(h.URL, body, "traceparent",
 		"00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"))
@@ -100,12 +100,21 @@ func TestHook_Delivery_StartsItsJob(t *testing.T) {
 	// Cookies, tokens and the site that the request comes from do not count.
 	w.Want(http.StatusAccepted, post(h.URL, body, "Origin", "https://forms.example", "Sec-Fetch-Site", "cross-site",
 		"Cookie", "carillon=x", "Authorization", "Bearer wrong"))
-	// A value that is absent or null is left out, and one that has no text is refused.
-	w.Want(http.StatusAccepted, post(h.URL, `{"ref":null,"commits":{}}`))
-	if got := w.last().Params; !maps.Equal(got, map[string]string{"ENV": "prod"}) {
+	// An optional value that is absent or null is left out; another one, and one that has no text, is refused.
+	w.Want(http.StatusAccepted, post(h.URL, `{"ref":"main","commits":{}}`))
+	if got := w.last().Params; !maps.Equal(got, map[string]string{"REF": "main", "ENV": "prod"}) {
 		t.Errorf("%v", got)
 	}
 	before := len(w.Triggers)
+	for _, body := range []string{`{}`, `{"ref":null}`, ``} {
+		p := w.Problem(http.StatusUnprocessableEntity, "invalid", "body.params.REF", post(h.URL, body))
+		if p.Errors[0].Code != "required" {
+			t.Errorf("%s: %+v", body, p.Errors)
+		}
+	}
+	// A form, as GitHub sends unless told otherwise, holds no JSON to take values from.
+	w.Problem(http.StatusUnsupportedMediaType, "unsupported_media_type", "header.Content-Type",
+		post(h.URL, "payload=%7B%7D", "Content-Type", "application/x-www-form-urlencoded"))
 	w.Problem(http.StatusUnprocessableEntity, "invalid", "body.params.REF", post(h.URL, `{"ref":{}}`))
 	w.Problem(http.StatusUnprocessableEntity, "invalid", "body", post(h.URL, `{"ref":`))
 	w.Problem(http.StatusUnsupportedMediaType, "unsupported_media_type", "header.Content-Type",
@@ -145,7 +154,7 @@ func TestHook_Form(t *testing.T) {
 	if page := answer.Body.String(); !strings.Contains(page, "未启动") || !strings.Contains(page, `lang="zh"`) {
 		t.Error(page)
 	}
-	w.Want(http.StatusAccepted, post(h.URL, "branch=main", "Content-Type", form)) // a program gets JSON
+	w.Want(http.StatusAccepted, post(h.URL+"?who=ann", "branch=main", "Content-Type", form)) // a program gets JSON
 }
 
 func TestHook_UnknownKey_IsNotFoundAndLimited(t *testing.T) {

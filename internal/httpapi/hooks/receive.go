@@ -292,7 +292,7 @@ func contentOf(r *http.Request, h *hooks.Hook, body []byte) (c hooks.Content, er
 			return c, core.BadRequest(*fault)
 		}
 		c.JSON = value
-	case isForm:
+	case isForm && h.ReadsForms():
 		fields, err := url.ParseQuery(string(body))
 		if err != nil {
 			return c, core.BadRequest(common.NewFault("body", "form", nil, "is not a valid form"))
@@ -301,9 +301,13 @@ func contentOf(r *http.Request, h *hooks.Hook, body []byte) (c hooks.Content, er
 			c.Form[name] = append(c.Form[name], values...)
 		}
 	default:
-		return c, &common.Error{Code: common.CodeUnsupportedType, Message: "the body must be JSON or a form",
+		must := "must be application/json"
+		if h.ReadsForms() {
+			must += " or application/x-www-form-urlencoded"
+		}
+		return c, &common.Error{Code: common.CodeUnsupportedType, Message: "the body has a type that the hook cannot read",
 			Faults: common.Faults{common.NewFault("header.Content-Type", "media_type", r.Header.Get("Content-Type"),
-				"must be application/json or application/x-www-form-urlencoded")}}
+				"%s", must)}}
 	}
 	return c, nil
 }

@@ -4092,7 +4092,7 @@ export interface components {
             disabled?: boolean;
             /** @description The header with the signature, if it is another one. */
             header?: string;
-            /** @description Parameters of the run, by name: only those that the job declares. One without a value in the delivery has its default. */
+            /** @description Parameters of the run, by name: only those that the job declares. The others have their defaults. */
             params?: {
                 [key: string]: components["schemas"]["HookSource"];
             };
@@ -4116,6 +4116,8 @@ export interface components {
         HookSource: {
             /** @description Name of a field of a form, or of a parameter in the query of the URL. */
             field?: string;
+            /** @description A delivery without the value, or with null, starts the run with the default of the parameter. Otherwise it is refused. */
+            optional?: boolean;
             /**
              * @description Path into a JSON body: $.name, $.list[0].name or $["a name"].
              * @example $.ref
@@ -5361,7 +5363,7 @@ export interface components {
              * @example deploy
              */
             name: string;
-            /** @description Parameters of the run, by name: only those that the job declares. One without a value in the delivery has its default. */
+            /** @description Parameters of the run, by name: only those that the job declares. The others have their defaults. */
             params?: {
                 [key: string]: components["schemas"]["HookSource"];
             };

@@ -5,7 +5,7 @@ export const hooks = {
     new: 'New…', none: 'None: nothing starts the job by a URL.', disabled: 'Disabled', unsigned: 'No signature', perMinute: '{{most}} a minute', sets: 'Sets {{params}}', createdAt: 'Created', rotatedAt: 'URL replaced',
     actionsFor: 'Actions for web hook {{name}}', edit: 'Edit…', rotate: 'New URL…', enable: 'Enable', disable: 'Disable', delete: 'Delete…',
     newTitle: 'New web hook', editTitle: 'Edit web hook {{name}}', create: 'Create', name: 'Name', nameHelp: 'Its runs are shown as started by hook:NAME.', nameTaken: 'The job has a web hook of this name.',
-    params: 'Parameters', paramsHelp: 'Where the values come from. A request without a value starts the run with the default.', sourceOf: '{{kind}} for {{name}}',
+    params: 'Parameters', paramsHelp: 'Where the values come from. A request without a value is refused, unless the value may be missing.', sourceOf: '{{kind}} for {{name}}', optional: 'May be missing: then the default', optionalOf: '{{name}} may be missing: then the default',
     sources: { none: 'Default', path: 'Path in a JSON body', field: 'Form field or query', value: 'Fixed value' },
     signature: 'Signature', signatures: { github: 'GitHub signature', gitlab: 'GitLab token', timestamp: 'Signature with time' },
     signatureHelp: { none: 'Everyone who has the URL can start the job.', github: 'X-Hub-Signature-256; also Gitea and Forgejo.', gitlab: 'X-Gitlab-Token: the secret itself.', timestamp: 'X-Carillon-Signature: HMAC-SHA256 with a time, at most 5 minutes old.' },

@@ -1,4 +1,4 @@
-import { Button, Group, Modal, NativeSelect, NumberInput, Stack, TextInput } from '@mantine/core';
+import { Button, Checkbox, Group, Modal, NativeSelect, NumberInput, Stack, TextInput } from '@mantine/core';
 import { useState, type FormEvent } from 'react';
 import { useTranslation } from 'react-i18next';
 import { useSaveHook } from '../../api/hooks.ts';
@@ -8,7 +8,7 @@ import { visible } from '../../lib/visible.ts';
 import { CopyLine } from '../../parts/CopyLine.tsx';
 import { fieldFaults } from '../../parts/fieldFaults.ts';
 import { ProblemNotice } from '../../parts/ProblemNotice.tsx';
-import { definitionOfHook, hookAddress, hookForm, signatures, sourceKinds, type HookForm, type SourceKind } from './hookForm.ts';
+import { definitionOfHook, hookAddress, hookForm, signatures, sourceKinds, type HookForm, type SourceForm } from './hookForm.ts';
 import classes from './HooksPanel.module.css';
 
 interface Props {
@@ -31,7 +31,7 @@ export function HookDialog({ job, hook, onSaved, onClose }: Props) {
     setForm({ ...form, ...part });
     if (save.isError) save.reset();
   };
-  const setSource = (name: string, part: Partial<{ kind: SourceKind; text: string }>) => set({ sources: { ...form.sources, [name]: { kind: 'none', text: '', ...form.sources[name], ...part } } });
+  const setSource = (name: string, part: Partial<SourceForm>) => set({ sources: { ...form.sources, [name]: { kind: 'none', text: '', ...form.sources[name], ...part } } });
   const submit = (event: FormEvent) => {
     event.preventDefault();
     save.mutate({ name: form.name.trim(), definition: definitionOfHook(form, hook), isNew: !hook }, { onSuccess: onSaved });
@@ -78,7 +78,7 @@ export function HookDialog({ job, hook, onSaved, onClose }: Props) {
 
 const examples = { none: '', path: '$.ref', field: 'branch', value: '' };
 
-function SourceFields({ name, source = { kind: 'none', text: '' }, error, onChange }: { name: string; source: { kind: SourceKind; text: string } | undefined; error: string | undefined; onChange: (part: Partial<{ kind: SourceKind; text: string }>) => void }) {
+function SourceFields({ name, source = { kind: 'none', text: '' }, error, onChange }: { name: string; source: SourceForm | undefined; error: string | undefined; onChange: (part: Partial<SourceForm>) => void }) {
   const { t } = useTranslation();
   const shown = visible(name);
   return (
@@ -92,6 +92,9 @@ function SourceFields({ name, source = { kind: 'none', text: '' }, error, onChan
           label={t('hooks.sourceOf', { name: shown, kind: t(`hooks.sources.${source.kind}`) })} placeholder={examples[source.kind]} spellCheck={false} autoCapitalize="none"
           value={source.text} error={error} onChange={(e) => onChange({ text: e.currentTarget.value })}
         />
+      )}
+      {(source.kind === 'path' || source.kind === 'field') && (
+        <Checkbox label={t('hooks.optional')} aria-label={t('hooks.optionalOf', { name: shown })} checked={source.optional ?? false} onChange={(e) => onChange({ optional: e.currentTarget.checked })} />
       )}
     </div>
   );

@@ -113,10 +113,10 @@ it('replaces the URL, disables and deletes', async () => {
 });
 
 it('turns a hook into a form and back, with all that the form does not show', () => {
-  const form = hookForm({ ...push, disabled: true }, ['REF', 'WHO']);
-  expect(form.sources).toEqual({ REF: { kind: 'path', text: '$.ref' }, WHO: { kind: 'none', text: '' } });
+  const form = hookForm({ ...push, params: { REF: { path: '$.ref', optional: true } }, disabled: true }, ['REF', 'WHO']);
+  expect(form.sources).toEqual({ REF: { kind: 'path', text: '$.ref', optional: true }, WHO: { kind: 'none', text: '' } });
   const changed = { ...form, sources: { ...form.sources, WHO: { kind: 'value' as const, text: '' } } };
-  expect(definitionOfHook(changed, { ...push, disabled: true })).toEqual({ params: { REF: { path: '$.ref' }, WHO: { value: '' } }, signature: 'github', header: 'X-Other', rate: 5, disabled: true });
-  expect(definitionOfHook({ ...form, signature: '', secret: 'x' }, push)).toEqual({ params: { REF: { path: '$.ref' } }, rate: 5 });
+  expect(definitionOfHook(changed, { ...push, disabled: true })).toEqual({ params: { REF: { path: '$.ref', optional: true }, WHO: { value: '' } }, signature: 'github', header: 'X-Other', rate: 5, disabled: true });
+  expect(definitionOfHook({ ...form, signature: '', secret: 'x' }, push)).toEqual({ params: { REF: { path: '$.ref', optional: true } }, rate: 5 });
   expect(hookAddress('https://cron.example.com/api/v1/hooks/k', 'http://127.0.0.1')).toBe('https://cron.example.com/api/v1/hooks/k');
 });

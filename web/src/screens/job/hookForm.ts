@@ -5,9 +5,16 @@ export const sourceKinds = ['none', 'path', 'field', 'value'] as const;
 export const signatures = ['github', 'gitlab', 'timestamp'] as const;
 export const defaultRate = 30;
 
+export interface SourceForm {
+  kind: SourceKind;
+  text: string;
+  /** A delivery without the value starts the run with the default. */
+  optional?: boolean;
+}
+
 export interface HookForm {
   name: string;
-  sources: Record<string, { kind: SourceKind; text: string }>;
+  sources: Record<string, SourceForm>;
   signature: '' | (typeof signatures)[number];
   secret: string;
   rate: number;
@@ -25,16 +32,18 @@ export function hookForm(hook: Hook | undefined, params: readonly string[]): Hoo
   };
 }
 
-function sourceOf(source: HookSource | undefined): { kind: SourceKind; text: string } {
-  if (source?.path !== undefined) return { kind: 'path', text: source.path };
-  if (source?.field !== undefined) return { kind: 'field', text: source.field };
+function sourceOf(source: HookSource | undefined): SourceForm {
+  const optional = source?.optional && { optional: true };
+  if (source?.path !== undefined) return { kind: 'path', text: source.path, ...optional };
+  if (source?.field !== undefined) return { kind: 'field', text: source.field, ...optional };
   if (source?.value !== undefined) return { kind: 'value', text: source.value };
   return { kind: 'none', text: '' };
 }
 
 /** What the form defines; fields that it does not show stay as they are in the hook. */
 export function definitionOfHook(form: HookForm, hook?: Hook): HookDefinition {
-  const params = Object.fromEntries(Object.entries(form.sources).filter(([, { kind }]) => kind !== 'none').map(([name, { kind, text }]) => [name, { [kind]: text }]));
+  const params = Object.fromEntries(Object.entries(form.sources).filter(([, { kind }]) => kind !== 'none')
+    .map(([name, { kind, text, optional }]) => [name, { [kind]: text, ...(optional && kind !== 'value' && { optional }) }]));
   return {
     ...(Object.keys(params).length > 0 && { params }),
     ...(form.signature && { signature: form.signature, ...(form.secret && { secret: form.secret }), ...(hook?.header && { header: hook.header }) }),
