@@ -13,9 +13,9 @@ import (
 
 // Bounds of hooks.
 const (
-	MaxHooks    = 20 // of a job
-	MaxBody     = 256 << 10
-	MaxRate     = 600 // deliveries a minute
+	MaxHooks    = 20      // of a job
+	MaxBody     = 2 << 20 // of a push with many commits, or a notification of many alerts
+	MaxRate     = 600     // deliveries a minute
 	DefaultRate = 30
 	MaxPath     = 200
 	MaxHeader   = 64

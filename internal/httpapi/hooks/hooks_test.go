@@ -119,8 +119,11 @@ func TestHook_Delivery_StartsItsJob(t *testing.T) {
 	w.Problem(http.StatusUnprocessableEntity, "invalid", "body", post(h.URL, `{"ref":`))
 	w.Problem(http.StatusUnsupportedMediaType, "unsupported_media_type", "header.Content-Type",
 		post(h.URL, `ref`, "Content-Type", "text/plain"))
-	w.Problem(http.StatusRequestEntityTooLarge, "too_large", "body",
+	p := w.Problem(http.StatusRequestEntityTooLarge, "too_large", "body",
 		post(h.URL, `{"ref":"`+strings.Repeat("x", pure.MaxBody)+`"}`))
+	if size := p.Errors[0].Data["size"]; size != "2 MiB" {
+		t.Errorf("the limit is %q", size)
+	}
 	if len(w.Triggers) != before {
 		t.Error("a refused delivery has started the job")
 	}
@@ -131,6 +134,7 @@ func TestHook_WithoutSources_TakesAnyBody(t *testing.T) {
 	h := w.create(`{"name":"ping","params":{"ENV":{"value":"x"}}}`)
 	w.Want(http.StatusAccepted, post(h.URL, ""))
 	w.Want(http.StatusAccepted, post(h.URL, "anything", "Content-Type", "text/plain"))
+	w.Want(http.StatusAccepted, post(h.URL, strings.Repeat("x", pure.MaxBody)))
 }
 
 func TestHook_Form(t *testing.T) {

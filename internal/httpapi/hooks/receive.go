@@ -30,6 +30,8 @@ const (
 	failWindow = time.Minute
 )
 
+var sizeOfBody = strconv.Itoa(hooks.MaxBody>>20) + " MiB"
+
 // receiver receives deliveries.
 type receiver struct {
 	*Resource
@@ -64,7 +66,7 @@ func (s *receiver) register(r *core.Router) {
 		Parameters: []*huma.Param{{Name: "key", In: "path", Required: true, Schema: text,
 			Description: "Key of the hook."}},
 		RequestBody: &huma.RequestBody{
-			Description: "What the sender tells, at most 256 KiB.",
+			Description: "What the sender tells, at most " + sizeOfBody + ".",
 			Content: map[string]*huma.MediaType{
 				"application/json":                  {Schema: &huma.Schema{}},
 				"application/x-www-form-urlencoded": {Schema: &huma.Schema{Type: huma.TypeObject}},
@@ -254,10 +256,9 @@ func (s *receiver) request(r *http.Request, h *hooks.Hook, d *hooks.Delivery, on
 func readBody(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 	data, err := io.ReadAll(http.MaxBytesReader(w, r.Body, hooks.MaxBody))
 	if _, large := errors.AsType[*http.MaxBytesError](err); large {
-		size := strconv.Itoa(hooks.MaxBody>>10) + " KiB"
-		fault := common.NewFault("body", "too_large", nil, "must be at most %s", size)
+		fault := common.NewFault("body", "too_large", nil, "must be at most %s", sizeOfBody)
 		return nil, &common.Error{Code: common.CodeTooLarge, Message: "the body is too large",
-			Faults: common.Faults{*fault.With("size", size)}}
+			Faults: common.Faults{*fault.With("size", sizeOfBody)}}
 	}
 	if err != nil {
 		return nil, core.BadRequest(common.NewFault("body", "incomplete", nil, "is incomplete"))

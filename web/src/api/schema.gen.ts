@@ -9997,7 +9997,7 @@ export interface operations {
             };
             cookie?: never;
         };
-        /** @description What the sender tells, at most 256 KiB. */
+        /** @description What the sender tells, at most 2 MiB. */
         requestBody?: {
             content: {
                 /**
