@@ -18,7 +18,9 @@ type TriggerRequest struct {
 	// Key is the idempotency key: a request that is repeated with it by the same actor within a day is executed once.
 	// Empty for none.
 	Key string
-	Pre Precondition `json:"-"` // of a new trigger
+	// Hook is the id of the hook that received the request, which has a bound of keys of its own; empty for none.
+	Hook string       `json:"-"`
+	Pre  Precondition `json:"-"` // of a new trigger
 	// Traceparent is the span that requests the run; empty for none. It is not a part of what is asked.
 	Traceparent string `json:"-"`
 	// Again, if set, requests the next attempt of a fire that has ended, in place of a new fire.

@@ -70,6 +70,8 @@ type Config struct {
 	// Limits bounds the number and size of jobs; the zero value does not.
 	Limits    Limits
 	KeysOfOne int // different idempotency keys of one identity within a day; default 50,000
+	// KeysOfHook is the same of one hook; default 5,000.
+	KeysOfHook int
 	// Secrets lists the faults of a job's references to secrets. May be nil.
 	Secrets func(context.Context, *common.Job) ([]common.Fault, error)
 	// Types lists the faults of the settings of a job's type, and of those of its steps. May be nil.
@@ -83,7 +85,7 @@ type Store struct {
 	cfg    Config
 	etcd   etcdkit.Store
 	leases *leases
-	keys   *access.Limiter // idempotency keys, by identity
+	keys   *access.Limiter // idempotency keys, by identity or hook
 
 	progress *progress // of backfills
 }

@@ -1,6 +1,7 @@
 package jobmgr
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -22,13 +23,16 @@ const (
 	// keysOfOne bounds the different keys of one identity within that time at one master: each takes some
 	// hundred bytes of etcd.
 	keysOfOne = 50_000
+	// keysOfHook bounds those of one hook: its senders choose them.
+	keysOfHook = 5_000
 )
 
 // tombstone records the request that an idempotency key was used for, and its answer: it is put in the
 // transaction that executes the request. A nil tombstone is that of a request without a key.
 type tombstone struct {
 	key   string
-	owner string    // the identity of the caller
+	owner string    // whose keys are counted: the identity of the caller, or a hook
+	hook  bool      // the owner is a hook
 	asks  string    // digest of the request
 	taken time.Time // when it was counted for its owner; zero: not counted
 	kept  bool      // it is in the transaction
@@ -50,7 +54,11 @@ func newTombstone(actor common.Actor, r *common.TriggerRequest) (*tombstone, err
 	if err != nil {
 		return nil, fmt.Errorf("encode the request for %q: %w", r.Job, err)
 	}
-	return newMark(actor, r.Key, digest(string(data))), nil
+	mark := newMark(actor, r.Key, digest(string(data)))
+	if r.Hook != "" {
+		mark.owner, mark.hook = "hook "+r.Hook, true
+	}
+	return mark, nil
 }
 
 func newMark(actor common.Actor, key, asks string) *tombstone {
@@ -126,22 +134,26 @@ func (t *tombstone) answered(was values) (bool, common.Trigger, error) {
 }
 
 // put adds the write of the tombstone under the lease of the hour, unless it exists. The number of keys of one
-// identity per day is bounded.
+// owner per day is bounded. The answer to a delivery of a hook is kept without its parameters, which are a part of the
+// digest.
 func (t *tombstone) put(ctx context.Context, txn *etcdkit.Txn, s *Store, trigger *common.Trigger) error {
 	if t == nil {
 		return nil
 	}
 	if t.taken.IsZero() {
 		now := s.cfg.Now()
-		if wait, ok := s.keys.Take(now, t.owner); !ok {
+		most := s.keys.Burst()
+		if t.hook {
+			most = cmp.Or(s.cfg.KeysOfHook, keysOfHook)
+		}
+		if wait, ok := s.keys.TakeUpTo(now, t.owner, most); !ok {
 			return &common.Error{
 				Code:       common.CodeTooMany,
 				Reason:     "too_many_keys",
 				RetryAfter: wait,
-				Data:       common.WordsOf("most", s.keys.Burst()),
-				Message: fmt.Sprintf("you have used %d different keys as Idempotency-Key within a day",
-					s.keys.Burst()),
-				Hint: "use a key again only for the same request; requests without a key are not limited",
+				Data:       common.WordsOf("most", most),
+				Message:    fmt.Sprintf("you have used %d different keys as Idempotency-Key within a day", most),
+				Hint:       "use a key again only for the same request; requests without a key are not limited",
 			}
 		}
 		t.taken = now
@@ -152,7 +164,11 @@ func (t *tombstone) put(ctx context.Context, txn *etcdkit.Txn, s *Store, trigger
 	}
 	txn.LeaseLost = func() { s.leases.forget(lease) }
 	txn.If(etcdkit.Absent(t.key))
-	txn.Put(t.key, answer{Asks: t.asks, Trigger: *trigger}, clientv3.WithLease(lease))
+	kept := *trigger
+	if t.hook {
+		kept.Params = nil
+	}
+	txn.Put(t.key, answer{Asks: t.asks, Trigger: kept}, clientv3.WithLease(lease))
 	t.kept = true
 	return nil
 }

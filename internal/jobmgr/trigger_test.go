@@ -180,6 +180,49 @@ func TestIdempotencyUnderConcurrency(t *testing.T) {
 	}
 }
 
+// Each hook has a bound of its own, also beside one of the same name, and what etcd keeps of a delivery for a day has
+// no values of it.
+func TestIdempotencyKeys_OfHooks(t *testing.T) {
+	t.Parallel()
+	s := ownStory(t)
+	s.store = s.with(jobmgr.Config{KeysOfHook: 3}, nil)
+	job := minutely("a")
+	job.Params = common.Params{"REF": {}}
+	s.put(job)
+	by := common.Actor{Name: "hook:push"}
+	deliver := func(hook, key, ref string) (common.Trigger, error) {
+		return s.store.Trigger(t.Context(), by, common.TriggerRequest{Job: "a", Hook: hook, Key: hook + " " + key,
+			Params: map[string]string{"REF": ref}})
+	}
+	for i := range 3 {
+		if _, err := deliver("one", fmt.Sprint(i), "a-value-of-the-delivery"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	_, err := deliver("one", "3", "x")
+	if e, ok := errors.AsType[*common.Error](err); !ok || e.Reason != "too_many_keys" || e.Data["most"] != "3" {
+		t.Errorf("%v", err)
+	}
+	first, err := deliver("other", "0", "x")
+	if err != nil || first.Params["REF"] != "x" {
+		t.Errorf("another hook of this name: %+v: %v", first, err)
+	}
+	if again, err := deliver("other", "0", "x"); err != nil || again.RunID() != first.RunID() {
+		t.Errorf("repeated: %+v: %v", again, err)
+	}
+	_, err = deliver("other", "0", "y")
+	wantCode(t, "repeated with another value", err, common.CodeConflict)
+	kept := s.under(common.IdempotencyPrefix)
+	if len(kept) != 4 {
+		t.Errorf("%d keys are kept", len(kept))
+	}
+	for _, kv := range kept {
+		if strings.Contains(string(kv.Value), "a-value-of-the-delivery") {
+			t.Errorf("a value of the delivery is kept: %s", kv.Value)
+		}
+	}
+}
+
 // Many keys use one lease, and the keys of one identity are bounded; earlier keys are still remembered.
 func TestIdempotencyKeys_ShareALeaseAndAreBounded(t *testing.T) {
 	t.Parallel()

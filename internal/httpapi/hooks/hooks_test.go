@@ -93,8 +93,8 @@ func TestHook_Delivery_StartsItsJob(t *testing.T) {
 	}
 	asked := w.last()
 	want := map[string]string{"REF": "refs/heads/main", "WHO": "7.50", "ENV": "prod"}
-	if asked.Job != "deploy" || asked.JobUID != uid || !maps.Equal(asked.Params, want) || asked.Key != "" ||
-		!strings.Contains(asked.Traceparent, "0af7651916cd43dd8448eb211c80319c") {
+	if asked.Job != "deploy" || asked.JobUID != uid || asked.Hook == "" || asked.Key != "" ||
+		!maps.Equal(asked.Params, want) || !strings.Contains(asked.Traceparent, "0af7651916cd43dd8448eb211c80319c") {
 		t.Errorf("%+v", asked)
 	}
 	// Cookies, tokens and the site that the request comes from do not count.

@@ -226,7 +226,7 @@ func (s *receiver) verify(ctx context.Context, h *hooks.Hook, d *hooks.Delivery)
 // request returns what a delivery requests.
 func (s *receiver) request(r *http.Request, h *hooks.Hook, d *hooks.Delivery, once string) (common.TriggerRequest,
 	error) {
-	request := common.TriggerRequest{Job: h.Job, JobUID: h.JobUID}
+	request := common.TriggerRequest{Job: h.Job, JobUID: h.JobUID, Hook: h.ID}
 	if parent, valid := common.ParseTraceparent(r.Header.Get("traceparent")); valid {
 		request.Traceparent = parent.Traceparent()
 	}
