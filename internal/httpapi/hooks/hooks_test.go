@@ -275,6 +275,11 @@ func TestHook_GeneratedSecret_IsReturnedOnce(t *testing.T) {
 	started := len(w.Triggers)
 	w.Want(http.StatusNoContent, post(h.URL, "{}", "X-Hub-Signature-256", "sha256="+sum(h.Secret, "{}"),
 		"X-GitHub-Event", "ping"))
+	// It does so whatever the hook asks for, also if it needs no values, and if it is signed in another way.
+	open, token := w.create(`{"name":"b"}`), w.create(`{"name":"c","signature":"gitlab","secret":"0123456789"}`)
+	w.Want(http.StatusNoContent, post(open.URL, "{}", "X-GitHub-Event", "ping"))
+	w.Want(http.StatusNoContent, post(token.URL, "{}", "X-GitHub-Event", "ping", "X-Gitlab-Token", "0123456789"))
+	w.Want(http.StatusForbidden, post(token.URL, "{}", "X-GitHub-Event", "ping"))
 	if len(w.Triggers) != started {
 		t.Error("a ping has started the job")
 	}

@@ -153,7 +153,7 @@ func (s *receiver) receive(w http.ResponseWriter, r *http.Request) (*common.Trig
 	if h.Disabled {
 		return nil, common.Errorf(common.CodeConflict, "the hook is disabled").WithReason("hook_disabled")
 	}
-	if h.Signature == hooks.GitHub && d.IsPing() {
+	if d.IsPing() {
 		return nil, nil
 	}
 	if wait, ok := s.taken.TakeUpTo(d.At, h.ID, h.PerMinute()); !ok {
