@@ -232,7 +232,8 @@ func (c *cli) setHook() *cobra.Command {
 		if wanted.Secret, err = f.secret(c); err != nil {
 			return err
 		}
-		return c.shownHook(api)(api.PutHook(ctx, args[0], args[1], wanted))
+		return c.shownHook(api)(api.PutHook(ctx, args[0], args[1],
+			&apiclient.PutHookParams{IfMatch: tag(now.Version)}, wanted))
 	})
 	return cmd
 }

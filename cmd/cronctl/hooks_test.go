@@ -47,6 +47,9 @@ func TestHooks(t *testing.T) {
 		t.Errorf("the list shows the key: %s", list.out)
 	}
 	s.run("set", "hook", "deploy", "push", "--disabled").want(t, exitOK, "saved hook push")
+	if hooks.Meant == 0 {
+		t.Error("the change is for any version")
+	}
 	s.run("get", "hooks", "deploy").want(t, exitOK, "disabled", "REF=$.ref", "github", "7/min")
 	s.run("set", "hook", "deploy", "push", "--disabled=false", "--signature", "none", "--param", "REF=field:ref").
 		want(t, exitOK)

@@ -5833,6 +5833,9 @@ type Hook struct {
 
 	// Url The URL with its key, which is shown once: in the response that creates it. Without the setting publicURL, a path of this server.
 	Url *string `json:"url,omitempty"`
+
+	// Version Increases with each change; also the ETag.
+	Version int64 `json:"version"`
 }
 
 // HookSignature How deliveries prove that they know the secret; absent if they need not.
@@ -9858,6 +9861,12 @@ type GetGridParams struct {
 	Step *string `form:"step,omitempty" json:"step,omitempty"`
 }
 
+// PutHookParams defines parameters for PutHook.
+type PutHookParams struct {
+	// IfMatch Only if the hook has this ETag.
+	IfMatch *string `json:"If-Match,omitempty"`
+}
+
 // PauseJobParams defines parameters for PauseJob.
 type PauseJobParams struct {
 	// IfMatch Only if the job has this ETag.
@@ -11441,7 +11450,7 @@ type ClientInterface interface {
 	// Takes any type of body and a specified content type.
 	//
 	// Corresponds with PUT /api/v1/jobs/{name}/hooks/{hook} (the `PutHook` operationId).
-	PutHookWithBody(ctx context.Context, name string, hook string, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+	PutHookWithBody(ctx context.Context, name string, hook string, params *PutHookParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// PutHook Change a hook of a job
 	//
@@ -11450,7 +11459,7 @@ type ClientInterface interface {
 	// Takes a body of the `application/json` content type.
 	//
 	// Corresponds with PUT /api/v1/jobs/{name}/hooks/{hook} (the `PutHook` operationId).
-	PutHook(ctx context.Context, name string, hook string, body PutHookJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+	PutHook(ctx context.Context, name string, hook string, params *PutHookParams, body PutHookJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// RotateHookWithBody Replace the key of a hook
 	//
@@ -13525,8 +13534,8 @@ func (c *Client) DeleteHook(ctx context.Context, name string, hook string, reqEd
 // Takes any type of body and a specified content type.
 //
 // Corresponds with PUT /api/v1/jobs/{name}/hooks/{hook} (the `PutHook` operationId).
-func (c *Client) PutHookWithBody(ctx context.Context, name string, hook string, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewPutHookRequestWithBody(c.Server, name, hook, contentType, body)
+func (c *Client) PutHookWithBody(ctx context.Context, name string, hook string, params *PutHookParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewPutHookRequestWithBody(c.Server, name, hook, params, contentType, body)
 	if err != nil {
 		return nil, err
 	}
@@ -13544,8 +13553,8 @@ func (c *Client) PutHookWithBody(ctx context.Context, name string, hook string, 
 // Takes a body of the `application/json` content type.
 //
 // Corresponds with PUT /api/v1/jobs/{name}/hooks/{hook} (the `PutHook` operationId).
-func (c *Client) PutHook(ctx context.Context, name string, hook string, body PutHookJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewPutHookRequest(c.Server, name, hook, body)
+func (c *Client) PutHook(ctx context.Context, name string, hook string, params *PutHookParams, body PutHookJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewPutHookRequest(c.Server, name, hook, params, body)
 	if err != nil {
 		return nil, err
 	}
@@ -18891,18 +18900,18 @@ func NewDeleteHookRequest(server string, name string, hook string) (*http.Reques
 }
 
 // NewPutHookRequest calls the generic PutHook builder with application/json body
-func NewPutHookRequest(server string, name string, hook string, body PutHookJSONRequestBody) (*http.Request, error) {
+func NewPutHookRequest(server string, name string, hook string, params *PutHookParams, body PutHookJSONRequestBody) (*http.Request, error) {
 	var bodyReader io.Reader
 	buf, err := json.Marshal(body)
 	if err != nil {
 		return nil, err
 	}
 	bodyReader = bytes.NewReader(buf)
-	return NewPutHookRequestWithBody(server, name, hook, "application/json", bodyReader)
+	return NewPutHookRequestWithBody(server, name, hook, params, "application/json", bodyReader)
 }
 
 // NewPutHookRequestWithBody constructs an http.Request for the PutHook method, with any body, and a specified content type
-func NewPutHookRequestWithBody(server string, name string, hook string, contentType string, body io.Reader) (*http.Request, error) {
+func NewPutHookRequestWithBody(server string, name string, hook string, params *PutHookParams, contentType string, body io.Reader) (*http.Request, error) {
 	var err error
 
 	var pathParam0 string
@@ -18940,6 +18949,21 @@ func NewPutHookRequestWithBody(server string, name string, hook string, contentT
 	}
 
 	req.Header.Add("Content-Type", contentType)
+
+	if params != nil {
+
+		if params.IfMatch != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "If-Match", *params.IfMatch, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("If-Match", headerParam0)
+		}
+
+	}
 
 	return req, nil
 }

@@ -71,6 +71,18 @@ func (h *Hook) Actor(remote string) common.Actor {
 	return common.Actor{Name: "hook:" + h.Name, Remote: remote}
 }
 
+// ReasonChanged is the reason of CodeStale if it is the hook, and not its job, that has another version.
+const ReasonChanged = "hook_changed"
+
+// Check returns the error of a change that is meant for another version of the hook; 0 is any.
+func (h *Hook) Check(version int64) error {
+	if version == 0 || version == h.Version {
+		return nil
+	}
+	return common.Errorf(common.CodeStale, "hook %q is at version %d, not %d", h.Name, h.Version, version).
+		WithReason(ReasonChanged).WithHint("read it again and repeat the change: it was saved in the meantime")
+}
+
 // Redacted returns the hook without what authenticates its deliveries, for the audit.
 func (h Hook) Redacted() Hook {
 	h.Hash, h.Sealed = "", ""

@@ -204,12 +204,15 @@ func (s *Store) seal(h *hooks.Hook, secret string) (err error) {
 	return nil
 }
 
-// Change changes a hook, and keeps its key: CodeNotFound if there is none.
+// Change changes a hook of a version, 0 for any, and keeps its key: CodeNotFound if there is none.
 func (s *Store) Change(ctx context.Context, actor common.Actor, job, name string, pre common.Precondition,
-	wanted hooks.HookDefinition) (h hooks.Hook, shown hooks.Shown, err error) {
+	version int64, wanted hooks.HookDefinition) (h hooks.Hook, shown hooks.Shown, err error) {
 	revision, err := s.update(ctx, job, name, pre, func(t *etcdkit.Txn, c *change) error {
 		if c.hook.ID == "" {
 			return notFound(job, name)
+		}
+		if err := c.hook.Check(version); err != nil {
+			return err
 		}
 		h = c.hook
 		if shown.Secret, err = s.define(&h, &c.job.Job, wanted); err != nil {

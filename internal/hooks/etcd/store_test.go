@@ -130,16 +130,24 @@ func TestHook_CreatedChangedRotatedDeleted(t *testing.T) {
 
 	// A change without a secret keeps it, and the key.
 	wanted.Rate = 7
-	changed, again, err := w.Change(ctx, ann, "deploy", "push", none, wanted)
+	changed, again, err := w.Change(ctx, ann, "deploy", "push", none, 0, wanted)
 	if err != nil || changed.Rate != 7 || again != (hooks.Shown{}) || changed.Version == made.Version {
 		t.Errorf("%+v, %+v: %v", changed, again, err)
 	}
 	if plain, err := w.Secret(&changed); err != nil || string(plain) != shown.Secret {
 		t.Errorf("the secret is %q: %v", plain, err)
 	}
-	same, _, err := w.Change(ctx, ann, "deploy", "push", none, wanted)
+	same, _, err := w.Change(ctx, ann, "deploy", "push", none, 0, wanted)
 	if err != nil || same.Version != changed.Version {
 		t.Errorf("without a difference: %+v: %v", same, err)
+	}
+
+	// A change of a version that is no longer the current one is refused.
+	_, _, err = w.Change(ctx, ann, "deploy", "push", none, made.Version, hooks.HookDefinition{})
+	w.code("another version", err, common.CodeStale)
+	if same, _, err = w.Change(ctx, ann, "deploy", "push", none, changed.Version, wanted); err != nil ||
+		same.Signature != hooks.GitHub {
+		t.Errorf("of its version: %+v: %v", same, err)
 	}
 
 	rotated, next, err := w.Rotate(ctx, ann, "deploy", "push", none, true)

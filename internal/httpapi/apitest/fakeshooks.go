@@ -17,7 +17,9 @@ type FakeHooks struct {
 	uids    map[string]string // of jobs, by name
 	kept    map[string]hooks.Hook
 	secrets map[string]string // by id of the hook
+	version int64             // of the last change
 	Finds   int               // lookups of keys
+	Meant   int64             // version that the last change was meant for
 }
 
 // SetUID sets the uid of a job; "" deletes it with its hooks.
@@ -67,7 +69,8 @@ func (f *FakeHooks) put(h hooks.Hook, wanted *hooks.HookDefinition) (hooks.Hook,
 			f.secrets[h.ID] = shown.Secret
 		}
 	}
-	h.UpdatedAt = time.Now()
+	f.version++
+	h.UpdatedAt, h.Version = time.Now(), f.version
 	f.kept[common.HookKey(h.JobUID, h.Name)] = h
 	return h, shown, nil
 }
@@ -90,10 +93,13 @@ func (f *FakeHooks) Create(_ context.Context, _ common.Actor, job, name string, 
 }
 
 func (f *FakeHooks) Change(_ context.Context, _ common.Actor, job, name string, _ common.Precondition,
-	wanted hooks.HookDefinition) (hooks.Hook, hooks.Shown, error) {
+	version int64, wanted hooks.HookDefinition) (hooks.Hook, hooks.Shown, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	h, err := f.find(job, name)
+	if f.Meant = version; err == nil {
+		err = h.Check(version)
+	}
 	if err != nil {
 		return h, hooks.Shown{}, err
 	}

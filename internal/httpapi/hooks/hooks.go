@@ -1,7 +1,9 @@
 package hooks
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"net/http"
 	"strings"
 	"time"
@@ -20,8 +22,9 @@ type Hooks interface {
 	// Create creates a hook: CodeExists if there is one of this name.
 	Create(ctx context.Context, actor common.Actor, job, name string, pre common.Precondition,
 		wanted hooks.HookDefinition) (hooks.Hook, hooks.Shown, error)
-	// Change changes a hook, and keeps its key: CodeNotFound if there is none.
-	Change(ctx context.Context, actor common.Actor, job, name string, pre common.Precondition,
+	// Change changes a hook, and keeps its key: CodeNotFound if there is none; CodeStale, with hooks.ReasonChanged, if
+	// it has another version than the given one, unless that is 0.
+	Change(ctx context.Context, actor common.Actor, job, name string, pre common.Precondition, version int64,
 		wanted hooks.HookDefinition) (hooks.Hook, hooks.Shown, error)
 	// Rotate replaces the key, and with secret also that of the signature.
 	Rotate(ctx context.Context, actor common.Actor, job, name string, pre common.Precondition,
@@ -53,6 +56,7 @@ type Hook struct {
 	Disabled  bool                        `json:"disabled,omitempty" doc:"Deliveries start nothing."`
 	URL       string                      `json:"url,omitempty" doc:"The URL with its key, which is shown once: in the response that creates it. Without the setting publicURL, a path of this server."`
 	Secret    string                      `json:"secret,omitempty" doc:"The secret of the signature, if it was generated; shown once."`
+	Version   int64                       `json:"version" doc:"Increases with each change; also the ETag."`
 	CreatedAt time.Time                   `json:"createdAt"`
 	UpdatedAt time.Time                   `json:"updatedAt"`
 	UpdatedBy string                      `json:"updatedBy,omitempty"`
@@ -83,17 +87,13 @@ type createInput struct {
 
 type changeInput struct {
 	HookPath
-	Body hooks.HookDefinition
+	IfMatch string `header:"If-Match" doc:"Only if the hook has this ETag."`
+	Body    hooks.HookDefinition
 }
 
 type rotateInput struct {
 	HookPath
 	Body *HookRotation
-}
-
-type createdOutput struct {
-	Status int
-	Body   Hook
 }
 
 // Register registers the routes.
@@ -124,40 +124,46 @@ func (s *Resource) list(ctx context.Context, in *view.JobPath) (*core.Body[core.
 	return core.Reply(core.NewPage(core.Items(found, hookOf), ""))
 }
 
-func (s *Resource) create(ctx context.Context, in *createInput) (*createdOutput, error) {
-	out, err := s.edit(ctx, in.Name, func(pre common.Precondition) (hooks.Hook, hooks.Shown, error) {
+func (s *Resource) create(ctx context.Context, in *createInput) (*core.Versioned[Hook], error) {
+	return s.edit(ctx, true, in.Name, func(pre common.Precondition) (hooks.Hook, hooks.Shown, error) {
 		return s.Hooks.Create(ctx, core.Actor(ctx), in.Name, in.Body.Name, pre, in.Body.HookDefinition)
 	})
-	return &createdOutput{Status: http.StatusCreated, Body: out}, err
 }
 
-func (s *Resource) change(ctx context.Context, in *changeInput) (*core.Body[Hook], error) {
-	out, err := s.edit(ctx, in.Name, func(pre common.Precondition) (hooks.Hook, hooks.Shown, error) {
-		return s.Hooks.Change(ctx, core.Actor(ctx), in.Name, in.Hook, pre, in.Body)
+func (s *Resource) change(ctx context.Context, in *changeInput) (*core.Versioned[Hook], error) {
+	of, err := core.Precondition(in.IfMatch, "")
+	if err != nil {
+		return nil, err
+	}
+	return s.edit(ctx, false, in.Name, func(pre common.Precondition) (hooks.Hook, hooks.Shown, error) {
+		return s.Hooks.Change(ctx, core.Actor(ctx), in.Name, in.Hook, pre, of.Version, in.Body)
 	})
-	return &core.Body[Hook]{Body: out}, err
 }
 
-func (s *Resource) rotate(ctx context.Context, in *rotateInput) (*core.Body[Hook], error) {
-	out, err := s.edit(ctx, in.Name, func(pre common.Precondition) (hooks.Hook, hooks.Shown, error) {
+func (s *Resource) rotate(ctx context.Context, in *rotateInput) (*core.Versioned[Hook], error) {
+	return s.edit(ctx, false, in.Name, func(pre common.Precondition) (hooks.Hook, hooks.Shown, error) {
 		return s.Hooks.Rotate(ctx, core.Actor(ctx), in.Name, in.Hook, pre, in.Body != nil && in.Body.Secret)
 	})
-	return &core.Body[Hook]{Body: out}, err
 }
 
 func (s *Resource) delete(ctx context.Context, in *HookPath) (*struct{}, error) {
-	_, err := s.edit(ctx, in.Name, func(pre common.Precondition) (h hooks.Hook, shown hooks.Shown, err error) {
+	_, err := s.edit(ctx, false, in.Name, func(pre common.Precondition) (h hooks.Hook, shown hooks.Shown, err error) {
 		return h, shown, s.Hooks.Delete(ctx, core.Actor(ctx), in.Name, in.Hook, pre)
 	})
 	return nil, err
 }
 
-// edit changes a hook of a job that the caller may edit.
-func (s *Resource) edit(ctx context.Context, job string,
-	commit func(common.Precondition) (hooks.Hook, hooks.Shown, error)) (Hook, error) {
-	return view.Authorized(ctx, s.Jobs, access.Editor, job, common.Precondition{},
+// edit changes a hook of a job that the caller may edit, or creates it.
+func (s *Resource) edit(ctx context.Context, create bool, job string,
+	commit func(common.Precondition) (hooks.Hook, hooks.Shown, error)) (*core.Versioned[Hook], error) {
+	var changed error // the hook has another version: it is not tried again, as after a change of the job
+	out, err := view.Authorized(ctx, s.Jobs, access.Editor, job, common.Precondition{},
 		func(pre common.Precondition) (Hook, error) {
 			h, shown, err := commit(pre)
+			if e, is := errors.AsType[*common.Error](err); is && e.Reason == hooks.ReasonChanged {
+				changed = err
+				return Hook{}, nil
+			}
 			if err != nil {
 				return Hook{}, err
 			}
@@ -168,6 +174,10 @@ func (s *Resource) edit(ctx context.Context, job string,
 			}
 			return out, nil
 		})
+	if err = cmp.Or(err, changed); err != nil {
+		return nil, err
+	}
+	return core.ReplyVersion(out.Version, create, out)
 }
 
 func hookOf(h *hooks.Hook) Hook {
@@ -179,6 +189,7 @@ func hookOf(h *hooks.Hook) Hook {
 		Header:    h.Header,
 		Rate:      h.PerMinute(),
 		Disabled:  h.Disabled,
+		Version:   h.Version,
 		CreatedAt: h.CreatedAt,
 		UpdatedAt: h.UpdatedAt,
 		UpdatedBy: h.UpdatedBy,

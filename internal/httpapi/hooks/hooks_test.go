@@ -372,6 +372,36 @@ func TestHook_RotatedDisabledDeleted(t *testing.T) {
 	}
 }
 
+// A change from a page that shows an older state does not take back what was changed since, such as a signature.
+func TestHook_IfMatch(t *testing.T) {
+	w := newWorld(t)
+	first := w.create(`{"name":"a"}`)
+	w.Sessions["editor"] = access.Identity{Name: "web-editor", User: "web-editor",
+		Grants: map[string]access.Role{"web": access.Editor}}
+	put := func(tag, body string) *http.Request {
+		r := apitest.As("", http.MethodPut, path+"/a", body, "If-Match", tag)
+		r.Header.Set("Cookie", apitest.PlainCookie+"=editor")
+		return r
+	}
+	tag := fmt.Sprintf("%q", fmt.Sprint(first.Version))
+	answer := w.Want(http.StatusOK, put(tag, `{"signature":"github"}`))
+	next := answer.Header().Get("ETag")
+	if first.Version == 0 || next == "" || next == tag {
+		t.Errorf("ETag %q after %q", next, tag)
+	}
+	if p := w.Problem(http.StatusPreconditionFailed, "stale", "", put(tag, `{"disabled":true}`)); p.Reason !=
+		"hook_changed" {
+		t.Errorf("%+v", p)
+	}
+	var list struct{ Items []hooks.Hook }
+	apitest.Decode(t, w.Want(http.StatusOK, apitest.As("operator", http.MethodGet, path, "")), &list)
+	if list.Items[0].Signature != pure.GitHub || fmt.Sprintf("%q", fmt.Sprint(list.Items[0].Version)) != next {
+		t.Errorf("%+v", list.Items)
+	}
+	w.Problem(http.StatusUnprocessableEntity, "invalid", "header.If-Match", put("x", `{}`))
+	w.Want(http.StatusOK, put(next, `{"signature":"github","disabled":true}`))
+}
+
 // The URL of a job's hook does not start another job of the same name, even if the hook was left behind.
 func TestHook_JobCreatedAgain_IsNotStarted(t *testing.T) {
 	w := newWorld(t)

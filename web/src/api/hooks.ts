@@ -9,12 +9,12 @@ export function useHooks(job: string) {
   return useQuery({ queryKey: keys.hooks(job), queryFn: ({ signal }) => dataOf(client.GET('/api/v1/jobs/{name}/hooks', { params: { path: { name: job } }, signal })) });
 }
 
-/** Creates a hook, or changes one, which keeps its URL. The answer to the first has the URL, once. */
+/** Creates a hook, or changes the one of a version, which keeps its URL. The answer to the first has the URL, once. */
 export function useSaveHook(job: string) {
-  return useHookChange(job, ({ name, definition, isNew }: { name: string; definition: HookDefinition; isNew: boolean }): Promise<Hook> =>
-    isNew
+  return useHookChange(job, ({ name, definition, version }: { name: string; definition: HookDefinition; /** Absent for a new one. */ version: number | undefined }): Promise<Hook> =>
+    version === undefined
       ? dataOf(client.POST('/api/v1/jobs/{name}/hooks', { params: { path: { name: job } }, body: { name, ...definition } }))
-      : dataOf(client.PUT('/api/v1/jobs/{name}/hooks/{hook}', { params: { path: { name: job, hook: name } }, body: definition })));
+      : dataOf(client.PUT('/api/v1/jobs/{name}/hooks/{hook}', { params: { path: { name: job, hook: name }, header: { 'If-Match': `"${version}"` } }, body: definition })));
 }
 
 /** Replaces the URL of a hook, and with secret also that of its signature. */

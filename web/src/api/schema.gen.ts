@@ -4086,6 +4086,11 @@ export interface components {
             updatedBy?: string;
             /** @description The URL with its key, which is shown once: in the response that creates it. Without the setting publicURL, a path of this server. */
             url?: string;
+            /**
+             * Format: int64
+             * @description Increases with each change; also the ETag.
+             */
+            version: number;
         };
         HookDefinition: {
             /** @description Deliveries start nothing. */
@@ -11376,6 +11381,7 @@ export interface operations {
             /** @description Created */
             201: {
                 headers: {
+                    ETag?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -11424,7 +11430,10 @@ export interface operations {
     "put-hook": {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description Only if the hook has this ETag. */
+                "If-Match"?: string;
+            };
             path: {
                 /** @description Name of the job. */
                 name: string;
@@ -11452,6 +11461,7 @@ export interface operations {
             /** @description OK */
             200: {
                 headers: {
+                    ETag?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -11477,6 +11487,7 @@ export interface operations {
             403: components["responses"]["forbidden"];
             404: components["responses"]["not_found"];
             409: components["responses"]["conflict"];
+            412: components["responses"]["stale"];
             413: components["responses"]["too_large"];
             415: components["responses"]["unsupported_media_type"];
             422: components["responses"]["invalid"];
@@ -11560,6 +11571,7 @@ export interface operations {
             /** @description OK */
             200: {
                 headers: {
+                    ETag?: string;
                     [name: string]: unknown;
                 };
                 content: {

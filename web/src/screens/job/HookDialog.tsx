@@ -34,7 +34,7 @@ export function HookDialog({ job, hook, onSaved, onClose }: Props) {
   const setSource = (name: string, part: Partial<SourceForm>) => set({ sources: { ...form.sources, [name]: { kind: 'none', text: '', ...form.sources[name], ...part } } });
   const submit = (event: FormEvent) => {
     event.preventDefault();
-    save.mutate({ name: form.name.trim(), definition: definitionOfHook(form, hook), isNew: !hook }, { onSuccess: onSaved });
+    save.mutate({ name: form.name.trim(), definition: definitionOfHook(form, hook), version: hook?.version }, { onSuccess: onSaved });
   };
   return (
     <Modal opened onClose={onClose} title={hook ? t('hooks.editTitle', { name: visible(hook.name) }) : t('hooks.newTitle')} closeButtonProps={{ 'aria-label': t('common.close') }}>

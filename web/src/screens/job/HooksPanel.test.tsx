@@ -11,14 +11,15 @@ import { definitionOfHook, hookAddress, hookForm } from './hookForm.ts';
 import { HooksPanel } from './HooksPanel.tsx';
 
 const job = { name: 'deploy', group: 'web', params: { REF: { pattern: '[a-z]+' }, WHO: {} }, meta: {} } as unknown as Job;
-const push: Hook = { name: 'push', job: 'deploy', params: { REF: { path: '$.ref' } }, signature: 'github', header: 'X-Other', rate: 5, createdAt: '2026-03-01T15:00:00Z', updatedAt: '2026-03-01T15:00:00Z' };
+const push: Hook = { name: 'push', job: 'deploy', params: { REF: { path: '$.ref' } }, signature: 'github', header: 'X-Other', rate: 5, version: 7, createdAt: '2026-03-01T15:00:00Z', updatedAt: '2026-03-01T15:00:00Z' };
 
 let listed: Hook[];
-let sent: { method: string; path: string; body?: unknown }[] = [];
+let sent: { method: string; path: string; match?: string; body?: unknown }[] = [];
 
 vi.mock('../../api/client.ts', async (original) => {
-  const answer = (method: string) => async (path: string, { body }: { body?: object } = {}) => {
-    if (method !== 'GET') sent.push({ method, path, ...(body && { body }) });
+  const answer = (method: string) => async (path: string, { body, params }: { body?: object; params?: { header?: Record<string, string> } } = {}) => {
+    const match = params?.header?.['If-Match'];
+    if (method !== 'GET') sent.push({ method, path, ...(match && { match }), ...(body && { body }) });
     const made = { ...push, name: 'form', url: '/api/v1/hooks/crnh_key', secret: 'a-random-secret' };
     return { data: method === 'GET' ? { items: listed } : method === 'POST' ? made : method === 'PUT' ? push : undefined, response: new Response() };
   };
@@ -107,7 +108,7 @@ it('replaces the URL, disables and deletes', async () => {
   await vi.waitFor(() => expect(sent).toHaveLength(3));
   expect(sent).toEqual([
     { method: 'POST', path: '/api/v1/jobs/{name}/hooks/{hook}/rotate', body: { secret: false } },
-    { method: 'PUT', path: '/api/v1/jobs/{name}/hooks/{hook}', body: { params: { REF: { path: '$.ref' } }, signature: 'github', header: 'X-Other', rate: 5, disabled: true } },
+    { method: 'PUT', path: '/api/v1/jobs/{name}/hooks/{hook}', match: '"7"', body: { params: { REF: { path: '$.ref' } }, signature: 'github', header: 'X-Other', rate: 5, disabled: true } },
     { method: 'DELETE', path: '/api/v1/jobs/{name}/hooks/{hook}' },
   ]);
 });

@@ -57,7 +57,7 @@ function HookRow({ job, hook, mayEdit, onAsk }: { job: string; hook: Hook; mayEd
   const { t, i18n } = useTranslation();
   const save = useSaveHook(job);
   const name = visible(hook.name);
-  const toggle = () => save.mutate({ name: hook.name, definition: withState(hook, !hook.disabled), isNew: false }, { onError: (error) => showFailure(t, i18n.language, error) });
+  const toggle = () => save.mutate({ name: hook.name, definition: withState(hook, !hook.disabled), version: hook.version }, { onError: (error) => showFailure(t, i18n.language, error) });
   const params = Object.keys(hook.params ?? {});
   return (
     <li className={classes.row} data-hook={hook.name} data-disabled={hook.disabled ?? false}>
