@@ -113,9 +113,13 @@ func matches(text string, sum []byte) bool {
 // deliveryHeaders are the headers that identify a delivery: a repeated one has the same value.
 var deliveryHeaders = [...]string{"Idempotency-Key", "X-GitHub-Delivery", "X-Gitlab-Event-UUID"}
 
-// DeliveryID returns the header that identifies a delivery, and its value; "" if there is none.
-func (d *Delivery) DeliveryID() (header, value string) {
+// DeliveryID returns the header that identifies a delivery of the hook, and its value; "" if there is none. GitHub
+// sends its own one alone: another would be of someone who repeats a signed delivery.
+func (h *Hook) DeliveryID(d *Delivery) (header, value string) {
 	for _, header := range deliveryHeaders {
+		if h.Signature == GitHub && header != "X-GitHub-Delivery" {
+			continue
+		}
 		if value := d.Header.Get(header); value != "" {
 			return header, value
 		}

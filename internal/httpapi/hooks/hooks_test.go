@@ -314,6 +314,16 @@ func TestHook_DeliveryID_IsTheIdempotencyKey(t *testing.T) {
 	if got := key(a.URL); got != "" {
 		t.Errorf("without an id: %q", got)
 	}
+	// With the signature of GitHub only its own header counts.
+	signed := w.create(`{"name":"signed","signature":"github","secret":"0123456789"}`)
+	by := []string{"X-Hub-Signature-256", "sha256=" + sum("0123456789", "{}"), "X-Gitlab-Event-UUID", "1",
+		"Idempotency-Key", "1"}
+	if got := key(signed.URL, by...); got != "" {
+		t.Errorf("with the headers of other senders: %q", got)
+	}
+	if got := key(signed.URL, append(by, "X-GitHub-Delivery", "7")...); !strings.HasSuffix(got, "X-GitHub-Delivery 7") {
+		t.Errorf("with the header of GitHub: %q", got)
+	}
 	w.Problem(http.StatusUnprocessableEntity, "invalid", "header.Idempotency-Key",
 		post(a.URL, "{}", "Idempotency-Key", strings.Repeat("x", 129)))
 	// Of a signature with a time the signature counts, in any spelling, and not a header that it does not cover.

@@ -233,7 +233,7 @@ func (s *receiver) request(r *http.Request, h *hooks.Hook, d *hooks.Delivery, on
 	// A signature with a time identifies its delivery: a header, which it does not cover, could be replaced.
 	if once != "" {
 		request.Key = "hook " + h.ID + " " + once
-	} else if header, id := d.DeliveryID(); id != "" {
+	} else if header, id := h.DeliveryID(d); id != "" {
 		if err := core.CheckKey(id); err != nil {
 			return request, err
 		}
