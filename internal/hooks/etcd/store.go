@@ -2,6 +2,7 @@ package etcd
 
 import (
 	"context"
+	"fmt"
 	"reflect"
 	"time"
 
@@ -66,16 +67,17 @@ func (s *Store) Find(ctx context.Context, key hooks.Key) (hooks.Hook, error) {
 	return hooks.Hook{}, common.Errorf(common.CodeNotFound, "not found")
 }
 
-// Secret returns the secret of a hook's signature; nil if it has none.
+// Secret returns the secret of a hook's signature; nil if it has none. The message of its error, which senders see,
+// tells nothing of the hook: the cause does.
 func (s *Store) Secret(h *hooks.Hook) ([]byte, error) {
 	if h.Sealed == "" {
 		return nil, nil
 	}
 	plain, err := s.box.Open(common.HookKey(h.JobUID, h.Name), h.Sealed)
 	if err != nil {
-		return nil, common.Errorf(common.CodeConflict, "the secret of hook %q cannot be decrypted", h.Name).
-			WithReason("hook_sealed").WithCause(err).
-			WithHint("add the secretsKey that the hook was saved with to this master, or save the secret again")
+		return nil, common.Errorf(common.CodeUnavailable, "deliveries cannot be checked at the moment").
+			WithReason("hook_sealed").WithCause(fmt.Errorf("the secret of hook %q of job %q cannot be decrypted: add "+
+			"the secretsKey that it was saved with to this master, or save the secret again: %w", h.Name, h.Job, err))
 	}
 	return plain, nil
 }

@@ -247,7 +247,11 @@ func TestHook_Secret_NeedsTheKey(t *testing.T) {
 	}
 	next := crypt.NewKey()
 	_, err = w.over(next).Secret(&h)
-	w.code("with another key", err, common.CodeConflict)
+	w.code("with another key", err, common.CodeUnavailable)
+	if e := err.(*common.Error); strings.Contains(e.Message+e.Hint, "hook \"a\"") ||
+		!strings.Contains(e.Error(), `hook "a" of job "deploy"`) {
+		t.Errorf("%q, of which senders see %q", e.Error(), e.Message)
+	}
 	_, err = w.over(next).Reseal(t.Context(), ann)
 	w.code("reseal with another key", err, common.CodeConflict)
 	for _, want := range []int{1, 0} {

@@ -19,6 +19,7 @@ type FakeHooks struct {
 	secrets map[string]string // by id of the hook
 	version int64             // of the last change
 	Finds   int               // lookups of keys
+	Sealed  error             // of Secret
 	Meant   int64             // version that the last change was meant for
 }
 
@@ -144,5 +145,5 @@ func (f *FakeHooks) Find(_ context.Context, key hooks.Key) (hooks.Hook, error) {
 func (f *FakeHooks) Secret(h *hooks.Hook) ([]byte, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return []byte(f.secrets[h.ID]), nil
+	return []byte(f.secrets[h.ID]), f.Sealed
 }

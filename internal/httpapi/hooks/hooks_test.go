@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"log/slog"
 	"maps"
@@ -288,6 +289,17 @@ func TestHook_GeneratedSecret_IsReturnedOnce(t *testing.T) {
 // A repeated delivery has the same idempotency key, and those of other hooks and deliveries have others.
 func TestHook_DeliveryID_IsTheIdempotencyKey(t *testing.T) {
 	w := newWorld(t)
+// A secret that this master cannot decrypt is the matter of its operator: the log has the cause, and the sender retries.
+func TestHook_SecretCannotBeDecrypted(t *testing.T) {
+	w := newWorld(t)
+	h := w.create(`{"name":"a","signature":"gitlab","secret":"0123456789"}`)
+	w.hooks.Sealed = common.Errorf(common.CodeUnavailable, "not now").WithCause(errors.New("the cause"))
+	p := w.Problem(http.StatusServiceUnavailable, "unavailable", "", post(h.URL, "{}", "X-Gitlab-Token", "0123456789"))
+	if strings.Contains(p.Detail, "the cause") || !strings.Contains(w.log.String(), "the cause") {
+		t.Errorf("%+v, and the log: %s", p, w.log.String())
+	}
+}
+
 	a, b := w.create(`{"name":"a"}`), w.create(`{"name":"b"}`)
 	timed := w.create(`{"name":"timed","signature":"timestamp","secret":"0123456789"}`)
 	key := func(target string, headers ...string) string {
