@@ -28,6 +28,9 @@ var Signatures = [...]Signature{GitHub, GitLab, Timestamp}
 // Tolerance is how far the time of a signature may be from that of this process.
 const Tolerance = 5 * time.Minute
 
+// bearer is the scheme that many senders put before a token in the header Authorization. No secret has a space.
+const bearer = "Bearer "
+
 // SignatureHeader returns the header with the signature of a hook.
 func (h *Hook) SignatureHeader() string {
 	preset := map[Signature]string{
@@ -60,7 +63,12 @@ func (h *Hook) Verify(secret []byte, d *Delivery) (once string, ok bool) {
 		text, found := strings.CutPrefix(given[0], "sha256=")
 		return "", found && matches(text, sign(secret, d.Body))
 	case GitLab:
-		want, got := sha256.Sum256(secret), sha256.Sum256([]byte(given[0])) // of the same length
+		text := given[0]
+		if strings.EqualFold(h.SignatureHeader(), "Authorization") && len(text) > len(bearer) &&
+			strings.EqualFold(text[:len(bearer)], bearer) {
+			text = text[len(bearer):]
+		}
+		want, got := sha256.Sum256(secret), sha256.Sum256([]byte(text)) // of the same length
 		return "", subtle.ConstantTimeCompare(want[:], got[:]) == 1
 	case Timestamp:
 		return verifyTimed(secret, given[0], d)
