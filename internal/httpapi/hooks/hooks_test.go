@@ -289,9 +289,6 @@ func TestHook_GeneratedSecret_IsReturnedOnce(t *testing.T) {
 	}
 }
 
-// A repeated delivery has the same idempotency key, and those of other hooks and deliveries have others.
-func TestHook_DeliveryID_IsTheIdempotencyKey(t *testing.T) {
-	w := newWorld(t)
 // A secret that this master cannot decrypt is the matter of its operator: the log has the cause, and the sender retries.
 func TestHook_SecretCannotBeDecrypted(t *testing.T) {
 	w := newWorld(t)
@@ -303,6 +300,9 @@ func TestHook_SecretCannotBeDecrypted(t *testing.T) {
 	}
 }
 
+// A repeated delivery has the same idempotency key, and those of other hooks and deliveries have others.
+func TestHook_DeliveryID_IsTheIdempotencyKey(t *testing.T) {
+	w := newWorld(t)
 	a, b := w.create(`{"name":"a"}`), w.create(`{"name":"b"}`)
 	timed := w.create(`{"name":"timed","signature":"timestamp","secret":"0123456789"}`)
 	key := func(target string, headers ...string) string {
@@ -394,6 +394,46 @@ func TestHook_RotatedDisabledDeleted(t *testing.T) {
 		apitest.As("editor", http.MethodPut, path+"/a", "{}"),
 		apitest.As("editor", http.MethodPost, path+"/a/rotate", "")} {
 		w.Problem(http.StatusNotFound, "not_found", "", r)
+	}
+}
+
+// Unknown keys, and deliveries over a limit, do not flood the log; a wrong signature is in it with the hook.
+func TestHook_Refusals_InTheLog(t *testing.T) {
+	w := newWorld(t)
+	signed := w.create(`{"name":"signed","signature":"gitlab","secret":"0123456789"}`)
+	few := w.create(`{"name":"few","rate":1}`)
+	w.Want(http.StatusAccepted, post(few.URL, "{}"))
+	warned := func(r *http.Request, status int) (lines []string) {
+		t.Helper()
+		w.log.Reset()
+		w.Want(status, r)
+		for line := range strings.Lines(w.log.String()) {
+			if !strings.Contains(line, "level=DEBUG") {
+				lines = append(lines, line)
+			}
+		}
+		return lines
+	}
+	other := "/api/v1/hooks/" + pure.NewKey(uid).Reveal()
+	for what, lines := range map[string][]string{
+		"an unknown key":   warned(post(other, "{}"), http.StatusNotFound),
+		"a malformed key":  warned(post("/api/v1/hooks/x", "{}"), http.StatusNotFound),
+		"one over a limit": warned(post(few.URL, "{}"), http.StatusTooManyRequests),
+	} {
+		if len(lines) > 0 {
+			t.Errorf("%s is logged: %q", what, lines)
+		}
+	}
+	wrong := func() *http.Request { return post(signed.URL, "{}", "X-Gitlab-Token", "not-the-secret") }
+	for range 3 {
+		lines := warned(wrong(), http.StatusForbidden)
+		if got := strings.Join(lines, ""); !strings.Contains(got, "job=deploy hook=signed") ||
+			strings.Contains(got, "not-the-secret") {
+			t.Errorf("a wrong signature: %q", lines)
+		}
+	}
+	if lines := warned(wrong(), http.StatusTooManyRequests); len(lines) > 0 {
+		t.Errorf("a wrong signature over the limit is logged: %q", lines)
 	}
 }
 

@@ -157,6 +157,7 @@ func (s *receiver) receive(w http.ResponseWriter, r *http.Request) (*common.Trig
 		return nil, nil
 	}
 	if wait, ok := s.taken.TakeUpTo(d.At, h.ID, h.PerMinute()); !ok {
+		core.VisitOf(ctx).Quiet = true
 		return nil, &common.Error{
 			Code:       common.CodeTooMany,
 			Reason:     "hook_rate",
@@ -188,6 +189,7 @@ func (s *receiver) hook(ctx context.Context, text string) (hooks.Hook, error) {
 		}
 	}
 	if common.CodeOf(err) == common.CodeNotFound {
+		core.VisitOf(ctx).Quiet = true // everyone can send these
 		err = s.refuse(ctx, err)
 	}
 	return hooks.Hook{}, err
@@ -195,10 +197,12 @@ func (s *receiver) hook(ctx context.Context, text string) (hooks.Hook, error) {
 
 // refuse counts a wrong key or signature, and returns the error, or that of too many.
 func (s *receiver) refuse(ctx context.Context, err error) error {
-	wait, ok := s.failed.Take(s.Now(), access.Network(core.VisitOf(ctx).Remote))
+	visit := core.VisitOf(ctx)
+	wait, ok := s.failed.Take(s.Now(), access.Network(visit.Remote))
 	if ok {
 		return err
 	}
+	visit.Quiet = true
 	return &common.Error{
 		Code:       common.CodeTooMany,
 		Reason:     "hook_attempts",
@@ -219,6 +223,10 @@ func (s *receiver) verify(ctx context.Context, h *hooks.Hook, d *hooks.Delivery)
 		err = s.refuse(ctx, common.Errorf(common.CodeForbidden, "the signature is missing or wrong, or too old").
 			WithReason("hook_signature").With("header", h.SignatureHeader()).
 			WithHint("send it in the header "+h.SignatureHeader()))
+		if visit := core.VisitOf(ctx); !visit.Quiet {
+			s.Problems.Log.WarnContext(ctx, "hook_signature_refused", "request_id", visit.RequestID, "job", h.Job, "hook",
+				h.Name, "remote", visit.Remote)
+		}
 	}
 	return once, err
 }
