@@ -17,8 +17,8 @@ func TestHooks(t *testing.T) {
 	s.jobs["deploy"] = common.JobState{Version: 1, StoredJob: common.StoredJob{UID: "aaaaaaaaaaaaaaaa",
 		Job: common.Job{Name: "deploy", Command: "true", Params: common.Params{"REF": {}, "WHO": {}, "ENV": {}}}}}
 	hooks.SetUID("deploy", "aaaaaaaaaaaaaaaa")
-	made := s.run("create", "hook", "deploy", "push", "--param", "REF=$.ref", "--param", "WHO=optional:field:who", "--param",
-		"ENV=value:a=b:c", "--signature", "github", "--rate", "7")
+	made := s.run("create", "hook", "deploy", "push", "--param", "REF=$.ref", "--param",
+		"WHO=optional:field:who", "--param", "ENV=value:a=b:c", "--signature", "github", "--rate", "7")
 	made.want(t, exitOK, "saved hook push of deploy", "secret of the signature, which is not shown again: ")
 	url := func(out string) string {
 		t.Helper()

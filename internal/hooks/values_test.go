@@ -46,7 +46,8 @@ func TestValues_Path(t *testing.T) {
 
 func TestValues_Form(t *testing.T) {
 	form := url.Values{"a": {"1"}, "b": {"2", "3"}, "empty": {""}}
-	h := hooks.Hook{Params: map[string]hooks.HookSource{"A": {Field: "a"}, "C": {Field: "c", Optional: true}, "E": {Field: "empty"}}}
+	h := hooks.Hook{Params: map[string]hooks.HookSource{"A": {Field: "a"},
+		"C": {Field: "c", Optional: true}, "E": {Field: "empty"}}}
 	values, faults := h.Values(hooks.Content{Form: form})
 	if len(faults) != 0 || len(values) != 2 || values["A"] != "1" || values["E"] != "" {
 		t.Errorf("%v %v", values, faults)

@@ -289,7 +289,7 @@ func TestHook_GeneratedSecret_IsReturnedOnce(t *testing.T) {
 	}
 }
 
-// A secret that this master cannot decrypt is the matter of its operator: the log has the cause, and the sender retries.
+// A secret that this master cannot decrypt concerns its operator: the log has the cause, and the sender retries.
 func TestHook_SecretCannotBeDecrypted(t *testing.T) {
 	w := newWorld(t)
 	h := w.create(`{"name":"a","signature":"gitlab","secret":"0123456789"}`)
@@ -336,7 +336,8 @@ func TestHook_DeliveryID_IsTheIdempotencyKey(t *testing.T) {
 	if got := key(signed.URL, by...); got != "" {
 		t.Errorf("with the headers of other senders: %q", got)
 	}
-	if got := key(signed.URL, append(by, "X-GitHub-Delivery", "7")...); !strings.HasSuffix(got, "X-GitHub-Delivery 7") {
+	by = append(by, "X-GitHub-Delivery", "7")
+	if got := key(signed.URL, by...); !strings.HasSuffix(got, "X-GitHub-Delivery 7") {
 		t.Errorf("with the header of GitHub: %q", got)
 	}
 	w.Problem(http.StatusUnprocessableEntity, "invalid", "header.Idempotency-Key",

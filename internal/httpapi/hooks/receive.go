@@ -224,8 +224,8 @@ func (s *receiver) verify(ctx context.Context, h *hooks.Hook, d *hooks.Delivery)
 			WithReason("hook_signature").With("header", h.SignatureHeader()).
 			WithHint("send it in the header "+h.SignatureHeader()))
 		if visit := core.VisitOf(ctx); !visit.Quiet {
-			s.Problems.Log.WarnContext(ctx, "hook_signature_refused", "request_id", visit.RequestID, "job", h.Job, "hook",
-				h.Name, "remote", visit.Remote)
+			s.Problems.Log.WarnContext(ctx, "hook_signature_refused", "request_id", visit.RequestID,
+				"job", h.Job, "hook", h.Name, "remote", visit.Remote)
 		}
 	}
 	return once, err
@@ -314,9 +314,11 @@ func contentOf(r *http.Request, h *hooks.Hook, body []byte) (c hooks.Content, er
 		if h.ReadsForms() {
 			must += " or application/x-www-form-urlencoded"
 		}
-		return c, &common.Error{Code: common.CodeUnsupportedType, Message: "the body has a type that the hook cannot read",
+		return c, &common.Error{
+			Code: common.CodeUnsupportedType, Message: "the body has a type that the hook cannot read",
 			Faults: common.Faults{common.NewFault("header.Content-Type", "media_type", r.Header.Get("Content-Type"),
-				"%s", must)}}
+				"%s", must)},
+		}
 	}
 	return c, nil
 }
