@@ -132,7 +132,7 @@ test('a token is created, shown once, used and revoked; the audit lists it, and 
   await entry.locator('summary').click();
   await entry.getByText('shop').first().waitFor();
   await page.getByRole('combobox', { name: 'Kind' }).selectOption('All kinds');
-  await page.getByLabel('User or token').fill('no-such-user');
+  await page.getByRole('combobox', { name: 'User or token' }).fill('no-such-user');
   await page.getByRole('option', { name: /^Only the name/ }).click();
   await page.getByText('No entry matches these filters.').waitFor();
   await page.getByRole('button', { name: 'Clear the filters' }).click();

@@ -87,7 +87,7 @@ test('filters are in the address, with several statuses', async () => {
   await page.getByRole('button', { name: 'Show all entries' }).click();
   await page.getByLabel('Time', { exact: true }).selectOption('nextHour');
   await only('planned');
-  await page.getByLabel('Job', { exact: true }).fill('year');
+  await page.getByRole('combobox', { name: 'Job', exact: true }).fill('year');
   await page.getByRole('option', { name: 'yearly' }).click();
   await page.getByRole('heading', { name: 'No fire matches this filter' }).waitFor();
   await page.getByRole('button', { name: 'Show all entries' }).click();
