@@ -52,8 +52,9 @@ var rightsOfWorkers = map[string]right{
 	"ChannelsPrefix": nothing, "AlertsPrefix": nothing, "AttemptsPrefix": nothing, "ParentsKey": nothing,
 	"WaitingNoticesPrefix": nothing, "DoneNoticesPrefix": nothing, "LeaderPrefix": nothing, "LeaderKey": nothing,
 	"FindingsKey": nothing, "ClockKey": nothing, "ViewsPrefix": nothing, "HooksPrefix": nothing,
-	"LocksPrefix": nothing,
-	"AlertedKey":  nothing, "UsersPrefix": nothing, "TokensPrefix": nothing, "SessionsPrefix": nothing,
+	"DefaultsPrefix": nothing,
+	"LocksPrefix":    nothing,
+	"AlertedKey":     nothing, "UsersPrefix": nothing, "TokensPrefix": nothing, "SessionsPrefix": nothing,
 	"TokenUsesPrefix": nothing, "NetworksPrefix": nothing, "AuditKey": nothing, "BootstrapKey": nothing,
 	"FlowsPrefix": read, "FlowRunsPrefix": readwrite, "FlowNodesPrefix": readwrite, "FlowWaitsPrefix": readwrite,
 }

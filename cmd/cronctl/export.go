@@ -136,7 +136,8 @@ func (c *cli) noteMissing(all []exportedJob) {
 // fileOfDefaults begins the names of files with defaults; no job has such a name.
 const fileOfDefaults = "_defaults"
 
-// exportedDefaults fetches the defaults of groups: those of one group, if its jobs are exported; none with another filter.
+// exportedDefaults fetches the defaults of groups: those of one group, if its jobs are exported; none with another
+// filter.
 func exportedDefaults(ctx context.Context, api *apiclient.API, query url.Values) (all []exportedJob, err error) {
 	group := query.Get("group")
 	if len(query) > 1 || len(query) == 1 && group == "" {

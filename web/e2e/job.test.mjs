@@ -46,9 +46,9 @@ test('the runs are a grid: a failed fire and its second attempt appear live, and
   await page.getByText('No run matches this filter').waitFor();
   await page.getByRole('link', { name: 'Show all runs' }).click();
   await page.getByText('List', { exact: true }).click();
-  await page.getByRole('cell', { name: 'Attempt 2' }).waitFor();
+  await page.getByRole('cell', { name: /^Retry\s*Attempt 2/ }).waitFor();
   await page.reload();
-  await page.getByRole('cell', { name: 'Attempt 2' }).waitFor();
+  await page.getByRole('cell', { name: /^Retry\s*Attempt 2/ }).waitFor();
   await page.getByText('Grid', { exact: true }).click();
   await grid.getByRole('link', { name: /^Attempt 1, Failed/ }).click();
   await page.waitForURL(`**/runs/${bad.fire}.1`);

@@ -80,7 +80,7 @@ test('jobs are filtered and sorted by how they are doing', async () => {
   await conditions.getByRole('link', { name: 'Running 1' }).click();
   await lists(page, 'doing-on');
   await conditions.getByRole('link', { name: 'Running 1' }).click();
-  await conditions.getByRole('link', { name: 'Never ran 1' }).click();
+  await conditions.getByRole('link', { name: 'Not due yet 1' }).click();
   await lists(page, 'doing-new');
   // It is live: the job runs, and leaves the list.
   await ran('doing-new', 'succeeded');

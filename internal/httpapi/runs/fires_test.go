@@ -125,7 +125,7 @@ func TestRun_OnAWorker_WithParameters(t *testing.T) {
 	h.Want(http.StatusAccepted, run(`{"params":{"DAY":"x"},"worker":"north","note":"n"}`, "Idempotency-Key",
 		"a key: 1~", "traceparent", "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"))
 	if got := fmt.Sprintf("%+v", h.Triggers); got != "[{Job:a Note:n Params:map[DAY:x] Worker:north "+
-		"NoAfter:false JobUID: Key:a key: 1~ Pre:{Version:0 Absent:false} "+
+		"NoAfter:false JobUID: Key:a key: 1~ Hook: Pre:{Version:0 Absent:false} "+
 		"Traceparent:00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01 "+
 		"Again:<nil> Inherited:[] Dropped:<nil>}]" {
 		t.Error(got)
