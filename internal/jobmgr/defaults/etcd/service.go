@@ -208,7 +208,7 @@ func (s *Service) put(ctx context.Context, actor common.Actor, group string, wan
 				return common.Errorf(common.CodeConflict, "there are defaults of %d groups, which is the limit", count)
 			}
 			if outer, n := s.nested(group); n >= MaxNested {
-				return common.Errorf(common.CodeConflict, "there are defaults of %d groups within %q, the limit", n, outer)
+				return common.Errorf(common.CodeConflict, "group %q has defaults of %d groups, the limit", outer, n)
 			}
 		}
 		saved = common.GroupDefaults{Group: group, Defaults: wanted, UpdatedAt: s.cfg.Now().UTC(),
