@@ -9907,22 +9907,27 @@ export interface operations {
                      *       ],
                      *       "by": "hour",
                      *       "dst": [],
-                     *       "from": "2026-11-24T04:30:55.897482528Z",
+                     *       "from": "2026-11-30T01:46:42.819224617Z",
                      *       "jobs": 4,
                      *       "paused": 0,
                      *       "peak": {
-                     *         "at": "2026-11-25T03:00:00Z",
+                     *         "at": "2026-11-30T03:00:00Z",
                      *         "fires": 4
                      *       },
+                     *       "peaks": [
+                     *         0,
+                     *         0
+                     *       ],
                      *       "pileUps": [],
-                     *       "start": "2026-11-24T04:00:00Z",
+                     *       "slots": 4,
+                     *       "start": "2026-11-30T01:00:00Z",
                      *       "starts": [
-                     *         "2026-11-24T04:00:00Z",
-                     *         "2026-11-24T05:00:00Z"
+                     *         "2026-11-30T01:00:00Z",
+                     *         "2026-11-30T02:00:00Z"
                      *       ],
                      *       "step": 3600,
                      *       "timezone": "UTC",
-                     *       "to": "2026-11-25T05:00:00Z",
+                     *       "to": "2026-12-01T02:00:00Z",
                      *       "total": 4
                      *     }
                      */
@@ -11315,7 +11320,7 @@ export interface operations {
                      * @example {
                      *       "items": [
                      *         {
-                     *           "createdAt": "2026-11-30T00:06:44.737594058Z",
+                     *           "createdAt": "2026-11-30T01:46:42.872339928Z",
                      *           "job": "job-reports",
                      *           "name": "deploy",
                      *           "params": {
@@ -11324,8 +11329,9 @@ export interface operations {
                      *             }
                      *           },
                      *           "rate": 30,
-                     *           "updatedAt": "2026-11-30T00:06:44.737594058Z",
-                     *           "updatedBy": "admin"
+                     *           "updatedAt": "2026-11-30T01:46:42.872339928Z",
+                     *           "updatedBy": "admin",
+                     *           "version": 105
                      *         }
                      *       ]
                      *     }
@@ -11387,7 +11393,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "createdAt": "2026-11-30T00:06:44.740744794Z",
+                     *       "createdAt": "2026-11-30T01:46:42.87465589Z",
                      *       "job": "job-reports",
                      *       "name": "deploy",
                      *       "params": {
@@ -11398,9 +11404,10 @@ export interface operations {
                      *       "rate": 30,
                      *       "secret": "iwhmtz…",
                      *       "signature": "github",
-                     *       "updatedAt": "2026-11-30T00:06:44.740744794Z",
+                     *       "updatedAt": "2026-11-30T01:46:42.87465589Z",
                      *       "updatedBy": "admin",
-                     *       "url": "http://127.0.0.1/api/v1/hooks/crnh_k5w2hq6v3n7ptx4a_…"
+                     *       "url": "http://127.0.0.1/api/v1/hooks/crnh_k5w2hq6v3n7ptx4a_…",
+                     *       "version": 107
                      *     }
                      */
                     "application/json": components["schemas"]["Hook"];
@@ -11467,7 +11474,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "createdAt": "2026-11-30T00:06:44.742299341Z",
+                     *       "createdAt": "2026-11-30T01:46:42.876237227Z",
                      *       "job": "job-reports",
                      *       "name": "deploy",
                      *       "params": {
@@ -11476,8 +11483,9 @@ export interface operations {
                      *         }
                      *       },
                      *       "rate": 10,
-                     *       "updatedAt": "2026-11-30T00:06:44.743045824Z",
-                     *       "updatedBy": "admin"
+                     *       "updatedAt": "2026-11-30T01:46:42.877647201Z",
+                     *       "updatedBy": "admin",
+                     *       "version": 110
                      *     }
                      */
                     "application/json": components["schemas"]["Hook"];
@@ -11577,7 +11585,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "createdAt": "2026-11-30T00:06:44.747234924Z",
+                     *       "createdAt": "2026-11-30T01:46:42.881438263Z",
                      *       "job": "job-reports",
                      *       "name": "deploy",
                      *       "params": {
@@ -11586,10 +11594,11 @@ export interface operations {
                      *         }
                      *       },
                      *       "rate": 30,
-                     *       "rotatedAt": "2026-11-30T00:06:44.747912035Z",
-                     *       "updatedAt": "2026-11-30T00:06:44.747912115Z",
+                     *       "rotatedAt": "2026-11-30T01:46:42.882170224Z",
+                     *       "updatedAt": "2026-11-30T01:46:42.882170315Z",
                      *       "updatedBy": "admin",
-                     *       "url": "http://127.0.0.1/api/v1/hooks/crnh_k5w2hq6v3n7ptx4a_…"
+                     *       "url": "http://127.0.0.1/api/v1/hooks/crnh_k5w2hq6v3n7ptx4a_…",
+                     *       "version": 115
                      *     }
                      */
                     "application/json": components["schemas"]["Hook"];
@@ -14797,25 +14806,25 @@ export interface operations {
                      *         {
                      *           "code": "misses_feature",
                      *           "data": {
-                     *             "needs": "flows",
+                     *             "needs": "approvals, daemon, flows",
                      *             "version": "test",
                      *             "worker": "north"
                      *           },
-                     *           "since": "2026-11-26T04:00:56.697518765Z",
-                     *           "text": "worker north (test) lacks features that some jobs need: flows",
+                     *           "since": "2026-11-30T01:46:43.09512095Z",
+                     *           "text": "worker north (test) lacks features that some jobs need: approvals, daemon, flows",
                      *           "who": "master-1"
                      *         }
                      *       ],
                      *       "jobs": {
-                     *         "paused": 0,
-                     *         "total": 14,
+                     *         "paused": 1,
+                     *         "total": 15,
                      *         "unreadable": 0
                      *       },
                      *       "lastDay": {
-                     *         "from": "2026-11-25T04:00:00Z",
+                     *         "from": "2026-11-29T01:00:00Z",
                      *         "hours": [
                      *           {
-                     *             "at": "2026-11-25T04:00:00Z",
+                     *             "at": "2026-11-29T01:00:00Z",
                      *             "delayP95Ms": 0,
                      *             "statuses": {
                      *               "failed": 0,
@@ -14829,7 +14838,7 @@ export interface operations {
                      *             }
                      *           },
                      *           {
-                     *             "at": "2026-11-25T05:00:00Z",
+                     *             "at": "2026-11-29T02:00:00Z",
                      *             "delayP95Ms": 0,
                      *             "statuses": {
                      *               "failed": 0,
@@ -14854,11 +14863,11 @@ export interface operations {
                      *           },
                      *           "duration": {
                      *             "count": 1,
-                     *             "maxMs": 60748.349,
-                     *             "meanMs": 60748.349,
-                     *             "p50Ms": 60748.349,
-                     *             "p95Ms": 60748.349,
-                     *             "p99Ms": 60748.349
+                     *             "maxMs": 60955.952,
+                     *             "meanMs": 60955.952,
+                     *             "p50Ms": 60817.408,
+                     *             "p95Ms": 60817.408,
+                     *             "p99Ms": 60817.408
                      *           },
                      *           "fires": 1,
                      *           "retries": 2,
@@ -14877,11 +14886,12 @@ export interface operations {
                      *       },
                      *       "leader": {
                      *         "name": "master-1",
-                     *         "since": "2026-11-26T04:00:55.702533314Z"
+                     *         "since": "2026-11-30T01:46:42.449599568Z"
                      *       },
                      *       "logStore": "ok",
                      *       "running": 0,
-                     *       "waiting": 3,
+                     *       "waiting": 4,
+                     *       "waitingPaused": 0,
                      *       "workers": {
                      *         "alive": 1,
                      *         "draining": 0,
