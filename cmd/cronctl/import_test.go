@@ -68,18 +68,22 @@ func TestImportTwiceChangesNothing(t *testing.T) {
 func TestImport_OfJobsThatInherit_KeepsThemInheriting(t *testing.T) {
 	s := newStage(t)
 	s.stdin = "30 2 * * * ./save\n"
-	s.run("import-crontab", "-").want(t, exitOK, "1 created")
+	s.run("import-crontab", "-", "--group", "Legacy").want(t, exitUsage, "not a valid name of a group")
+	s.run("import-crontab", "-", "--group", "legacy/eu").want(t, exitOK, "1 created")
+	if group := s.jobs["save"].Group; group != "legacy/eu" {
+		t.Errorf("group %q", group)
+	}
 	inherit := func() {
 		state := s.jobs["save"]
 		own, _ := state.Own()
-		state.Job, state.Inherited = own.Inherit([]common.GroupDefaults{{Group: "crontab", Defaults: common.Defaults{
+		state.Job, state.Inherited = own.Inherit([]common.GroupDefaults{{Group: "legacy", Defaults: common.Defaults{
 			Retry: &common.Retry{Max: 3}, Env: map[string]string{"REGION": "eu"}}}})
 		s.jobs["save"] = state
 	}
 	inherit()
-	s.run("import-crontab", "-").want(t, exitOK, "1 unchanged")
+	s.run("import-crontab", "-", "--group", "legacy/eu").want(t, exitOK, "1 unchanged")
 	s.stdin = "SHELL=/bin/bash\n30 2 * * * ./save\n"
-	s.run("import-crontab", "-").want(t, exitOK, "1 updated")
+	s.run("import-crontab", "-", "--group", "legacy/eu").want(t, exitOK, "1 updated")
 	if j := s.jobs["save"].Job; j.Retry != nil || j.Env["REGION"] != "" || j.Shell != "/bin/bash" {
 		t.Errorf("written: %+v", j)
 	}

@@ -64,6 +64,7 @@ type importer struct {
 	system                   bool
 	zone, zoneFrom           string
 	as, home, prefix, notify string
+	group                    string // of the jobs
 	dryRun, overwrite        bool
 	keepUsers, skipFaults    bool
 	merge, noMail            bool
@@ -106,6 +107,7 @@ func (c *cli) importCrontab() *cobra.Command {
 		"working directory of the commands (default: that user's home); empty for the worker's default")
 	f.StringVar(&m.prefix, "prefix", "",
 		"prefix of the job names, and their label crontab (default: the file's name)")
+	f.StringVar(&m.group, "group", crontab.Group, "group of the jobs, from which they inherit defaults")
 	f.StringVar(&m.notify, "notify", "", "channel that the jobs notify when they fail")
 	f.BoolVar(&m.noMail, "no-mail", false, "ignore MAILTO")
 	f.BoolVar(&m.dryRun, "dry-run", false, "print what would be done and write nothing")
@@ -177,7 +179,8 @@ func (m *importer) run(cmd *cobra.Command, args []string) error {
 
 // options returns what the text of a source does not contain.
 func (m *importer) options(s *source) crontab.Options {
-	o := crontab.Options{Prefix: s.prefix, System: s.system, Timezone: m.zone, User: m.as, Home: m.home, File: true}
+	o := crontab.Options{Prefix: s.prefix, Group: m.group, System: s.system, Timezone: m.zone, User: m.as,
+		Home: m.home, File: true}
 	if m.keepUsers {
 		o.User, o.Owner = "", cmp.Or(s.owner, m.as)
 		if m.keepHome {
@@ -212,11 +215,15 @@ and are refused (user_not_allowed) on others:
   groups:
     %s:
       users: %s
-`, crontab.Group, names)
+`, m.group, names)
 }
 
 // settings applies the defaults of time zone, user and home.
 func (m *importer) settings() error {
+	if !common.ValidGroup(m.group) {
+		return invalid(fmt.Sprintf("%q is not a valid name of a group", common.Shorten(m.group)),
+			"name a group, such as shop or shop/eu")
+	}
 	m.zoneFrom = "--timezone"
 	switch {
 	case m.zone == "":

@@ -143,11 +143,9 @@ test('refused jobs prevent the change, and a change of another user is not overw
   await page.getByRole('heading', { name: 'Defaults of bank', exact: true, level: 1 }).waitFor();
   assert.deepEqual((await listed('bank')).retry, { max: 5 });
 
-  await server.api('POST', '/jobs', { name: 'picky', group: 'bank', command: 'true', params: { REGION: { default: 'x' } } });
+  await server.api('POST', '/jobs', { name: 'picky', group: 'bank', command: 'true', killGrace: '20s' });
   await page.goto(`${server.url}/defaults/edit?group=bank`);
-  await page.getByRole('button', { name: 'Add a variable' }).click();
-  await page.getByLabel('Name of variable 1').fill('REGION');
-  await page.getByLabel('Value of variable 1').fill('eu');
+  await page.getByLabel('Lost after').fill('30s');
   await page.getByRole('button', { name: 'Review changes' }).click();
   const refused = dialog.locator('[data-refused=picky]');
   await refused.waitFor();

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import type { DefaultsReview } from '../api/types.ts';
 import { fieldsOf, reviewParts, valuesOf } from './defaultsReview.ts';
 
-it('a review separates refused jobs, and counts different fields and what is not listed', () => {
+it('a review separates refused jobs, and counts fields once and the jobs beyond the list', () => {
   const review: DefaultsReview = {
     jobs: 300, changed: 202, refused: 1, firesGone: 3, firesNew: 5, items: [
       { name: 'bad', fields: ['retry'], faults: [{ location: 'body.retry', message: 'no', code: 'invalid' }] }, { name: 'a', fields: ['retry', 'timezone'] }, { name: 'b', fields: ['timezone'] }, { name: 'c', fields: [] },
