@@ -177,6 +177,7 @@ func (c *cli) applyDefaults(ctx context.Context, api *apiclient.API, docs []docu
 		if !c.structured() {
 			fmt.Fprintf(c.stdout, "defaults of %s\n", oneLine(group))
 			c.showReview(&saved.Review, dry)
+			c.doubtDefaults(saved)
 		}
 		if dry && saved.Review.Refused > 0 {
 			return exitError(exitUsage)

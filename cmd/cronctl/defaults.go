@@ -332,6 +332,7 @@ func (c *cli) changeDefaults(ctx context.Context, api *apiclient.API, group stri
 			return c.print(review)
 		}
 		c.showReview(&review.Review, true)
+		c.doubtDefaults(review)
 		if dry {
 			return nil
 		}
@@ -355,7 +356,18 @@ func (c *cli) changeDefaults(ctx context.Context, api *apiclient.API, group stri
 		return c.print(saved)
 	}
 	c.showReview(&saved.Review, false)
+	c.doubtDefaults(saved)
 	return nil
+}
+
+// doubtDefaults prints remarks on values of defaults.
+func (c *cli) doubtDefaults(d *apiclient.SavedDefaults) {
+	var all []common.Fault
+	for _, f := range value(d.Warnings) {
+		all = append(all, common.Fault{Location: strings.TrimPrefix(f.Location, "body."), Message: f.Message,
+			Hint: value(f.Hint)})
+	}
+	c.doubt(d.Group, all)
 }
 
 func (c *cli) deleteDefaults() *cobra.Command {

@@ -35,9 +35,12 @@ func withDefaults(t *testing.T) (*stage, func(group string) common.Defaults) {
 
 func TestSetDefaults_FieldsOfAllKinds(t *testing.T) {
 	s, of := withDefaults(t)
-	s.run("set", "defaults", "shop/eu", "retry.max=3", "timeout=1h", "notify.on=failed,missed", "notify.to=ops",
+	r := s.run("set", "defaults", "shop/eu", "retry.max=3", "timeout=1h", "notify.on=failed,missed", "notify.to=ops",
 		"notify.after.1h=pager,boss", "env.A.B=x=y", "retry.elsewhere=false", "placement.workers=w1,w2").
 		want(t, exitOK, "0 of 0 jobs changed")
+	if !strings.Contains(r.err, "warning: shop/eu: notify.to[0] channel not found") {
+		t.Errorf("a channel that does not exist: %s", r.err)
+	}
 	got, want := of("shop/eu"), common.Defaults{
 		Retry:     &common.Retry{Max: 3, Elsewhere: new(bool)},
 		Timeout:   "1h",

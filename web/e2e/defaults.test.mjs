@@ -124,7 +124,7 @@ test('a job overrides an inherited value, opts out, and inherits again', async (
 });
 
 test('refused jobs prevent the change, and a change of another user is not overwritten unseen', async () => {
-  await put('bank', { retry: { max: 2 } });
+  await put('bank', { retry: { max: 2 }, notify: { on: ['failed'], to: ['nowhere'] } });
   await server.api('POST', '/jobs', { name: 'narrow', group: 'bank', command: 'true', killGrace: '40s', lostAfter: '150s' });
   await server.api('POST', '/jobs', { name: 'wide', group: 'bank', command: 'true', killGrace: '40s', lostAfter: '0s' }).catch(() => undefined);
   const tab = await visit('/defaults/edit?group=bank');
@@ -139,6 +139,7 @@ test('refused jobs prevent the change, and a change of another user is not overw
   await assertAccessible(page, 'stale defaults');
   await dialog.getByRole('button', { name: 'Review again' }).click();
   await dialog.locator('[data-changed=narrow]').waitFor();
+  await dialog.getByRole('alert').getByText(/channel/i).waitFor();
   await dialog.getByRole('button', { name: 'Save' }).click();
   await page.getByRole('heading', { name: 'Defaults of bank', exact: true, level: 1 }).waitFor();
   assert.deepEqual((await listed('bank')).retry, { max: 5 });

@@ -3,7 +3,7 @@ import { Link } from '@tanstack/react-router';
 import { useEffect, useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { useDefaults, useDefaultsReview, useSaveDefaults } from '../api/defaults.ts';
-import { Problem } from '../api/problem.ts';
+import { Problem, type Fault } from '../api/problem.ts';
 import type { AffectedJob, Defaults, DefaultsReview as Review, JobDefaults } from '../api/types.ts';
 import { reviewParts, valuesOf } from '../lib/defaultsReview.ts';
 import { listed } from '../lib/lists.ts';
@@ -87,6 +87,11 @@ export function DefaultsReview({ group, values, version, act, onSaved, onRefused
         )}
         {error && !stale && <ProblemNotice error={error} {...(!faulty && review.error && { onRetry: () => void review.refetch() })} />}
         {review.data && !stale && <Effect review={review.data.review} />}
+        {review.data?.warnings && !stale && (
+          <Alert color="yellow" variant="light" icon={<Icon name="warn" />} role="alert">
+            <ul className={classes.plain}>{review.data.warnings.map((warning, i) => <li key={i}><FaultLine fault={warning} /></li>)}</ul>
+          </Alert>
+        )}
         <Group justify="flex-end" className="stays">
           <Button variant="default" onClick={onClose}>{t('common.cancel')}</Button>
           <Button ref={button} data-autofocus {...(act === 'delete' && { color: 'red' })} loading={save.isPending} disabled={!review.data || stale || review.data.review.refused > 0} onClick={confirm}>
@@ -125,13 +130,19 @@ function Effect({ review }: { review: Review }) {
   );
 }
 
-function Refused({ item }: { item: AffectedJob }) {
+/** A fault, or a value that is probably not intended, with its field. */
+function FaultLine({ fault }: { fault: Fault }) {
   const { t, i18n } = useTranslation();
+  const field = fault.location.replace(/^body\.?/, '');
+  return <>{field && <code>{visible(field)}</code>} {visible(faultText(t, i18n.language, fault))}</>;
+}
+
+function Refused({ item }: { item: AffectedJob }) {
   return (
     <li className="break" data-refused={item.name}>
       <Link to="/jobs/$name" params={{ name: item.name }} target="_blank">{visible(item.name)}</Link>
       <ul>
-        {(item.faults ?? []).map((fault, i) => <li key={i}>{fault.location && <code>{visible(fault.location.replace(/^body\.?/, ''))}</code>} {visible(faultText(t, i18n.language, fault))}</li>)}
+        {(item.faults ?? []).map((fault, i) => <li key={i}><FaultLine fault={fault} /></li>)}
       </ul>
     </li>
   );
