@@ -15,3 +15,10 @@ export function workerState(worker: Pick<Worker, 'away' | 'trouble' | 'draining'
   if (worker.trouble) return 'troubled';
   return drainOf(worker) ?? 'ready';
 }
+
+/** The workers that are online, with their slots and those in use. */
+export function loadOf(workers: readonly Pick<Worker, 'away' | 'slots' | 'used'>[]): { alive: number; slots: number; used: number } {
+  const online = workers.filter((worker) => !worker.away);
+  const sum = (of: 'slots' | 'used') => online.reduce((all, worker) => all + worker[of], 0);
+  return { alive: online.length, slots: sum('slots'), used: sum('used') };
+}

@@ -5,6 +5,7 @@ import { useNextHour, useOverview, useRunning, useTroubles, useWaiting } from '.
 import { useWorkers } from '../../api/workers.ts';
 import { firesIn } from '../../lib/figures.ts';
 import { attentionOf, isOpen, troublesOf, troubleStatuses } from '../../lib/troubles.ts';
+import { loadOf } from '../../lib/workerState.ts';
 import { modesOf } from '../../parts/conditions.ts';
 import { LazyPart } from '../../parts/LazyPart.tsx';
 import { PageHead } from '../../parts/PageHead.tsx';
@@ -39,7 +40,7 @@ export function OverviewPage() {
   const troubles = useMemo(() => troublesOf(found.data?.items.filter(isOpen) ?? []), [found.data]);
   const { acknowledged } = useMemo(() => attentionOf(found.data?.items ?? [], troubleStatuses), [found.data]);
   const { data } = overview;
-  // The list is newer than the counts, and is used as far as it goes.
+  // The lists are newer than the counts, and are used as far as they go.
   const runs = running && running.nextCursor === undefined && !running.partial ? running.items.length : data?.running;
   const workers = useWorkers().data?.items;
   const waiting = waits.data && waits.data.nextCursor === undefined ? firesIn(waits.data.items) : data?.waiting;
@@ -62,7 +63,7 @@ export function OverviewPage() {
       {data && (!first || (data.running ?? 0) > 0) && (
         <>
           <Tiles
-            overview={data} running={runs} soon={ahead.data?.total} waiting={waiting}
+            overview={data} load={workers ? loadOf(workers) : data.workers} running={runs} soon={ahead.data?.total} waiting={waiting}
             troubles={whole && !more ? whole.items : undefined} many={more}
           />
           <div className={classes.columns}>

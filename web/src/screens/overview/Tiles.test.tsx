@@ -41,7 +41,7 @@ async function tilesOf(more: Partial<ComponentProps<typeof Tiles>>): Promise<(na
   await act(async () => root.render(
     <I18nextProvider i18n={translator}>
       <MantineProvider env="test">
-        <RouterContextProvider router={router as never}><Tiles overview={overview} running={0} soon={0} waiting={3} troubles={troubles} many={false} {...more} /></RouterContextProvider>
+        <RouterContextProvider router={router as never}><Tiles overview={overview} load={overview.workers} running={0} soon={0} waiting={3} troubles={troubles} many={false} {...more} /></RouterContextProvider>
       </MantineProvider>
     </I18nextProvider>,
   ));

@@ -8,6 +8,8 @@ import classes from './Tiles.module.css';
 
 interface Props {
   overview: components['schemas']['Overview'];
+  /** Of the workers that are online. */
+  load: { alive: number; slots: number; used: number };
   /** Current runs. */
   running: number | undefined;
   soon: number | undefined;
@@ -20,11 +22,11 @@ interface Props {
 }
 
 /** Key figures of the cluster, each with a link to the counted items. */
-export function Tiles({ overview, running, soon, waiting, troubles, many }: Props) {
+export function Tiles({ overview, load, running, soon, waiting, troubles, many }: Props) {
   const { t, i18n } = useTranslation();
   const number = new Intl.NumberFormat(i18n.language);
   const count = (n: number | undefined) => (n === undefined ? '–' : number.format(n));
-  const { lastDay: day, workers, jobs } = overview;
+  const { lastDay: day, jobs } = overview;
   const paused = overview.waitingPaused ?? 0;
   const since = day ? { range: 'custom', from: day.from } as const : { range: 'day' } as const;
   const failures = (statuses: readonly Ended[], tone: 'bad' | 'warn') => {
@@ -45,7 +47,7 @@ export function Tiles({ overview, running, soon, waiting, troubles, many }: Prop
       <li data-tile="missed"><Link to="/ledger" search={missed.link}><Figure name={t('overview.tile.missed')} {...missed.figure} /></Link></li>
       <li data-tile="rate"><Link to="/ledger" search={since}><Figure name={t('overview.tile.rate')} value={formatRate(day?.total.successRate, i18n.language)} more={t('overview.tile.day')} /></Link></li>
       <li data-tile="soon"><Link to="/ledger" search={{ status: 'planned', range: 'nextHour' }}><Figure name={t('overview.tile.soon')} value={count(soon)} /></Link></li>
-      <li data-tile="slots"><Link to="/workers"><Figure name={t('overview.tile.slots')} value={count(workers.used)} more={t('overview.tile.of', { n: number.format(workers.slots) })} tone={workers.alive === 0 ? 'bad' : undefined} /></Link></li>
+      <li data-tile="slots"><Link to="/workers"><Figure name={t('overview.tile.slots')} value={count(load.used)} more={t('overview.tile.of', { n: number.format(load.slots) })} tone={load.alive === 0 ? 'bad' : undefined} /></Link></li>
       <li data-tile="jobs"><Link to="/jobs"><Figure name={t('overview.tile.jobs')} value={count(jobs.total)} more={jobs.paused > 0 ? t('overview.jobsPaused', { count: jobs.paused }) : undefined} /></Link></li>
     </ul>
   );
