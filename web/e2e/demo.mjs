@@ -1,4 +1,8 @@
-// Jobs of a small company, for pictures of a console in use.
+// A small company whose jobs have run for some minutes, for pictures of a console in use.
+
+import { createServer } from 'node:http';
+import { launch } from './browser.mjs';
+import { Server, until } from './server.mjs';
 
 const jobs = [
   { name: 'data.etl.orders', title: 'Load the day’s orders', group: 'data.etl', labels: { team: 'data', tier: 'gold' }, cronExpr: '0/20 * * * * * *', command: 'for i in 1 2 3 4; do echo "orders: part $i of 4, 12$i6 rows"; sleep 0.7; done; printf "\\033[32mdone\\033[0m\\n"' },
@@ -19,14 +23,50 @@ const jobs = [
     name: 'finance.payouts', title: 'Pay out sellers', group: 'finance', labels: { team: 'finance', tier: 'gold' }, cronExpr: '30 * * * * * *', command: 'echo paying 214 sellers; sleep 1; echo "error: the bank answered 502 Bad Gateway" >&2; exit 3',
     description: 'Check https://status.bank.example first: payouts can be repeated safely.\nAfter 16:00 call treasury@example.com.', timeout: '15m',
   },
+  {
+    name: 'shop.day', title: 'Close the day', group: 'shop', labels: { team: 'shop', tier: 'gold' }, cronExpr: '* * * * *',
+    steps: [
+      { name: 'orders', title: 'Collect orders', command: 'sleep 2; echo 1,204 orders' },
+      { name: 'returns', title: 'Collect returns', command: 'sleep 1; echo 37 returns' },
+      { name: 'stock', title: 'Count the stock', command: 'sleep 3; echo 8,214 products' },
+      { name: 'turnover', title: 'Compute the turnover', after: ['orders', 'returns'], command: 'sleep 2; echo 41,933.10' },
+      { name: 'reorder', title: 'Order what runs low', after: ['orders', 'stock'], command: 'sleep 20; echo 12 products ordered' },
+      { name: 'report', title: 'Send the report', after: ['turnover', 'reorder'], command: 'echo sent' },
+    ],
+  },
+  { name: 'shop.eu.vat', title: 'Report VAT', group: 'shop/eu', labels: { team: 'shop' }, cronExpr: '0 7 * * MON-FRI', command: './vat send' },
   { name: 'ops.poll-inbox', group: 'ops', labels: { team: 'ops' }, cronExpr: '0/20 * * * * * *', command: 'sleep 27; echo 3 letters', overlap: 'skip' },
 ];
 
 /**
- * Fills a server with jobs that succeed, fail, wait and are skipped. At three o’clock there is a peak. None of them is a
- * problem of the cluster, which would have a banner.
+ * Shows a company to `work`: a server on which its jobs have run for some minutes, and a browser. They succeed, fail,
+ * wait and are skipped; at three o’clock there is a peak. None of them is a problem of the cluster, which would have a
+ * banner.
  */
-export async function fill(server) {
+export async function company(minutes, work) {
+  const receiver = createServer((request, response) => request.resume().on('end', () => response.writeHead(204).end()));
+  await new Promise((resolve) => receiver.listen(0, '127.0.0.1', resolve));
+  const server = await Server.create({ CARILLON_NOTIFY_ALLOW: '127.0.0.0/8' });
+  let browser;
+  try {
+    await server.start();
+    await fill(server, `http://127.0.0.1:${receiver.address().port}/`);
+    const began = Date.now();
+    await until('there is some history', () => Date.now() - began > minutes * 60_000, minutes * 60 + 10);
+    browser = await launch();
+    await work(server, browser);
+  } finally {
+    await browser?.close();
+    await server.remove();
+    receiver.close();
+  }
+}
+
+async function fill(server, hook) {
+  await server.api('PUT', '/channels/on-call', { kind: 'webhook', url: hook });
+  await server.api('PUT', '/channels/team-shop', { kind: 'webhook', url: hook });
+  await server.api('PUT', '/defaults?group=*', { lostAfter: '2m', notify: { on: ['failed', 'missed', 'lost'], to: ['on-call'] } });
+  await server.api('PUT', '/defaults?group=shop', { timeout: '1h', retry: { max: 2, backoff: '10s' }, notify: { on: ['failed', 'late'], to: ['team-shop'] }, env: { REGION: 'eu' } });
   for (const job of jobs) await server.api('POST', '/jobs', { timezone: 'Europe/Berlin', ...job });
   for (let i = 1; i <= 42; i++) {
     await server.api('POST', '/jobs', { name: `shop.stock.branch-${String(i).padStart(2, '0')}`, group: 'shop.stock', labels: { team: 'shop', branch: String(i) }, cronExpr: i % 6 === 0 ? '30 * * * *' : '0 3 * * *', timezone: 'Europe/Berlin', command: `./stock sync --branch ${i}` });

@@ -3,23 +3,16 @@
 
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { launch, open } from './browser.mjs';
-import { fill } from './demo.mjs';
-import { Server, until } from './server.mjs';
+import { open } from './browser.mjs';
+import { company } from './demo.mjs';
+import { until } from './server.mjs';
 
 const folder = process.argv[2];
 const minutes = Number(process.env.MINUTES ?? 4);
 if (!folder) throw new Error('say where the pictures are to go');
 await mkdir(folder, { recursive: true });
 
-const server = await Server.create();
-let browser;
-try {
-  await server.start();
-  await fill(server);
-  const began = Date.now();
-  await until('there is some history', () => Date.now() - began > minutes * 60_000, minutes * 60 + 10);
-  browser = await launch();
+await company(minutes, async (server, browser) => {
   const run = (query) => until(`a run with ${query}`, async () => (await server.api('GET', `/runs?limit=1&${query}`)).items[0]?.id, 120);
   const screens = [
     ['overview', async () => {
@@ -33,6 +26,10 @@ try {
     ['editor', '/jobs/reports.nightly/edit'],
     ['run', async () => `/runs/${await run('job=data.warehouse.compact&status=running')}`],
     ['run-failed', async () => `/runs/${await run('job=finance.payouts&status=failed')}`],
+    ['flow', async () => `/runs/${await run('job=shop.day&status=running')}`],
+    ['defaults', '/defaults/edit?group=shop'],
+    ['notifications', '/notifications'],
+    ['health', '/health'],
     ['runs', '/runs'],
     ['ledger', '/ledger'],
     ['timeline', '/timeline'],
@@ -66,7 +63,4 @@ try {
     await context.close();
     if (wrongs.length > 0) throw new Error(wrongs.join('\n'));
   }
-} finally {
-  await browser?.close();
-  await server.remove();
-}
+});

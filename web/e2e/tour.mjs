@@ -3,23 +3,16 @@
 
 import { writeFile } from 'node:fs/promises';
 import { animate } from './apng.mjs';
-import { launch, open } from './browser.mjs';
-import { fill } from './demo.mjs';
-import { Server, until } from './server.mjs';
+import { open } from './browser.mjs';
+import { company } from './demo.mjs';
+import { until } from './server.mjs';
 
 const file = process.argv[2];
 const minutes = Number(process.env.MINUTES ?? 3);
 const most = 1.5 * 1024 * 1024;
 if (!file) throw new Error('say where the tour is to go');
 
-const server = await Server.create();
-let browser;
-try {
-  await server.start();
-  await fill(server);
-  const began = Date.now();
-  await until('there is some history', () => Date.now() - began > minutes * 60_000, minutes * 60 + 10);
-  browser = await launch();
+await company(minutes, async (server, browser) => {
   const { context, page, wrongs } = await open(browser, server, { width: 1280, height: 800, deviceScaleFactor: 0.75 });
   await page.goto(server.loginLink);
   await page.getByRole('heading', { name: 'Overview', exact: true }).waitFor();
@@ -54,6 +47,13 @@ try {
   await page.getByRole('log').getByText('done').waitFor();
   await settled();
   await show(2200);
+  const flow = await until('the flow has begun its last steps', async () => {
+    const { id } = (await server.api('GET', '/runs?job=shop.day&status=running&limit=1')).items[0] ?? {};
+    const reached = id && (await server.api('GET', `/runs/${id}/nodes`)).items.some((node) => node.step === 'reorder' && node.status === 'running');
+    return reached && id;
+  }, 90);
+  await visit(`/runs/${flow}`);
+  await visit('/defaults/edit?group=shop');
   await visit('/timeline?span=1h');
   await visit('/timeline?view=forecast');
   await visit('/ledger');
@@ -65,7 +65,4 @@ try {
   if (tour.length > most) throw new Error(`${tour.length} bytes: at most ${most}`);
   await writeFile(file, tour);
   console.log(`${frames.length} pictures, ${(tour.length / 1024).toFixed(0)} KB`);
-} finally {
-  await browser?.close();
-  await server.remove();
-}
+});
