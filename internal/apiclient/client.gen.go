@@ -2852,6 +2852,24 @@ func (e RunRerunRequestScope) Valid() bool {
 	}
 }
 
+// Defines values for RunUsageSource.
+const (
+	Cgroup RunUsageSource = "cgroup"
+	Proc   RunUsageSource = "proc"
+)
+
+// Valid indicates whether the value is a known member of the RunUsageSource enum.
+func (e RunUsageSource) Valid() bool {
+	switch e {
+	case Cgroup:
+		return true
+	case Proc:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for StatisticsBy.
 const (
 	StatisticsByDay  StatisticsBy = "day"
@@ -4335,12 +4353,21 @@ type BackfillFireStatus string
 // Bucket defines model for Bucket.
 type Bucket struct {
 	// At Begin of the bucket, in the time zone.
-	At       time.Time `json:"at"`
-	Delay    Times     `json:"delay"`
-	Duration Times     `json:"duration"`
+	At time.Time `json:"at"`
+
+	// CpuSeconds CPU time of all runs together: each attempt counts. Absent if none was measured, as the following.
+	CpuSeconds *float64 `json:"cpuSeconds,omitempty"`
+	Delay      Times    `json:"delay"`
+	Duration   Times    `json:"duration"`
 
 	// Fires Fires with an outcome, as in the ledger: those that ran and ended, and those that were skipped or missed.
 	Fires int64 `json:"fires"`
+
+	// MaxMemoryBytes Highest resident memory of a run.
+	MaxMemoryBytes *int64 `json:"maxMemoryBytes,omitempty"`
+
+	// ReadBytes Bytes that the runs read from storage.
+	ReadBytes *int64 `json:"readBytes,omitempty"`
 
 	// Retries Attempts that another one followed; they are not the outcome of their fire.
 	Retries int64 `json:"retries"`
@@ -4351,6 +4378,9 @@ type Bucket struct {
 
 	// SuccessRate Share of the fires: succeeded ÷ (succeeded + failed + timed_out + lost + refused + missed); absent without fires that count.
 	SuccessRate *float64 `json:"successRate,omitempty"`
+
+	// WrittenBytes Bytes that the runs wrote to storage.
+	WrittenBytes *int64 `json:"writtenBytes,omitempty"`
 }
 
 // BulkAnswer defines model for BulkAnswer.
@@ -5232,11 +5262,19 @@ type Fault struct {
 
 // Figures defines model for Figures.
 type Figures struct {
-	Delay    Times `json:"delay"`
-	Duration Times `json:"duration"`
+	// CpuSeconds CPU time of all runs together: each attempt counts. Absent if none was measured, as the following.
+	CpuSeconds *float64 `json:"cpuSeconds,omitempty"`
+	Delay      Times    `json:"delay"`
+	Duration   Times    `json:"duration"`
 
 	// Fires Fires with an outcome, as in the ledger: those that ran and ended, and those that were skipped or missed.
 	Fires int64 `json:"fires"`
+
+	// MaxMemoryBytes Highest resident memory of a run.
+	MaxMemoryBytes *int64 `json:"maxMemoryBytes,omitempty"`
+
+	// ReadBytes Bytes that the runs read from storage.
+	ReadBytes *int64 `json:"readBytes,omitempty"`
 
 	// Retries Attempts that another one followed; they are not the outcome of their fire.
 	Retries int64 `json:"retries"`
@@ -5247,6 +5285,9 @@ type Figures struct {
 
 	// SuccessRate Share of the fires: succeeded ÷ (succeeded + failed + timed_out + lost + refused + missed); absent without fires that count.
 	SuccessRate *float64 `json:"successRate,omitempty"`
+
+	// WrittenBytes Bytes that the runs wrote to storage.
+	WrittenBytes *int64 `json:"writtenBytes,omitempty"`
 }
 
 // Finding defines model for Finding.
@@ -8248,11 +8289,13 @@ type Run struct {
 	After *RunAfter `json:"after,omitempty"`
 
 	// Attempt Number of the attempt, from 1; 0 for a fire that did not run.
-	Attempt    int64      `json:"attempt"`
-	Cause      RunCause   `json:"cause"`
-	ClaimedAt  *time.Time `json:"claimedAt,omitempty"`
-	CpuSeconds *float64   `json:"cpuSeconds,omitempty"`
-	Delays     *Delays    `json:"delays,omitempty"`
+	Attempt   int64      `json:"attempt"`
+	Cause     RunCause   `json:"cause"`
+	ClaimedAt *time.Time `json:"claimedAt,omitempty"`
+
+	// CpuSeconds CPU time of its processes.
+	CpuSeconds *float64 `json:"cpuSeconds,omitempty"`
+	Delays     *Delays  `json:"delays,omitempty"`
 
 	// Digest Of a flow run: identifies the definition of its steps.
 	Digest *string `json:"digest,omitempty"`
@@ -8296,7 +8339,9 @@ type Run struct {
 	Late *bool `json:"late,omitempty"`
 
 	// Leftover Number of processes that the command left behind, as in the background; they were ended with it.
-	Leftover    *int64 `json:"leftover,omitempty"`
+	Leftover *int64 `json:"leftover,omitempty"`
+
+	// MaxRssBytes Highest resident memory: of one process, or of all together as last sampled, if that is more.
 	MaxRssBytes *int64 `json:"maxRssBytes,omitempty"`
 
 	// NoAfter Its success starts no jobs that name the job in after: it was requested with after: false, as an attempt before it may have been.
@@ -8320,6 +8365,9 @@ type Run struct {
 	// Parents Of a fire with the cause after, and of its further attempts: the runs of its parents whose successes it consumed, by the names of their jobs.
 	Parents   *[]ParentRun `json:"parents,omitempty"`
 	PlannedAt time.Time    `json:"plannedAt"`
+
+	// ReadBytes Bytes that its processes read from storage; absent if none, and if they were not measured.
+	ReadBytes *int64 `json:"readBytes,omitempty"`
 
 	// ReadyAt When the run was allowed to start, if that was not its planned time: after the backoff of a retry, when a re-run was requested, or at the end of a maintenance window. Its delays count from here.
 	ReadyAt *time.Time `json:"readyAt,omitempty"`
@@ -8349,6 +8397,9 @@ type Run struct {
 	// Worker Id of the worker.
 	Worker     *string `json:"worker,omitempty"`
 	WorkerName *string `json:"workerName,omitempty"`
+
+	// WrittenBytes Bytes that its processes wrote to storage; absent if none, and if they were not measured.
+	WrittenBytes *int64 `json:"writtenBytes,omitempty"`
 }
 
 // RunAfter Outcome of the previous attempt, which this one repeats; absent for a first attempt.
@@ -8479,6 +8530,27 @@ type RunSearch struct {
 	Partial *bool   `json:"partial,omitempty"`
 	Scanned Scanned `json:"scanned"`
 }
+
+// RunUsage defines model for RunUsage.
+type RunUsage struct {
+	// IntervalMs Shortest time between samples, in milliseconds, apart from the newest 60, which are closer. It grows with the age of the run. Absent without samples.
+	IntervalMs *int64 `json:"intervalMs,omitempty"`
+
+	// Live The run has not ended: samples may follow.
+	Live bool `json:"live"`
+
+	// Run Id of the run.
+	Run string `json:"run"`
+
+	// Samples Oldest first, at most 240. Empty if the run was too short to be sampled, has no processes of its own, or was run by a worker of an older version.
+	Samples []UsageSample `json:"samples"`
+
+	// Source Where the CPU time was measured: in the run's control group, or as the sum of its processes. Absent without samples.
+	Source *RunUsageSource `json:"source,omitempty"`
+}
+
+// RunUsageSource Where the CPU time was measured: in the run's control group, or as the sum of its processes. Absent without samples.
+type RunUsageSource string
 
 // SSOMethod defines model for SSOMethod.
 type SSOMethod struct {
@@ -8955,6 +9027,26 @@ type UnknownFires struct {
 	To time.Time `json:"to"`
 }
 
+// UsageSample defines model for UsageSample.
+type UsageSample struct {
+	At time.Time `json:"at"`
+
+	// CpuSeconds CPU time of all processes of the run since its start, ended ones included.
+	CpuSeconds float64 `json:"cpuSeconds"`
+
+	// MemoryBytes Resident memory of all processes at this time.
+	MemoryBytes int64 `json:"memoryBytes"`
+
+	// Processes Number of processes at this time.
+	Processes int64 `json:"processes"`
+
+	// ReadBytes Bytes that they have read from storage since the start, without what was in the page cache.
+	ReadBytes int64 `json:"readBytes"`
+
+	// WrittenBytes Bytes that they have written to storage since the start.
+	WrittenBytes int64 `json:"writtenBytes"`
+}
+
 // User defines model for User.
 type User struct {
 	CreatedAt time.Time `json:"createdAt"`
@@ -9316,11 +9408,19 @@ type WorkerCounts struct {
 
 // WorkerFigures defines model for WorkerFigures.
 type WorkerFigures struct {
-	Delay    Times `json:"delay"`
-	Duration Times `json:"duration"`
+	// CpuSeconds CPU time of all runs together: each attempt counts. Absent if none was measured, as the following.
+	CpuSeconds *float64 `json:"cpuSeconds,omitempty"`
+	Delay      Times    `json:"delay"`
+	Duration   Times    `json:"duration"`
+
+	// MaxMemoryBytes Highest resident memory of a run.
+	MaxMemoryBytes *int64 `json:"maxMemoryBytes,omitempty"`
 
 	// Name Current name, or that at its last run; absent if unknown.
 	Name *string `json:"name,omitempty"`
+
+	// ReadBytes Bytes that the runs read from storage.
+	ReadBytes *int64 `json:"readBytes,omitempty"`
 
 	// Runs Completed runs: each attempt counts.
 	Runs     int64        `json:"runs"`
@@ -9331,6 +9431,9 @@ type WorkerFigures struct {
 
 	// Worker Id of the worker.
 	Worker string `json:"worker"`
+
+	// WrittenBytes Bytes that the runs wrote to storage.
+	WrittenBytes *int64 `json:"writtenBytes,omitempty"`
 }
 
 // WorkerPatch defines model for WorkerPatch.
@@ -11941,6 +12044,13 @@ type ClientInterface interface {
 	//
 	// Corresponds with POST /api/v1/runs/{id}/resume (the `ResumeRun` operationId).
 	ResumeRun(ctx context.Context, id string, body ResumeRunJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// GetUsage Get what a run has used over time
+	//
+	// Returns samples of processor, memory and storage, which are taken from the first second on and stored every ten seconds, of runs that last for hours every minute: request it again while live is set. Requires a role in the run's group.
+	//
+	// Corresponds with GET /api/v1/runs/{id}/usage (the `GetUsage` operationId).
+	GetUsage(ctx context.Context, id string, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// PreviewScheduleWithBody Explain a cron expression and preview its fires
 	//
@@ -14626,6 +14736,23 @@ func (c *Client) ResumeRunWithBody(ctx context.Context, id string, contentType s
 // Corresponds with POST /api/v1/runs/{id}/resume (the `ResumeRun` operationId).
 func (c *Client) ResumeRun(ctx context.Context, id string, body ResumeRunJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewResumeRunRequest(c.Server, id, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// GetUsage Get what a run has used over time
+//
+// Returns samples of processor, memory and storage, which are taken from the first second on and stored every ten seconds, of runs that last for hours every minute: request it again while live is set. Requires a role in the run's group.
+//
+// Corresponds with GET /api/v1/runs/{id}/usage (the `GetUsage` operationId).
+func (c *Client) GetUsage(ctx context.Context, id string, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetUsageRequest(c.Server, id)
 	if err != nil {
 		return nil, err
 	}
@@ -21579,6 +21706,40 @@ func NewResumeRunRequestWithBody(server string, id string, contentType string, b
 	}
 
 	req.Header.Add("Content-Type", contentType)
+
+	return req, nil
+}
+
+// NewGetUsageRequest constructs an http.Request for the GetUsage method
+func NewGetUsageRequest(server string, id string) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/runs/%s/usage", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
 
 	return req, nil
 }

@@ -119,8 +119,10 @@ type Run struct {
 	Signal          string            `json:"signal,omitempty" doc:"The signal that ended the command."`
 	OutputBytes     int64             `json:"outputBytes" doc:"Bytes that the command printed, including those not kept."`
 	OutputTruncated bool              `json:"outputTruncated,omitempty" doc:"Bytes in the middle of the output were not kept."`
-	CPUSeconds      float64           `json:"cpuSeconds,omitempty"`
-	MaxRSSBytes     int64             `json:"maxRssBytes,omitempty"`
+	CPUSeconds      float64           `json:"cpuSeconds,omitempty" doc:"CPU time of its processes."`
+	MaxRSSBytes     int64             `json:"maxRssBytes,omitempty" doc:"Highest resident memory: of one process, or of all together as last sampled, if that is more."`
+	ReadBytes       int64             `json:"readBytes,omitempty" doc:"Bytes that its processes read from storage; absent if none, and if they were not measured."`
+	WrittenBytes    int64             `json:"writtenBytes,omitempty" doc:"Bytes that its processes wrote to storage; absent if none, and if they were not measured."`
 	Leftover        int               `json:"leftover,omitempty" doc:"Number of processes that the command left behind, as in the background; they were ended with it."`
 	TriggeredBy     string            `json:"triggeredBy,omitempty"`
 	Note            string            `json:"note,omitempty"`

@@ -106,6 +106,7 @@ type Config struct {
 	// References reads which jobs refer to channels and secrets.
 	References view.References
 	Counted    runlog.Statistics
+	Samples    runlog.Usages
 	Changes    jobs.Changes
 	Audit      audit.Audit
 	Feed       system.Feed
@@ -188,6 +189,7 @@ func Build(cfg Config) (http.Handler, *core.Router, error) {
 		},
 		&runs.Resource{
 			Runs:      cfg.Runs,
+			Samples:   cfg.Samples,
 			Acks:      cfg.Acks,
 			Jobs:      cfg.Jobs,
 			Nodes:     cfg.Nodes,

@@ -69,6 +69,7 @@ type LogStore interface {
 	runlog.Upkeep
 	runlog.Chained
 	runlog.Definitions
+	runlog.Usages
 	healthetcd.Pinger
 	io.Closer
 }
@@ -209,6 +210,7 @@ func New(cfg Config) (*Master, error) {
 		Statistics:  cfg.Store,
 		Chained:     cfg.Store,
 		Definitions: cfg.Store,
+		Samples:     cfg.Store,
 		Away:        m.probe.StoreAway,
 	}
 	unsealed := auditetcd.NewUnsealed(cfg.Etcd, wallclock.Now)
@@ -401,7 +403,7 @@ func New(cfg Config) (*Master, error) {
 		Defaults: inherited,
 		Auth:     auth, SSO: sso,
 		External: auth, Access: auth,
-		Counted: there, Changes: changes, Feed: m.feed,
+		Counted: there, Samples: there, Changes: changes, Feed: m.feed,
 		Audit: record{changes, audit.NewVerifier(chain, there)}, Findings: m.findings,
 		Doctor:   m.state,
 		Recovery: store, Health: m.state, Stats: m.state,

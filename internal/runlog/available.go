@@ -14,6 +14,7 @@ type Available struct {
 	Statistics
 	Chained
 	Definitions Definitions
+	Samples     Usages
 	Away        func() bool
 }
 
@@ -61,4 +62,9 @@ func (a *Available) Rollups(ctx context.Context, q RollupQuery) ([]rollup.Row, e
 
 func (a *Available) Totals(ctx context.Context, jobs []string, from, to time.Time) (map[string]rollup.Cell, error) {
 	return ifThere(a, func() (map[string]rollup.Cell, error) { return a.Statistics.Totals(ctx, jobs, from, to) })
+}
+
+// Usage implements Usages.
+func (a *Available) Usage(ctx context.Context, run string) (common.Usage, error) {
+	return ifThere(a, func() (common.Usage, error) { return a.Samples.Usage(ctx, run) })
 }

@@ -11,18 +11,21 @@ import (
 	"carillon/internal/runlog/rollup"
 )
 
-// Batch holds entries that are written together: output, outcomes, changes, and late ends.
+// Batch holds entries that are written together: output, outcomes, changes, late ends, and samples.
 type Batch struct {
 	Chunks  []common.Chunk
 	Runs    []common.Run
 	Changes []common.Change
 	Late    []common.LateEnd
+	Usage   []common.Usage
 }
 
 // Empty reports whether the batch has no entries.
 func (b *Batch) Empty() bool { return b.len() == 0 }
 
-func (b *Batch) len() int { return len(b.Chunks) + len(b.Runs) + len(b.Changes) + len(b.Late) }
+func (b *Batch) len() int {
+	return len(b.Chunks) + len(b.Runs) + len(b.Changes) + len(b.Late) + len(b.Usage)
+}
 
 // each yields the entries of a batch one by one, in the order in which they are stored.
 func (b *Batch) each() iter.Seq[Batch] {
@@ -47,14 +50,19 @@ func (b *Batch) each() iter.Seq[Batch] {
 				return
 			}
 		}
+		for i := range b.Usage {
+			if !yield(Batch{Usage: []common.Usage{b.Usage[i]}}) {
+				return
+			}
+		}
 	}
 }
 
 // Writer stores batches. Writing is idempotent: an entry that is stored already under the same id (of a run,
 // of a change, of the run of a late end; run, offset and stream of a chunk) stays as it is, so the first
-// terminal status of a run wins. When Write returns nil everything in the batch is durable; chunks are stored
-// before runs. After an error a part of the batch may be stored; common.CodeInvalid means that an entry can
-// never be stored as it is.
+// terminal status of a run wins. Only the samples of a run are replaced, by those whose last one is later. When
+// Write returns nil everything in the batch is durable; chunks are stored before runs. After an error a part of
+// the batch may be stored; common.CodeInvalid means that an entry can never be stored as it is.
 type Writer interface {
 	Write(ctx context.Context, b Batch) error
 }
@@ -82,6 +90,12 @@ type Chained interface {
 	// Sealed lists those after the given position, in order of position. A store accepts missing and
 	// duplicate positions.
 	Sealed(ctx context.Context, after int64, limit int) ([]common.Change, error)
+}
+
+// Usages reads samples.
+type Usages interface {
+	// Usage returns the samples of a run; none if there are none, or no such run.
+	Usage(ctx context.Context, run string) (common.Usage, error)
 }
 
 // Query filters a list of runs. Zero fields do not filter.

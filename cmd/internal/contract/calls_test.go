@@ -221,6 +221,7 @@ var calls = map[string]call{
 		before: endedFlowRun,
 	},
 	"get-output":    {need: access.Viewer, reach: ofGroup, target: "/api/v1/runs/{run}/output", want: http.StatusOK},
+	"get-usage":     viewedInGroup("/api/v1/runs/{run}/usage"),
 	"search-output": viewedInGroup("/api/v1/runs/{run}/output/search?q=hush"),
 	"follow-output": viewedInGroup("/api/v1/runs/{run}/output/stream"),
 	"search-runs":   viewed("/api/v1/runs/search?q=hush"),

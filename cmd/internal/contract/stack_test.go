@@ -281,6 +281,11 @@ func (s *stack) object(group string) *object {
 	err := s.store.Write(s.t.Context(), runlog.Batch{
 		Runs:   []common.Run{run},
 		Chunks: []common.Chunk{{Run: run.ID, Stream: common.Stdout, At: at, Data: []byte(hush)}},
+		Usage: []common.Usage{{Run: run.ID, Source: common.UsageOfCgroup, Interval: 2 * time.Second,
+			Samples: []common.UsageSample{
+				{At: at.Add(time.Second), CPUSeconds: 0.5, MemoryBytes: 9 << 20, ReadBytes: 4 << 10, Processes: 2},
+				{At: at.Add(time.Minute), CPUSeconds: 2.25, ReadBytes: 4 << 10, WrittenBytes: 1 << 20},
+			}}},
 	})
 	if err != nil {
 		s.t.Fatal(err)

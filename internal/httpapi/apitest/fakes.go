@@ -29,6 +29,7 @@ type Fakes struct {
 	Jobs        map[string]common.JobState
 	version     int64
 	RunList     []common.Run
+	Used        map[string]common.Usage // by run
 	Chunks      map[string][]common.Chunk
 	asked       []int64 // offsets that output was asked for
 	WorkerList  []common.Member
@@ -105,6 +106,7 @@ func NewConfig(t *testing.T, f *Fakes) httpapi.Config {
 		Nodes:      Nodes{f},
 		References: f,
 		Counted:    f,
+		Samples:    f,
 		Changes:    f,
 		Audit:      &FakeAudit{},
 		Feed:       noFeed{},

@@ -81,6 +81,13 @@ func (f *Fakes) Run(_ context.Context, id string) (common.Run, error) {
 	return common.Run{}, common.Errorf(common.CodeNotFound, "there is no run %q", id)
 }
 
+// Usage returns what the test has put there.
+func (f *Fakes) Usage(_ context.Context, run string) (common.Usage, error) {
+	f.Mu.Lock()
+	defer f.Mu.Unlock()
+	return f.Used[run], nil
+}
+
 func (f *Fakes) Runs(_ context.Context, q runlog.Query) (page runlog.RunPage, err error) {
 	f.Mu.Lock()
 	runs := slices.Clone(f.RunList)

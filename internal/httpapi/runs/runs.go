@@ -17,6 +17,7 @@ import (
 // Resource serves runs and fires.
 type Resource struct {
 	Runs      Store
+	Samples   runlog.Usages
 	Acks      Acks
 	Jobs      Jobs
 	Nodes     Nodes
@@ -91,6 +92,7 @@ func (s *Resource) Register(r *core.Router) {
 	stream := op.Get("follow-output", "/{id}/output/stream", "Follow the output of a run until it ends", core.Viewer)
 	stream.Responses = streamResponses()
 	core.Register(r, stream, s.follow)
+	core.Register(r, op.Get("get-usage", "/{id}/usage", "Get what a run has used over time", core.Viewer), s.usage)
 	of := core.NewOperations("jobs", "/api/v1/jobs")
 	run := of.Post("run-job", "/{name}/run", "Run a job now", core.Operator)
 	run.DefaultStatus = http.StatusAccepted

@@ -170,3 +170,25 @@ func TestOverview_LastDay(t *testing.T) {
 		t.Errorf("while the log store is away: %+v", o)
 	}
 }
+
+func TestStatisticsSumUpWhatRunsUsed(t *testing.T) {
+	h, _ := counting(t)
+	for i := range h.RunList {
+		if r := &h.RunList[i]; r.Worker == "w1" && r.Status.Terminal() {
+			r.CPUSeconds, r.MaxRSSBytes, r.ReadBytes, r.WrittenBytes = 1.5, int64(i)<<20, 1<<12, 1<<13
+		}
+	}
+	var s stats.Statistics
+	apitest.Decode(t, h.Want(http.StatusOK,
+		apitest.As("viewer", http.MethodGet, "/api/v1/stats/jobs/a?workers=true", "")), &s)
+	want := view.Cost{CPUSeconds: 4.5, MaxMemoryBytes: 5 << 20, ReadBytes: 3 << 12, WrittenBytes: 3 << 13}
+	if s.Total.Cost != want || s.Buckets[23].Cost != want || s.Buckets[22].Cost != (view.Cost{}) {
+		t.Errorf("cost of all %+v, of an hour %+v, of the one before %+v", s.Total.Cost, s.Buckets[23].Cost,
+			s.Buckets[22].Cost)
+	}
+	for _, w := range s.Workers {
+		if w.Worker == "w1" && w.Cost != want || w.Worker != "w1" && w.Cost != (view.Cost{}) {
+			t.Errorf("cost on %s: %+v", w.Worker, w.Cost)
+		}
+	}
+}

@@ -83,6 +83,18 @@ func timesOf(h *rollup.Histogram) Times {
 // Milliseconds converts a duration, with three decimal places.
 func Milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
 
+// Cost is what runs used. The fields are absent if no run was measured, as by workers of an older version.
+type Cost struct {
+	CPUSeconds     float64 `json:"cpuSeconds,omitempty" doc:"CPU time of all runs together: each attempt counts. Absent if none was measured, as the following."`
+	MaxMemoryBytes int64   `json:"maxMemoryBytes,omitempty" doc:"Highest resident memory of a run."`
+	ReadBytes      int64   `json:"readBytes,omitempty" doc:"Bytes that the runs read from storage."`
+	WrittenBytes   int64   `json:"writtenBytes,omitempty" doc:"Bytes that the runs wrote to storage."`
+}
+
+func costOf(c *rollup.Cost) Cost {
+	return Cost{CPUSeconds: c.CPU.Seconds(), MaxMemoryBytes: c.Memory, ReadBytes: c.Read, WrittenBytes: c.Written}
+}
+
 // Figures summarizes fires: each counts once, by the outcome of its last attempt.
 type Figures struct {
 	Fires       int64        `json:"fires" doc:"Fires with an outcome, as in the ledger: those that ran and ended, and those that were skipped or missed."`
@@ -92,6 +104,7 @@ type Figures struct {
 	SuccessRate *float64     `json:"successRate,omitempty" doc:"Share of the fires: succeeded ÷ (succeeded + failed + timed_out + lost + refused + missed); absent without fires that count."`
 	Duration    Times        `json:"duration" doc:"From start to end, for succeeded runs."`
 	Delay       Times        `json:"delay" doc:"Start delay after the due time, for first attempts of scheduled fires."`
+	Cost
 }
 
 // FiguresOf summarizes a cell.
@@ -105,6 +118,7 @@ func FiguresOf(c *rollup.Cell) Figures {
 		SuccessRate: counts.SuccessRate(),
 		Duration:    timesOf(&c.Duration),
 		Delay:       timesOf(&c.Delay),
+		Cost:        costOf(&c.Cost),
 	}
 }
 
@@ -115,6 +129,7 @@ type AttemptFigures struct {
 	SuccessRate *float64     `json:"successRate,omitempty" doc:"Share of the attempts, computed as that of fires."`
 	Duration    Times        `json:"duration" doc:"From start to end, for succeeded runs."`
 	Delay       Times        `json:"delay" doc:"Start delay after the due time, for first attempts of scheduled fires."`
+	Cost
 }
 
 // AttemptFiguresOf summarizes the attempts of a cell.
@@ -126,5 +141,6 @@ func AttemptFiguresOf(c *rollup.Cell) AttemptFigures {
 		SuccessRate: counts.SuccessRate(),
 		Duration:    timesOf(&c.Duration),
 		Delay:       timesOf(&c.Delay),
+		Cost:        costOf(&c.Cost),
 	}
 }

@@ -24,6 +24,7 @@ type Store interface {
 	runlog.Upkeep
 	runlog.Chained
 	runlog.Definitions
+	runlog.Usages
 	Ping(ctx context.Context) error
 }
 
@@ -78,6 +79,8 @@ func Run(t *testing.T, open func(t *testing.T) Store, size Size) {
 		{"runs of a backfill are kept apart", backfillApart},
 		{"output is deleted with its run", outputGoes},
 		{"output without a run", strayOutput},
+		{"samples of a run", usage},
+		{"samples are deleted with their run", usageGoes},
 		{"roll-ups stay when runs are deleted", rollupsStay},
 		{"roll-ups and changes that are too old", tidyExpires},
 		{"runs of nodes are listed with their flow run", nodes},

@@ -41,6 +41,10 @@ func counted(n int, size Size) []common.Run {
 			done := started.Add(time.Duration(random.Int64N(int64(time.Hour/time.Microsecond))) * time.Microsecond)
 			r.StartedAt, r.EndedAt = &started, &done
 		}
+		if i%3 == 0 {
+			r.CPUSeconds, r.MaxRSSBytes = float64(random.IntN(1e6))/1e3, random.Int64N(1<<33)
+			r.ReadBytes, r.WrittenBytes = random.Int64N(1<<40), random.Int64N(1<<40)
+		}
 		if i%10 == 0 {
 			r.Gap = &common.Gap{From: r.PlannedAt.Add(-time.Hour), To: r.PlannedAt, Count: random.Int64N(100)}
 		}
@@ -140,8 +144,8 @@ func rowsText(rows []rollup.Row) string {
 }
 
 func cellText(c *rollup.Cell) string {
-	return fmt.Sprintf("%v durations %d %v delays %d %v", c.Runs, c.Duration.Count, c.Duration.Sum, c.Delay.Count,
-		c.Delay.Sum)
+	return fmt.Sprintf("%v cost %+v durations %d %v delays %d %v", c.Runs, c.Cost, c.Duration.Count, c.Duration.Sum,
+		c.Delay.Count, c.Delay.Sum)
 }
 
 // checkStatistics compares all roll-ups of a store with the counts of the runs.

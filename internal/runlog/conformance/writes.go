@@ -26,7 +26,7 @@ func fullRun() common.Run {
 		},
 		Worker: "w1", WorkerName: "north", ClaimedAt: &claimed, StartedAt: &started, EndedAt: &finished,
 		ExitCode: &exit, Signal: "KILL", OutputBytes: 1 << 40, OutputTruncated: true, CPUSeconds: 0.1,
-		MaxRSSBytes: 1 << 33,
+		MaxRSSBytes: 1 << 33, ReadBytes: 1 << 34, WrittenBytes: 1 << 35,
 		TriggeredBy: "admin", Note: "再来", Schedule: "夜间",
 		Gap: &common.Gap{From: base.Add(-time.Hour), To: base, Count: 1 << 50},
 	}

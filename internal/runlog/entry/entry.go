@@ -69,6 +69,16 @@ func Check(b *runlog.Batch) error {
 			return refuse("a late end of run %.80q, which has not ended", l.Run)
 		}
 	}
+	for i := range b.Usage {
+		switch u := &b.Usage[i]; {
+		case u.Run == "":
+			return refuse("samples without a run")
+		case !keyable(u.Run):
+			return refuse("samples with a run id that is not valid UTF-8")
+		case len(u.Samples) == 0 || len(u.Samples) > common.MaxUsageSamples:
+			return refuse("%d samples of run %.80q", len(u.Samples), u.Run)
+		}
+	}
 	return nil
 }
 

@@ -266,8 +266,10 @@ func (s *Store) finish(ctx context.Context, g *goneDoc, gone *runlog.Expired) er
 		}
 	}
 	for ids := range slices.Chunk(g.Runs, atOnce) {
-		if _, err := s.late.DeleteMany(ctx, byID(ids)); err != nil {
-			return err
+		for _, in := range [...]*mongo.Collection{s.late, s.usage} {
+			if _, err := in.DeleteMany(ctx, byID(ids)); err != nil {
+				return err
+			}
 		}
 	}
 	_, err := s.gone.DeleteOne(ctx, bson.D{{Key: "_id", Value: g.ID}})

@@ -1,9 +1,10 @@
 // Package mongolog keeps the run log in MongoDB.
 //
 // It promises what the ports of package runlog promise. It only inserts and, for retention and upkeep,
-// deletes; nothing is updated. Ids are derived from the stored data, so that a write can be repeated: a
-// duplicate id means "stored already". Writes are acknowledged by a majority and its journals. Times are kept
-// as Unix nanoseconds, because BSON's have milliseconds only, and lists are sorted by them.
+// deletes; nothing is updated but the samples of a run, which later ones replace. Ids are derived from the stored
+// data, so that a write can be repeated: a duplicate id means "stored already". Writes are acknowledged by a
+// majority and its journals. Times are kept as Unix nanoseconds, because BSON's have milliseconds only, and lists
+// are sorted by them.
 //
 // Statistics are counted by Tidy from the runs themselves, one hour of a job at a time; marks, which each
 // Write adds after its runs, name the hours to be counted. The result of Tidy is a new version of the hour's
@@ -38,6 +39,7 @@ var _ interface {
 	runlog.Reader
 	runlog.Statistics
 	runlog.Upkeep
+	runlog.Usages
 } = (*Store)(nil)
 
 // Time limits of an operation, unless the URI (serverSelectionTimeoutMS, connectTimeoutMS, timeoutMS) or the
@@ -67,6 +69,7 @@ type Store struct {
 	chunks      *mongo.Collection
 	changes     *mongo.Collection
 	late        *mongo.Collection
+	usage       *mongo.Collection
 	definitions *mongo.Collection
 	marks       *mongo.Collection
 	rollups     *mongo.Collection
@@ -108,6 +111,7 @@ func Open(_ context.Context, cfg Config) (*Store, error) {
 		chunks:      db.Collection("chunks"),
 		changes:     db.Collection("changes"),
 		late:        db.Collection("late"),
+		usage:       db.Collection("usage"),
 		definitions: db.Collection("definitions"),
 		marks:       db.Collection("marks"),
 		rollups:     db.Collection("rollups"),

@@ -150,15 +150,8 @@ func (s *Store) strays(ctx context.Context, t *runlog.Tidy, done *runlog.Tidied)
 			runs[c.Run] = false
 		}
 	}
-	for ids := range slices.Chunk(slices.Collect(maps.Keys(runs)), atOnce) {
-		there, err := find[runDoc](ctx, s.runs, bson.D{{Key: "_id", Value: bson.D{{Key: "$in", Value: ids}}}},
-			options.Find().SetProjection(bson.D{{Key: "_id", Value: 1}}))
-		if err != nil {
-			return err
-		}
-		for _, r := range there {
-			runs[r.ID] = true
-		}
+	if err := s.findRuns(ctx, runs); err != nil {
+		return err
 	}
 	var strays []string
 	for _, c := range chunks {
@@ -174,6 +167,55 @@ func (s *Store) strays(ctx context.Context, t *runlog.Tidy, done *runlog.Tidied)
 	s.upkeep.output = ""
 	if len(chunks) == chunksAtOnce {
 		s.upkeep.output = chunks[len(chunks)-1].ID
+	}
+	return nil
+}
+
+// findRuns sets which of the runs exist.
+func (s *Store) findRuns(ctx context.Context, runs map[string]bool) error {
+	for ids := range slices.Chunk(slices.Collect(maps.Keys(runs)), atOnce) {
+		there, err := find[runDoc](ctx, s.runs, bson.D{{Key: "_id", Value: bson.D{{Key: "$in", Value: ids}}}},
+			options.Find().SetProjection(bson.D{{Key: "_id", Value: 1}}))
+		if err != nil {
+			return err
+		}
+		for _, r := range there {
+			runs[r.ID] = true
+		}
+	}
+	return nil
+}
+
+// strayUsage deletes samples without a run, as strays deletes output: they were written after their run was deleted,
+// or an older version, which does not know them, deleted it.
+func (s *Store) strayUsage(ctx context.Context, t *runlog.Tidy, done *runlog.Tidied) error {
+	if t.Hours.IsZero() {
+		return nil
+	}
+	docs, err := find[usageDoc](ctx, s.usage, bson.D{{Key: "_id", Value: bson.D{{Key: "$gt", Value: s.upkeep.usage}}}},
+		options.Find().SetSort(bson.D{{Key: "_id", Value: 1}}).SetLimit(chunksAtOnce).
+			SetProjection(bson.D{{Key: "data", Value: 0}}))
+	if err != nil {
+		return err
+	}
+	runs := map[string]bool{} // and whether they exist
+	for _, d := range docs {
+		if d.At < entry.Nanos(t.Hours) {
+			runs[d.ID] = false
+		}
+	}
+	if err := s.findRuns(ctx, runs); err != nil {
+		return err
+	}
+	maps.DeleteFunc(runs, func(_ string, there bool) bool { return there })
+	n, err := deleteIDs(ctx, s.usage, slices.Sorted(maps.Keys(runs)))
+	done.Expired += n
+	if err != nil {
+		return err
+	}
+	s.upkeep.usage = ""
+	if len(docs) == chunksAtOnce {
+		s.upkeep.usage = docs[len(docs)-1].ID
 	}
 	return nil
 }

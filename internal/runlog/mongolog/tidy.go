@@ -36,6 +36,7 @@ type upkeep struct {
 	walk    walk
 	rests   map[jobHour]rest
 	output  string // id of the last chunk read by the search for strays
+	usage   string // and of the last samples
 }
 
 // round is a set of hours to be counted and then summed up.
@@ -103,7 +104,10 @@ func (s *Store) tidy(ctx context.Context, t *runlog.Tidy, done *runlog.Tidied) e
 	if err := s.forget(ctx, t, done); err != nil {
 		return err
 	}
-	return s.strays(ctx, t, done)
+	if err := s.strays(ctx, t, done); err != nil {
+		return err
+	}
+	return s.strayUsage(ctx, t, done)
 }
 
 // advance continues the round or begins one for marks and, when those are done, one for errors found.

@@ -132,6 +132,9 @@ func (s *Store) Write(ctx context.Context, b runlog.Batch) error {
 			return s.failed(ctx, "write to the run log", err)
 		}
 	}
+	if err := s.writeUsage(ctx, b.Usage); err != nil {
+		return s.failed(ctx, "write samples to the run log", err)
+	}
 	return nil
 }
 

@@ -25,6 +25,8 @@ type Cell struct {
 	Duration Histogram
 	// Delay is the time from the due time to the start of the command, of first attempts for planned fires.
 	Delay Histogram
+	// Cost is what the runs used, as far as it was measured. Cells that an older version wrote have none.
+	Cost Cost
 }
 
 // Cells are cells by key.
@@ -59,6 +61,7 @@ func (c *Cell) Add(r *common.Run) {
 		}
 	}
 	c.AddOpen(r)
+	c.Cost.add(r)
 	if r.Status == common.StatusSucceeded && r.StartedAt != nil && r.EndedAt != nil {
 		c.Duration.Add(r.EndedAt.Sub(*r.StartedAt))
 	}
@@ -91,6 +94,7 @@ func (c *Cell) Merge(o *Cell) {
 	}
 	c.Duration.Merge(&o.Duration)
 	c.Delay.Merge(&o.Delay)
+	c.Cost.merge(o.Cost)
 }
 
 // WithoutNodes returns the cell without the outcomes of nodes of flow runs: in a list of all fires a flow run is one.
@@ -166,18 +170,30 @@ const version = 1
 // counts are numbers by status.
 type counts = [len(common.Statuses)]int64
 
-// Encode encodes the cell for a store. The retries, and after them the nodes, are at the end, if there are any, where
-// older versions do not read them.
+// Encode encodes the cell for a store. The retries, after them the nodes, and after these the cost are at the end, if
+// there are any, where older versions do not read them.
 func (c *Cell) Encode() []byte {
 	data := c.Delay.append(c.Duration.append(appendCounts([]byte{version}, &c.Runs)))
 	ofNodes := c.nodes != counts{} || c.nodesRetried != counts{}
-	if c.Retried == (counts{}) && !ofNodes {
+	costs := c.Cost != Cost{}
+	if c.Retried == (counts{}) && !ofNodes && !costs {
 		return data
 	}
-	if data = appendCounts(data, &c.Retried); !ofNodes {
+	if data = appendSome(data, &c.Retried, costs); !ofNodes && !costs {
 		return data
 	}
-	return appendCounts(appendCounts(data, &c.nodes), &c.nodesRetried)
+	if data = appendSome(appendSome(data, &c.nodes, costs), &c.nodesRetried, costs); !costs {
+		return data
+	}
+	return c.Cost.append(data)
+}
+
+// appendSome is appendCounts, but may encode counts that are all zero as the counts of no status.
+func appendSome(data []byte, by *counts, may bool) []byte {
+	if may && *by == (counts{}) {
+		return binary.AppendUvarint(data, 0)
+	}
+	return appendCounts(data, by)
 }
 
 func appendCounts(data []byte, by *counts) []byte {
@@ -229,5 +245,5 @@ func (c *Cell) AddEncoded(data []byte) error {
 			return err
 		}
 	}
-	return nil
+	return c.Cost.take(data)
 }

@@ -1,6 +1,7 @@
 package rollup
 
 import (
+	"math"
 	"reflect"
 	"slices"
 	"testing"
@@ -22,6 +23,9 @@ func anyRun(t *rapid.T) common.Run {
 		Attempt:   rapid.IntRange(0, 2).Draw(t, "attempt"),
 		Status:    rapid.SampledFrom(common.Statuses[2:]).Draw(t, "status"),
 		Cause:     rapid.SampledFrom(common.Causes[:]).Draw(t, "cause"),
+	}
+	if rapid.Bool().Draw(t, "measured") {
+		run.CPUSeconds, run.WrittenBytes = rapid.Float64Range(0, 1e6).Draw(t, "cpu"), rapid.Int64().Draw(t, "written")
 	}
 	if rapid.Bool().Draw(t, "gap") {
 		run.Gap = &common.Gap{Count: rapid.Int64Range(0, 500).Draw(t, "count")}
@@ -51,6 +55,7 @@ func TestMergingIsAdding(t *testing.T) {
 			}
 		}
 		if !reflect.DeepEqual(whole.Runs, merged.Runs) || whole.Duration.Quantile(.5) != merged.Duration.Quantile(.5) ||
+			whole.Cost != merged.Cost || whole.Cost != stored.Cost ||
 			!reflect.DeepEqual(whole.Runs, stored.Runs) || whole.Delay.Count != stored.Delay.Count ||
 			whole.Duration.Quantile(.95).Truncate(time.Microsecond) != stored.Duration.Quantile(.95).
 				Truncate(time.Microsecond) {
@@ -90,5 +95,62 @@ func TestCutOffIsAnError(t *testing.T) {
 	}
 	if c.Of(common.StatusSucceeded) != 1 || c.Total() != 1 || c.Duration.Max != 2*time.Second {
 		t.Errorf("counted %+v", c)
+	}
+}
+
+// withCost returns a cell that counts one run of a node, and its cost.
+func withCost(t *testing.T) Cell {
+	t.Helper()
+	var c Cell
+	c.Add(&common.Run{Status: common.StatusSucceeded, StartedAt: new(time.Unix(1, 0)), EndedAt: new(time.Unix(3, 0)),
+		CPUSeconds: 1.25, MaxRSSBytes: 1 << 33, ReadBytes: 7, WrittenBytes: 1 << 50})
+	if want := (Cost{CPU: 1250 * time.Millisecond, Memory: 1 << 33, Read: 7, Written: 1 << 50}); c.Cost != want {
+		t.Fatalf("cost %+v, want %+v", c.Cost, want)
+	}
+	return c
+}
+
+// A version that does not know costs reads a cell up to them, and its cells have none.
+func TestCost_OlderVersions(t *testing.T) {
+	c := withCost(t)
+	data := c.Encode()
+	older := c
+	older.Cost = Cost{}
+	cost := len(c.Cost.append(nil))
+	var into Cell
+	if err := into.AddEncoded(data[:len(data)-cost]); err != nil || !into.SameCounts(&c) || into.Cost != (Cost{}) {
+		t.Errorf("up to the cost: %+v, %v", into, err)
+	}
+	if err := into.AddEncoded(older.Encode()); err != nil || into.Total() != 2 || into.Cost != (Cost{}) {
+		t.Errorf("with a cell of an older version: %+v, %v", into, err)
+	}
+	if err := into.AddEncoded(append(data, 1, 2, 3)); err != nil || into.Total() != 3 || into.Cost != c.Cost {
+		t.Errorf("with a cell of a later version: %+v, %v", into, err)
+	}
+	for n := len(data) - cost + 1; n < len(data); n++ {
+		if err := new(Cell).AddEncoded(data[:n]); err == nil {
+			t.Errorf("%d of %d bytes were taken", n, len(data))
+		}
+	}
+}
+
+// Invalid figures, and sums that are too large, stay in range.
+func TestCost_Bounds(t *testing.T) {
+	c := withCost(t)
+	before := c.Cost
+	c.Add(&common.Run{CPUSeconds: -1, MaxRSSBytes: -1, ReadBytes: -1, WrittenBytes: -1})
+	if c.Cost != before {
+		t.Errorf("negative figures count: %+v", c.Cost)
+	}
+	for range 20 {
+		c.Add(&common.Run{CPUSeconds: math.MaxFloat64, ReadBytes: math.MaxInt64})
+	}
+	if c.Cost.CPU <= before.CPU || c.Cost.Read != math.MaxInt64 {
+		t.Errorf("large figures: %+v", c.Cost)
+	}
+	var stored Cell
+	if err := stored.AddEncoded(c.Encode()); err != nil || stored.Cost.Read != c.Cost.Read ||
+		stored.Cost.CPU != c.Cost.CPU.Truncate(time.Microsecond) {
+		t.Errorf("stored as %+v, %v", stored.Cost, err)
 	}
 }

@@ -212,6 +212,7 @@ func expireRun(ctx context.Context, tx *sql.Tx, r stored, chunks *int, piece *ru
 		args []any
 	}{
 		{"DELETE FROM late WHERE run = ?", []any{r.id}},
+		{deleteUsage, []any{r.id}},
 		{"DELETE FROM docs WHERE n = ?", []any{r.n}},
 		{"DELETE FROM runs WHERE planned = ? AND id = ?", []any{r.planned, r.id}},
 		{noteExpired, []any{r.job, r.planned}},

@@ -40,7 +40,7 @@ func TestOpen_SetsPragmas(t *testing.T) {
 		"journal_mode": "wal",
 		"synchronous":  "2",
 		"auto_vacuum":  "2",
-		"user_version": "7",
+		"user_version": "8",
 	} {
 		var got string
 		if err := s.writer.QueryRowContext(t.Context(), "PRAGMA "+pragma).Scan(&got); err != nil || got != want {

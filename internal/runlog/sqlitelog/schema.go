@@ -14,7 +14,7 @@ import (
 // had. A released step is never edited.
 func steps() []step {
 	return []step{{text: schema1}, {text: schema2}, {text: schema3}, {text: schema4, then: readChanges},
-		{text: schema5}, {text: schema6}, {text: schema7}}
+		{text: schema5}, {text: schema6}, {text: schema7}, {text: schema8}}
 }
 
 // step is SQL, and a function for what SQL cannot do.
@@ -220,6 +220,16 @@ CREATE TABLE definitions (
 	data   BLOB NOT NULL,
 	PRIMARY KEY (digest, part)
 ) STRICT;
+`
+
+// The samples of runs; see entry.EncodeUsage.
+const schema8 = `
+CREATE TABLE usage (
+	run  TEXT NOT NULL PRIMARY KEY,
+	at   INTEGER NOT NULL, -- of the last sample, Unix nanoseconds
+	data BLOB NOT NULL
+) STRICT;
+INSERT INTO counters (name, value) VALUES ('checked_usage', 0);
 `
 
 // topLevel holds for runs that are not of nodes of flow runs.

@@ -37,6 +37,7 @@ var _ interface {
 	runlog.Reader
 	runlog.Statistics
 	runlog.Upkeep
+	runlog.Usages
 } = (*Store)(nil)
 
 // readers is how many reads run at the same time; others wait.

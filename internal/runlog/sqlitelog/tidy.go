@@ -22,7 +22,7 @@ const (
 func (s *Store) Tidy(ctx context.Context, t runlog.Tidy) (runlog.Tidied, error) {
 	var done runlog.Tidied
 	for _, do := range []func(context.Context, *runlog.Tidy, *runlog.Tidied) error{s.countAll, s.expireRows,
-		s.expireOrphans, s.repair, s.shrink} {
+		s.expireOrphans, s.expireUsage, s.repair, s.shrink} {
 		if err := do(ctx, &t, &done); err != nil {
 			return done, s.failed(ctx, "tidy the run log", err)
 		}
@@ -106,26 +106,34 @@ const (
 // expireOrphans deletes output without a run that is as old as the oldest hours: it was written after its run
 // was deleted. Each call reads a part of all output, in rotation.
 func (s *Store) expireOrphans(ctx context.Context, t *runlog.Tidy, done *runlog.Tidied) error {
+	return s.expireStrays(ctx, t, done, strays{counter: "checked_chunk", table: "chunks", list: selectChunks})
+}
+
+// strays are rows that may have no run: the counter of their rotation, their table, and the query that lists row, run
+// and time.
+type strays struct{ counter, table, list string }
+
+func (s *Store) expireStrays(ctx context.Context, t *runlog.Tidy, done *runlog.Tidied, of strays) error {
 	if t.Hours.IsZero() {
 		return nil
 	}
-	type chunk struct {
+	type entryOf struct {
 		row, at int64
 		run     string
 	}
 	var checked int64
-	if err := s.reader.QueryRowContext(ctx, selectCounter, "checked_chunk").Scan(&checked); err != nil {
+	if err := s.reader.QueryRowContext(ctx, selectCounter, of.counter).Scan(&checked); err != nil {
 		return err
 	}
-	chunks, err := collect(ctx, s.reader, selectChunks, []any{checked, chunksAtOnce},
-		func(rows *sql.Rows) (c chunk, err error) {
+	rows, err := collect(ctx, s.reader, of.list, []any{checked, chunksAtOnce},
+		func(rows *sql.Rows) (c entryOf, err error) {
 			return c, rows.Scan(&c.row, &c.run, &c.at)
 		})
-	if err != nil || len(chunks) == 0 && checked == 0 {
+	if err != nil || len(rows) == 0 && checked == 0 {
 		return err
 	}
 	var orphans []any
-	for _, c := range chunks {
+	for _, c := range rows {
 		if c.at >= entry.Nanos(t.Hours) {
 			continue
 		}
@@ -140,11 +148,11 @@ func (s *Store) expireOrphans(ctx context.Context, t *runlog.Tidy, done *runlog.
 		}
 	}
 	next := int64(0)
-	if len(chunks) == chunksAtOnce {
-		next = chunks[len(chunks)-1].row
+	if len(rows) == chunksAtOnce {
+		next = rows[len(rows)-1].row
 	}
 	for part := range slices.Chunk(orphans, expireChunks) {
-		if _, err := s.execute(ctx, "DELETE FROM chunks WHERE rowid IN "+marks(len(part)), part...); err != nil {
+		if _, err := s.execute(ctx, "DELETE FROM "+of.table+" WHERE rowid IN "+marks(len(part)), part...); err != nil {
 			return err
 		}
 		done.Expired += len(part)
@@ -152,7 +160,7 @@ func (s *Store) expireOrphans(ctx context.Context, t *runlog.Tidy, done *runlog.
 	if next == checked {
 		return nil
 	}
-	return s.exclusive(ctx, func(tx *sql.Tx) error { return setCounter(ctx, tx, "checked_chunk", next) })
+	return s.exclusive(ctx, func(tx *sql.Tx) error { return setCounter(ctx, tx, of.counter, next) })
 }
 
 // Space that shrink leaves free, since it will be used again soon, and space that it returns at once.

@@ -120,7 +120,7 @@ func (s *Store) write(ctx context.Context, b *runlog.Batch, rows []row) error {
 				return err
 			}
 		}
-		return nil
+		return writeUsage(ctx, tx, b.Usage)
 	}, func() { s.count(fresh) })
 }
 

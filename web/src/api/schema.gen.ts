@@ -1624,6 +1624,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/runs/{id}/usage": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get what a run has used over time
+         * @description Returns samples of processor, memory and storage, which are taken from the first second on and stored every ten seconds, of runs that last for hours every minute: request it again while live is set. Requires a role in the run's group.
+         */
+        get: operations["get-usage"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/schedules/preview": {
         parameters: {
             query?: never;
@@ -2670,6 +2690,11 @@ export interface components {
              * @description Begin of the bucket, in the time zone.
              */
             at: string;
+            /**
+             * Format: double
+             * @description CPU time of all runs together: each attempt counts. Absent if none was measured, as the following.
+             */
+            cpuSeconds?: number;
             /** @description Start delay after the due time, for first attempts of scheduled fires. */
             delay: components["schemas"]["Times"];
             /** @description From start to end, for succeeded runs. */
@@ -2679,6 +2704,16 @@ export interface components {
              * @description Fires with an outcome, as in the ledger: those that ran and ended, and those that were skipped or missed.
              */
             fires: number;
+            /**
+             * Format: int64
+             * @description Highest resident memory of a run.
+             */
+            maxMemoryBytes?: number;
+            /**
+             * Format: int64
+             * @description Bytes that the runs read from storage.
+             */
+            readBytes?: number;
             /**
              * Format: int64
              * @description Attempts that another one followed; they are not the outcome of their fire.
@@ -2696,6 +2731,11 @@ export interface components {
              * @description Share of the fires: succeeded ÷ (succeeded + failed + timed_out + lost + refused + missed); absent without fires that count.
              */
             successRate?: number;
+            /**
+             * Format: int64
+             * @description Bytes that the runs wrote to storage.
+             */
+            writtenBytes?: number;
         };
         BulkAnswer: {
             /** Format: int64 */
@@ -3527,6 +3567,11 @@ export interface components {
             value?: unknown;
         };
         Figures: {
+            /**
+             * Format: double
+             * @description CPU time of all runs together: each attempt counts. Absent if none was measured, as the following.
+             */
+            cpuSeconds?: number;
             /** @description Start delay after the due time, for first attempts of scheduled fires. */
             delay: components["schemas"]["Times"];
             /** @description From start to end, for succeeded runs. */
@@ -3536,6 +3581,16 @@ export interface components {
              * @description Fires with an outcome, as in the ledger: those that ran and ended, and those that were skipped or missed.
              */
             fires: number;
+            /**
+             * Format: int64
+             * @description Highest resident memory of a run.
+             */
+            maxMemoryBytes?: number;
+            /**
+             * Format: int64
+             * @description Bytes that the runs read from storage.
+             */
+            readBytes?: number;
             /**
              * Format: int64
              * @description Attempts that another one followed; they are not the outcome of their fire.
@@ -3553,6 +3608,11 @@ export interface components {
              * @description Share of the fires: succeeded ÷ (succeeded + failed + timed_out + lost + refused + missed); absent without fires that count.
              */
             successRate?: number;
+            /**
+             * Format: int64
+             * @description Bytes that the runs wrote to storage.
+             */
+            writtenBytes?: number;
         };
         Finding: {
             /**
@@ -6437,7 +6497,10 @@ export interface components {
             cause: "cron" | "catchup" | "manual" | "retry" | "rerun" | "flow" | "backfill" | "after" | "daemon";
             /** Format: date-time */
             claimedAt?: string;
-            /** Format: double */
+            /**
+             * Format: double
+             * @description CPU time of its processes.
+             */
             cpuSeconds?: number;
             /** @description Time between planned time and start, by phase. */
             delays?: components["schemas"]["Delays"];
@@ -6491,7 +6554,10 @@ export interface components {
              * @description Number of processes that the command left behind, as in the background; they were ended with it.
              */
             leftover?: number;
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Highest resident memory: of one process, or of all together as last sampled, if that is more.
+             */
             maxRssBytes?: number;
             /** @description Its success starts no jobs that name the job in after: it was requested with after: false, as an attempt before it may have been. */
             noAfter?: boolean;
@@ -6519,6 +6585,11 @@ export interface components {
             parents?: components["schemas"]["ParentRun"][];
             /** Format: date-time */
             plannedAt: string;
+            /**
+             * Format: int64
+             * @description Bytes that its processes read from storage; absent if none, and if they were not measured.
+             */
+            readBytes?: number;
             /**
              * Format: date-time
              * @description When the run was allowed to start, if that was not its planned time: after the backoff of a retry, when a re-run was requested, or at the end of a maintenance window. Its delays count from here.
@@ -6551,6 +6622,11 @@ export interface components {
             /** @description Id of the worker. */
             worker?: string;
             workerName?: string;
+            /**
+             * Format: int64
+             * @description Bytes that its processes wrote to storage; absent if none, and if they were not measured.
+             */
+            writtenBytes?: number;
         };
         RunMatches: {
             /** @description The first matches, at most 5. */
@@ -6632,6 +6708,24 @@ export interface components {
             /** @description The log store is away: only pending, current and just completed runs were searched. */
             partial?: boolean;
             scanned: components["schemas"]["Scanned"];
+        };
+        RunUsage: {
+            /**
+             * Format: int64
+             * @description Shortest time between samples, in milliseconds, apart from the newest 60, which are closer. It grows with the age of the run. Absent without samples.
+             */
+            intervalMs?: number;
+            /** @description The run has not ended: samples may follow. */
+            live: boolean;
+            /** @description Id of the run. */
+            run: string;
+            /** @description Oldest first, at most 240. Empty if the run was too short to be sampled, has no processes of its own, or was run by a worker of an older version. */
+            samples: components["schemas"]["UsageSample"][];
+            /**
+             * @description Where the CPU time was measured: in the run's control group, or as the sum of its processes. Absent without samples.
+             * @enum {string}
+             */
+            source?: "cgroup" | "proc";
         };
         SSOMethod: {
             /**
@@ -7125,6 +7219,35 @@ export interface components {
              */
             to: string;
         };
+        UsageSample: {
+            /** Format: date-time */
+            at: string;
+            /**
+             * Format: double
+             * @description CPU time of all processes of the run since its start, ended ones included.
+             */
+            cpuSeconds: number;
+            /**
+             * Format: int64
+             * @description Resident memory of all processes at this time.
+             */
+            memoryBytes: number;
+            /**
+             * Format: int64
+             * @description Number of processes at this time.
+             */
+            processes: number;
+            /**
+             * Format: int64
+             * @description Bytes that they have read from storage since the start, without what was in the page cache.
+             */
+            readBytes: number;
+            /**
+             * Format: int64
+             * @description Bytes that they have written to storage since the start.
+             */
+            writtenBytes: number;
+        };
         User: {
             /** Format: date-time */
             createdAt: string;
@@ -7478,12 +7601,27 @@ export interface components {
             used: number;
         };
         WorkerFigures: {
+            /**
+             * Format: double
+             * @description CPU time of all runs together: each attempt counts. Absent if none was measured, as the following.
+             */
+            cpuSeconds?: number;
             /** @description Start delay after the due time, for first attempts of scheduled fires. */
             delay: components["schemas"]["Times"];
             /** @description From start to end, for succeeded runs. */
             duration: components["schemas"]["Times"];
+            /**
+             * Format: int64
+             * @description Highest resident memory of a run.
+             */
+            maxMemoryBytes?: number;
             /** @description Current name, or that at its last run; absent if unknown. */
             name?: string;
+            /**
+             * Format: int64
+             * @description Bytes that the runs read from storage.
+             */
+            readBytes?: number;
             /**
              * Format: int64
              * @description Completed runs: each attempt counts.
@@ -7498,6 +7636,11 @@ export interface components {
             successRate?: number;
             /** @description Id of the worker. */
             worker: string;
+            /**
+             * Format: int64
+             * @description Bytes that the runs wrote to storage.
+             */
+            writtenBytes?: number;
         };
         WorkerPatch: {
             /** @description Labels for selectors, at most 32; null for the worker's own. */
@@ -14213,6 +14356,71 @@ export interface operations {
             409: components["responses"]["conflict"];
             413: components["responses"]["too_large"];
             415: components["responses"]["unsupported_media_type"];
+            422: components["responses"]["invalid"];
+            429: components["responses"]["too_many_requests"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["unavailable"];
+            /** @description Error. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "get-usage": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the run. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "intervalMs": 2000,
+                     *       "live": false,
+                     *       "run": "mgb72jyrusx666ij.01796012307000000000.1",
+                     *       "samples": [
+                     *         {
+                     *           "at": "2026-11-30T04:18:28Z",
+                     *           "cpuSeconds": 0.5,
+                     *           "memoryBytes": 9437184,
+                     *           "processes": 2,
+                     *           "readBytes": 4096,
+                     *           "writtenBytes": 0
+                     *         },
+                     *         {
+                     *           "at": "2026-11-30T04:19:27Z",
+                     *           "cpuSeconds": 2.25,
+                     *           "memoryBytes": 0,
+                     *           "processes": 0,
+                     *           "readBytes": 4096,
+                     *           "writtenBytes": 1048576
+                     *         }
+                     *       ],
+                     *       "source": "cgroup"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["RunUsage"];
+                };
+            };
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden"];
+            404: components["responses"]["not_found"];
             422: components["responses"]["invalid"];
             429: components["responses"]["too_many_requests"];
             500: components["responses"]["internal"];
