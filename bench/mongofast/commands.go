@@ -42,6 +42,8 @@ func (s *server) do(c *command, b *bsoncore.DocumentBuilder) error {
 		return nil
 	case "insert":
 		return s.insert(c, b)
+	case "update":
+		return s.replace(c, b)
 	case "delete":
 		return s.remove(c, b)
 	case "find":
@@ -100,6 +102,49 @@ func (s *server) insert(c *command, b *bsoncore.DocumentBuilder) error {
 		return nil
 	})
 	if b.AppendInt32("n", inserted); failed {
+		b.AppendArray("writeErrors", errs.Build())
+	}
+	return err
+}
+
+// replace replaces a document by another one, or inserts it.
+func (s *server) replace(c *command, b *bsoncore.DocumentBuilder) error {
+	parts, err := c.list("updates")
+	if err != nil {
+		return err
+	}
+	changed, errs, failed := int32(0), bsoncore.NewArrayBuilder(), false
+	err = s.store.write(func() error {
+		into := s.store.collection(c.namespace())
+		for i, part := range parts {
+			doc, isDoc := part.Lookup("u").DocumentOK()
+			upsert, _ := part.Lookup("upsert").BooleanOK()
+			if first, err := doc.IndexErr(0); !isDoc || err != nil || first.Key() != "_id" || !upsert {
+				return refused("an update must be a document with an id, and upsert")
+			}
+			filter, err := compile(part.Lookup("q").Document())
+			if err != nil {
+				return err
+			}
+			for _, old := range into.find(&query{filter: filter, limit: 1}) {
+				id := place(old, into.indexes[0].keys)
+				into.remove(id)
+				s.store.note(opDelete, c.namespace(),
+					bsoncore.NewDocumentBuilder().AppendBinary("id", 0, []byte(id)).Build())
+			}
+			if into.insert(doc) {
+				s.store.note(opInsert, c.namespace(), doc)
+				changed++
+				continue
+			}
+			failed = true
+			errs.AppendDocument(bsoncore.NewDocumentBuilder().AppendInt32("index", int32(i)).AppendInt32("code",
+				duplicateKey).
+				AppendString("errmsg", "E11000 duplicate key error collection: "+c.namespace()).Build())
+		}
+		return nil
+	})
+	if b.AppendInt32("n", changed).AppendInt32("nModified", changed); failed {
 		b.AppendArray("writeErrors", errs.Build())
 	}
 	return err

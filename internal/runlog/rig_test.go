@@ -47,6 +47,8 @@ type world struct {
 	early      bool            // outcomes may be stored before their output
 	late       []common.LateEnd
 	lateStored []common.LateEnd
+	used       map[string]common.Usage // stored
+	usedWrites int                     // of samples
 	dropped    int
 	largest    int // the most output in one write
 	most       int // and the most chunks
@@ -57,6 +59,7 @@ func newWorld(t *testing.T) *world {
 	return &world{
 		t:       t,
 		printed: map[string][]common.Chunk{},
+		used:    map[string]common.Usage{},
 		chunks:  map[string]common.Chunk{},
 		runs:    map[string]common.Run{},
 	}
@@ -177,6 +180,12 @@ func (w *world) Write(ctx context.Context, b Batch) error {
 		w.runs[run.ID] = run
 	}
 	w.lateStored = append(w.lateStored, b.Late...)
+	if len(b.Usage) > 0 {
+		w.usedWrites++
+	}
+	for _, u := range b.Usage {
+		w.used[u.Run] = u
+	}
 	return nil
 }
 

@@ -109,9 +109,9 @@ const (
 // source is read, or at the end of a drain. After a crash before that they are stored again, which changes
 // nothing.
 //
-// Run is two goroutines: one moves output to the spool, one stores. The other methods are safe for concurrent
-// use and never block on the store; but Chunk waits for the disk, a second at most, if output arrives too
-// fast, and Ended for the disk or the store, two seconds at most.
+// Run is three goroutines: one moves output to the spool, one stores it and outcomes, and one stores samples. The
+// other methods are safe for concurrent use and never block on the store; but Chunk waits for the disk, a second at
+// most, if output arrives too fast, and Ended for the disk or the store, two seconds at most.
 type Sink struct {
 	cfg     SinkConfig
 	limits  limits
@@ -124,15 +124,18 @@ type Sink struct {
 	full    chan struct{} // there is so much work that it should not wait
 	printed chan struct{} // there is output again
 	spill   chan struct{} // output should go to the spool at once
+	sampled chan struct{} // there are samples
 	output  buffer
 	health  health
 	refused atomic.Bool // the spool refused the last output
 	stalled atomic.Bool // the disk does not answer; Ended does not wait until it does
 
 	mu       sync.Mutex
-	handed   []common.Run // at most limits.handed
-	outcomes bool         // a notification that the source has entries
-	waiting  tally        // the backlog of the source
+	handed   []common.Run            // at most limits.handed
+	outcomes bool                    // a notification that the source has entries
+	usage    map[string]common.Usage // samples that wait, by run
+	usages   int                     // number of them
+	waiting  tally                   // the backlog of the source
 
 	moving  chan struct{} // full while output goes to the spool; guards direct and dropped
 	direct  bool          // the disk refuses output: it goes from memory to the store
@@ -151,7 +154,7 @@ func NewSink(cfg SinkConfig, source Source, writer Writer, log *slog.Logger, met
 	s := &Sink{cfg: cfg, limits: cfg.limits.complete(), source: source, outbox: outbox, writer: writer, log: log,
 		metrics: metrics, wake: make(chan struct{}, 1), full: make(chan struct{}, 1),
 		printed: make(chan struct{}, 1), spill: make(chan struct{}, 1),
-		moving: make(chan struct{}, 1)}
+		sampled: make(chan struct{}, 1), moving: make(chan struct{}, 1)}
 	s.stalled.Store(true) // until Run
 	s.output.limit, s.output.lost = s.limits.buffer, map[string]common.Chunk{}
 	return s
@@ -199,6 +202,7 @@ func (s *Sink) Run(ctx context.Context, drain time.Duration) error {
 	keeping, stop := context.WithCancel(context.WithoutCancel(ctx))
 	var keeper sync.WaitGroup
 	keeper.Go(func() { s.keep(keeping) })
+	keeper.Go(func() { s.keepUsage(keeping) })
 	err := s.deliver(ctx, drain)
 	stop()
 	keeper.Wait()

@@ -24,12 +24,23 @@ type usageDoc struct {
 // writeUsage stores samples, unless later ones of the same run are stored: then the filter does not match, and the
 // document that would be inserted in its place has the id of the stored one.
 func (s *Store) writeUsage(ctx context.Context, all []common.Usage) error {
+	if len(all) == 0 {
+		return nil
+	}
+	models := make([]mongo.WriteModel, len(all))
 	for i := range all {
 		u := &all[i]
 		doc := usageDoc{ID: u.Run, At: entry.Nanos(u.Until()), Data: entry.EncodeUsage(u)}
 		earlier := bson.D{{Key: "_id", Value: doc.ID}, {Key: "at", Value: bson.D{{Key: "$lt", Value: doc.At}}}}
-		_, err := s.usage.ReplaceOne(ctx, earlier, doc, options.Replace().SetUpsert(true))
-		if err != nil && !mongo.IsDuplicateKeyError(err) {
+		models[i] = mongo.NewReplaceOneModel().SetFilter(earlier).SetReplacement(doc).SetUpsert(true)
+	}
+	_, err := s.usage.BulkWrite(ctx, models, options.BulkWrite().SetOrdered(false))
+	bulk, ok := errors.AsType[mongo.BulkWriteException](err)
+	if !ok || bulk.WriteConcernError != nil {
+		return err
+	}
+	for _, e := range bulk.WriteErrors {
+		if e.Code != duplicate {
 			return err
 		}
 	}
