@@ -1,6 +1,7 @@
 package apiclient_test
 
 import (
+	"compress/gzip"
 	"context"
 	"io"
 	"net/http"
@@ -36,6 +37,22 @@ func TestRequests_ContainTheToken(t *testing.T) {
 	if seen.URL.Path != "/version" || seen.Header.Get("Authorization") != "Bearer secret" ||
 		seen.Header.Get("User-Agent") != "test/1" {
 		t.Errorf("request %v, headers %v", seen.URL, seen.Header)
+	}
+}
+
+func TestCompressedAnswers_AreDecoded(t *testing.T) {
+	api := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		if !strings.Contains(r.Header.Get("Accept-Encoding"), "gzip") {
+			t.Errorf("the client accepts %q", r.Header.Get("Accept-Encoding"))
+		}
+		w.Header().Set("Content-Encoding", "gzip")
+		zip := gzip.NewWriter(w)
+		_, _ = io.WriteString(zip, `{"version":"1.2","go":"go1"}`)
+		_ = zip.Close()
+	})
+	v, err := apiclient.Decode[apiclient.Version](api.Version(t.Context()))
+	if err != nil || v.Version != "1.2" {
+		t.Fatalf("%+v, %v", v, err)
 	}
 }
 

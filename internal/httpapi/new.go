@@ -293,7 +293,8 @@ func Build(cfg Config) (http.Handler, *core.Router, error) {
 		},
 	}
 	// What a request passes, in this order. Around it, observe assigns an id, logs, and converts a panic to a problem;
-	// after it come the router, which counts requests, and the guard of the operation (role, parameters, body).
+	// after it come the compressor of answers, the router, which counts requests, and the guard of the operation
+	// (role, parameters, body).
 	checks := []check{
 		harden(cfg.Secure),    // sets security headers
 		spareOnly(p, refused), // serves health checks only, beyond the limit of connections
@@ -301,6 +302,7 @@ func Build(cfg Config) (http.Handler, *core.Router, error) {
 		crossSite,             // refuses what pages of other sites send
 		plainPaths(p),         // refuses encoded characters in paths of the API
 	}
+	serve := newCompressor().wrap(engine)
 	return observe(cfg.Logger, p, cfg.TrustedProxies, func(w http.ResponseWriter, req *http.Request) {
 		for _, check := range checks {
 			if problem := check(w, req); problem != nil {
@@ -308,6 +310,6 @@ func Build(cfg Config) (http.Handler, *core.Router, error) {
 				return
 			}
 		}
-		engine.ServeHTTP(w, req)
+		serve(w, req)
 	}), r, nil
 }
