@@ -41,16 +41,19 @@ function stampSources(): Plugin {
 
 type Modules = { getModuleInfo(id: string): { importedIds: readonly string[] } | null };
 
-// What the page of jobs needs. It is the first page that most people open, so what it shares with others is not mixed
-// with what it does without.
+// What the page of jobs needs, and the palette, which every page loads when it is idle. It is the first page that most
+// people open, so what it shares with others is not mixed with what it does without.
+const firstParts = ['src/screens/jobs/JobsPage.tsx', 'src/app/palette/Palette.tsx'];
+// An import of one component reaches all of Mantine. Of these the page has none.
+const ofOthers = /react-number-format|components\/(Autocomplete|Badge|Combobox|FloatingIndicator|MultiSelect|NumberInput|Pill|PillsInput|Progress|SegmentedControl|Tabs|TagsInput)\//;
 let ofJobs: Set<string> | undefined;
 
 function isOfJobs(id: string, modules: Modules): boolean {
   if (!ofJobs) {
-    ofJobs = new Set([join(root, 'src/screens/jobs/JobsPage.tsx')]);
+    ofJobs = new Set(firstParts.map((path) => join(root, path)));
     for (const m of ofJobs) for (const imported of modules.getModuleInfo(m)?.importedIds ?? []) ofJobs.add(imported);
   }
-  return ofJobs.has(id);
+  return ofJobs.has(id) && !ofOthers.test(id);
 }
 
 export default defineConfig({
@@ -87,8 +90,8 @@ export default defineConfig({
             { name: 'shared', test: /src\/(api|app|i18n|lib|parts|theme)\//, tags: ['$initial'], priority: 3 },
             { name: (id: string, modules: Modules) => (isOfJobs(id, modules) ? 'lists' : null), test: /node_modules\/@(mantine|floating-ui|tanstack)\//, minShareCount: 2, priority: 2.5 },
             { name: (id: string, modules: Modules) => (isOfJobs(id, modules) ? 'basics' : null), test: /src\/(api|app|lib|parts(?!\/(code|charts\/(?!index))))\//, minShareCount: 2, priority: 2.5 },
+            { name: 'forms', test: /node_modules\/(@mantine|@floating-ui|react-number-format)/, minShareCount: 2, priority: 2.2 },
             { name: 'flow', test: /src\/flow\//, minShareCount: 2, priority: 2 },
-            { name: 'forms', test: /node_modules\/(@mantine|@floating-ui)/, minShareCount: 2, priority: 2 },
             { name: 'parts', test: /src\/(api|app|lib|parts(?!\/(code|charts\/(?!index))))\//, minShareCount: 2, priority: 2 },
             { name: 'code', test: /node_modules\/(@codemirror|@lezer|@marijn|style-mod|w3c-keyname|crelt)|src\/parts\/code\//, priority: 1 },
             { name: 'charts', test: /node_modules\/uplot|src\/parts\/charts\/(?!index)/, priority: 1 },
