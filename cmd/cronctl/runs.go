@@ -118,7 +118,14 @@ func forcedEnd(f *common.Forced) string {
 	return text
 }
 
-func reasonOf(r *common.Reason) string { return value(r).Text }
+// reasonOf returns the text of a reason, with the last line that a failed run printed.
+func reasonOf(r *common.Reason) string {
+	reason := value(r)
+	if line := reason.Data[common.LastLine]; line != "" {
+		return reason.Text + ": " + line
+	}
+	return reason.Text
+}
 
 func exitOf(r *common.Run) string {
 	switch {

@@ -5132,6 +5132,9 @@ type Delivery struct {
 	Jobs *[]string     `json:"jobs,omitempty"`
 	Kind *DeliveryKind `json:"kind,omitempty"`
 
+	// LastLine The last line that the failed run printed, for callers who may read its output.
+	LastLine *string `json:"lastLine,omitempty"`
+
 	// NextAt Time of the next try.
 	NextAt *time.Time     `json:"nextAt,omitempty"`
 	Run    *string        `json:"run,omitempty"`

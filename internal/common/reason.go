@@ -1,5 +1,9 @@
 package common
 
+// LastLine is the value of a reason that has the last line which a failed command printed: plain text of at most 200
+// bytes, for callers who may read the output only.
+const LastLine = "lastLine"
+
 // Codes of the reasons why a fire did not run, or waits. Texts are translated by code.
 const (
 	ReasonOverlap   = "overlap"    // an earlier run was unresolved

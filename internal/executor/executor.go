@@ -352,6 +352,7 @@ func (x *Executor) execute(ctx context.Context, t *Task, out Output, masks *reda
 		x.account(&run, &end)
 	}
 	run.OutputBytes, run.OutputTruncated = capture.Close()
+	capture.Explain(&run)
 	if cause == nil {
 		run.Leftover = max(int(p.leftover.Load()), lived)
 	}

@@ -78,6 +78,7 @@ func (x *Executor) inside(ctx context.Context, t *Task, out Output, masks *redac
 		run.ExitCode = &result.ExitCode
 	}
 	run.OutputBytes, run.OutputTruncated = capture.Close()
+	capture.Explain(&run)
 	return run
 }
 

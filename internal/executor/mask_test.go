@@ -48,6 +48,17 @@ func TestSecretsAreMasked(t *testing.T) {
 	}
 }
 
+// The reason of a failed command has its last line, masked.
+func TestFailure_ReasonHasTheLastLine(t *testing.T) {
+	x := newExecutor(t, masking("swordfish"))
+	task := shell("echo working; echo 'no login with swordfish' >&2; exit 3")
+	got := x.Run(t.Context(), task, record(t, task))
+	expect(t, got, common.StatusFailed, "exit_code")
+	if line := got.Reason.Data[common.LastLine]; line != "no login with [secret:s0]" {
+		t.Errorf("%q", line)
+	}
+}
+
 // An output with a secret would be stored, and a masked one would be another value for the steps that use it.
 func TestSecretsInOutputs_FailTheRun(t *testing.T) {
 	for what, output := range map[string]common.Output{"value": {}, "list": {List: true}} {

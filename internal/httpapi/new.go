@@ -221,7 +221,7 @@ func Build(cfg Config) (http.Handler, *core.Router, error) {
 		},
 		&workers.Resource{Workers: cfg.Workers, Jobs: cfg.Jobs},
 		&types.Resource{Types: cfg.Types},
-		&channels.Resource{Channels: cfg.Channels, References: cfg.References},
+		&channels.Resource{Channels: cfg.Channels, References: cfg.References, Jobs: cfg.Jobs},
 		&audit.Resource{Audit: cfg.Audit},
 		&secrets.Resource{Secrets: cfg.Secrets, References: cfg.References, Jobs: cfg.Jobs},
 		&views.Resource{Views: cfg.Views},

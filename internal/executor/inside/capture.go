@@ -29,8 +29,9 @@ type Capture struct {
 	stdout, stderr *redact.Stream // each is owned by its reader until both have ended
 
 	mu    sync.Mutex
-	total int64 // guarded by mu
-	tail  *ring // guarded by mu; nil until the head is full
+	total int64     // guarded by mu
+	tail  *ring     // guarded by mu; nil until the head is full
+	ends  [2]ending // guarded by mu; of stdout and stderr
 }
 
 // NewCapture returns the capture of a run, which keeps at most limit bytes of its output.
@@ -75,6 +76,11 @@ func (c *Capture) Write(stream common.Stream, p []byte) {
 func (c *Capture) keepPiece(stream common.Stream, p []byte) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	end := &c.ends[0]
+	if stream == common.Stderr {
+		end = &c.ends[1]
+	}
+	end.add(p)
 	at := c.now().UTC()
 	if n := min(int64(len(p)), c.head-c.total); n > 0 {
 		c.out.Chunk(common.Chunk{Run: c.run, Offset: c.total, Stream: stream, At: at, Data: bytes.Clone(p[:n])})

@@ -3,6 +3,7 @@ package channels
 import (
 	"context"
 	"slices"
+	"strings"
 	"time"
 
 	"carillon/internal/access"
@@ -16,6 +17,7 @@ import (
 type Resource struct {
 	Channels   Channels
 	References view.References
+	Jobs       view.Groups
 }
 
 // Include names additional data in a list of channels.
@@ -59,6 +61,7 @@ type Delivery struct {
 	Status    notify.Status  `json:"status" enum:"waiting,sent,failed"`
 	Code      string         `json:"code,omitempty" enum:"channel_unknown,channel_disabled,channel_sealed,kind_unavailable,refused,gone,gave_up,trouble" doc:"Why it failed or is pending."`
 	Error     string         `json:"error,omitempty" doc:"Error of the last try. For admins only."`
+	LastLine  string         `json:"lastLine,omitempty" doc:"The last line that the failed run printed, for callers who may read its output."`
 	Answer    int            `json:"answer,omitempty" doc:"HTTP or SMTP status of the last try."`
 	Attempts  int            `json:"attempts"`
 	CreatedAt time.Time      `json:"createdAt"`
@@ -158,7 +161,7 @@ func (s *Resource) addLast(ctx context.Context, items []Channel) error {
 			c.Pending++
 		}
 		if c.Last == nil && n.Attempts > 0 {
-			c.Last = new(deliveryOf(ctx, n))
+			c.Last = new(s.deliveryOf(ctx, n))
 		}
 	}
 	return nil
@@ -207,7 +210,7 @@ func (s *Resource) test(ctx context.Context, in *ChannelPath) (*core.Body[Delive
 	if err != nil {
 		return nil, err
 	}
-	return core.Reply(deliveryOf(ctx, &n))
+	return core.Reply(s.deliveryOf(ctx, &n))
 }
 
 func (s *Resource) retry(ctx context.Context, in *DeliveryPath) (*core.Body[Delivery], error) {
@@ -215,7 +218,7 @@ func (s *Resource) retry(ctx context.Context, in *DeliveryPath) (*core.Body[Deli
 	if err != nil {
 		return nil, err
 	}
-	return core.Reply(deliveryOf(ctx, &n))
+	return core.Reply(s.deliveryOf(ctx, &n))
 }
 
 func (s *Resource) deliveries(ctx context.Context, in *deliveriesInput) (*core.Body[core.Page[Delivery]], error) {
@@ -229,7 +232,7 @@ func (s *Resource) deliveries(ctx context.Context, in *deliveriesInput) (*core.B
 	if err != nil {
 		return nil, err
 	}
-	items, next := core.Items(found, func(n *notify.Notice) Delivery { return deliveryOf(ctx, n) }), ""
+	items, next := core.Items(found, func(n *notify.Notice) Delivery { return s.deliveryOf(ctx, n) }), ""
 	if more {
 		if next, err = core.WriteCursor(list, &found[len(found)-1].ID); err != nil {
 			return nil, err
@@ -262,7 +265,7 @@ func channelOf(ctx context.Context, c *notify.Channel) Channel {
 	return out
 }
 
-func deliveryOf(ctx context.Context, n *notify.Notice) Delivery {
+func (s *Resource) deliveryOf(ctx context.Context, n *notify.Notice) Delivery {
 	d := Delivery{
 		ID:        n.ID,
 		Channel:   n.Channel,
@@ -288,6 +291,12 @@ func deliveryOf(ctx context.Context, n *notify.Notice) Delivery {
 	}
 	if isAdmin(ctx) {
 		d.Error = n.Error
+	}
+	if r := n.Data.Reason; r != nil && r.Data[common.LastLine] != "" {
+		uid, _, _ := strings.Cut(n.Data.Run, ".")
+		if view.MayOf(ctx, s.Jobs, access.Viewer, n.Data.Job, uid, n.Data.Group) {
+			d.LastLine = r.Data[common.LastLine]
+		}
 	}
 	return d
 }

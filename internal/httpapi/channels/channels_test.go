@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"carillon/internal/access"
+	"carillon/internal/common"
 	"carillon/internal/httpapi"
 	"carillon/internal/httpapi/apitest"
 	"carillon/internal/httpapi/channels"
@@ -198,4 +200,25 @@ func TestDeliveries(t *testing.T) {
 	}
 	h.Problem(http.StatusUnprocessableEntity, "invalid", "query.status",
 		apitest.As("viewer", http.MethodGet, "/api/v1/deliveries?status=lost", ""))
+}
+
+// The last line of a failed run is shown to callers who may read its output.
+func TestDeliveries_LastLine_IsForThoseWhoMayReadTheOutput(t *testing.T) {
+	reason := &common.Reason{Code: "exit_code", Text: "exit code 3", Data: common.Words{common.LastLine: "refused"}}
+	ports := &apitest.FakeChannels{NoticeList: []notify.Notice{{
+		ID: "1", Channel: "ops", Kind: notify.KindMail, Subject: "failed", Status: notify.Sent,
+		Data: notify.Data{Event: "failed", Job: "nightly", Run: "u1.01.1", Group: "red", Reason: reason},
+	}}}
+	h := apitest.NewHarness(t, func(c *httpapi.Config) { c.Channels = ports })
+	for group, want := range map[string]string{"red": "refused", "blue": ""} {
+		grants := map[string]access.Role{group: access.Viewer}
+		h.Sessions[group] = access.Identity{Name: "ann", User: "ann", Grants: grants}
+		w := h.Want(http.StatusOK, apitest.As("", http.MethodGet, "/api/v1/deliveries", "", "Cookie",
+			apitest.PlainCookie+"="+group))
+		var page core.Page[channels.Delivery]
+		apitest.Decode(t, w, &page)
+		if len(page.Items) != 1 || page.Items[0].LastLine != want {
+			t.Errorf("with a role in %s: %+v", group, page.Items)
+		}
+	}
 }

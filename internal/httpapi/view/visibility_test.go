@@ -1,6 +1,7 @@
 package view_test
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -18,6 +19,20 @@ func TestHideRun_HidesTheQuestionOfAnApproval(t *testing.T) {
 	}
 	if wait := wait.AsRun(); wait.Reason.Data["text"] != "canary" {
 		t.Error("the run itself was changed")
+	}
+}
+
+// The last line of the output of a failed run is output.
+func TestHideRun_HidesTheLastLine(t *testing.T) {
+	run := common.Run{Status: common.StatusFailed, Reason: &common.Reason{
+		Code: "exit_code", Text: "exit code 3", Data: common.Words{"exitCode": "3", common.LastLine: "canary"},
+	}}
+	if strings.Contains(view.ShownText(&run, true), "canary") {
+		t.Error("runs are found by it")
+	}
+	view.HideRun(&run)
+	if run.Reason.Code != "exit_code" || run.Reason.Data[common.LastLine] != "" {
+		t.Errorf("shown %+v", run.Reason)
 	}
 }
 

@@ -21,7 +21,7 @@ func fullRun() common.Run {
 		PlannedAt: base, Cause: common.CauseRetry, Attempt: 2, Status: common.StatusKilled,
 		Reason: &common.Reason{
 			Code: "killed",
-			Data: map[string]string{"by": "me <&>", "": "\u2028"},
+			Data: map[string]string{"by": "me <&>", "": "\u2028", common.LastLine: "ConnectionError: 拒绝"},
 			Text: "killed: \"why\"\n\x00",
 		},
 		Worker: "w1", WorkerName: "north", ClaimedAt: &claimed, StartedAt: &started, EndedAt: &finished,

@@ -98,13 +98,13 @@ func (c *Call) begin(capture *inside.Capture) {
 	c.capture = capture
 }
 
-// close closes the output of the run and returns its size.
-func (c *Call) close() (total int64, truncated bool) {
+// close closes the output of the run, and returns it with its size.
+func (c *Call) close() (closed *inside.Capture, total int64, truncated bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	total, truncated = c.capture.Close()
-	c.capture = nil
-	return total, truncated
+	closed, c.capture = c.capture, nil
+	total, truncated = closed.Close()
+	return closed, total, truncated
 }
 
 // stuckFactor is how many times the grace period of a run passes before a function that does not return is reported.

@@ -222,7 +222,7 @@ func (r *Runner) result(t *Task, call *Call, e *end, started time.Time) common.R
 		r.cfg.Log.Error("function_panicked", "job", t.Record.Job, "run", t.Record.Run)
 	}
 	how, code := e.outcome(&t.Job.Job)
-	total, truncated := call.close()
+	capture, total, truncated := call.close()
 	values, invalid := inside.ReadOutputs(t.Job.Outputs, r.cfg.Masks, call.read)
 	if how.Status == common.StatusSucceeded && invalid != nil {
 		how = invalid
@@ -230,6 +230,7 @@ func (r *Runner) result(t *Task, call *Call, e *end, started time.Time) common.R
 	run := r.over(t, how)
 	run.StartedAt, run.ExitCode, run.Outputs = &started, code, values
 	run.OutputBytes, run.OutputTruncated = total, truncated
+	capture.Explain(&run)
 	return run
 }
 

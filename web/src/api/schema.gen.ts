@@ -3468,6 +3468,8 @@ export interface components {
             jobs?: string[];
             /** @enum {string} */
             kind?: "webhook" | "mail" | "slack" | "pagerduty" | "teams" | "discord" | "mattermost" | "telegram" | "dingtalk" | "feishu" | "wecom" | "ntfy" | "opsgenie" | "ping";
+            /** @description The last line that the failed run printed, for callers who may read its output. */
+            lastLine?: string;
             /**
              * Format: date-time
              * @description Time of the next try.

@@ -20,7 +20,7 @@ export const runs: Texts<typeof english> = {
   run: {
     around: '此运行前后（±{{minutes}} 分钟）：', aroundRuns: '所有运行', title: '{{job}} 的运行', planned: '计划', claimed: '领取', started: '开始', ended: '结束', due: '到期', notYet: '尚未', never: '未发生', unknown: '未知', exitCode: '退出码', signal: '信号', reason: '原因',
     worker: '工作节点', attempt: '尝试次数', attempts: '各次尝试', attemptNumber: '第 {{n}} 次尝试', params: '参数', outputs: '输出值', paramDefault: '（默认）', waits: '此运行尚未开始', dueAt: '最早于 {{at}} 开始。',
-    parents: '前置运行', followers: '后续任务', noFollowers: '成功后不触发其他任务', cause: '起因', leftover: '遗留进程', leftoverText_one: '{{count}} 个，已随命令一起结束', leftoverText_other: '{{count}} 个，已随命令一起结束', cpu: 'CPU 时间', memory: '内存峰值', triggeredBy: '触发者', trace: '链路追踪', schedule: '计划', note: '备注', duration: '耗时', id: '运行 ID', version: '任务版本',
+    parents: '前置运行', followers: '后续任务', noFollowers: '成功后不触发其他任务', cause: '起因', leftover: '遗留进程', lastLine: '最后一行：', leftoverText_one: '{{count}} 个，已随命令一起结束', leftoverText_other: '{{count}} 个，已随命令一起结束', cpu: 'CPU 时间', memory: '内存峰值', triggeredBy: '触发者', trace: '链路追踪', schedule: '计划', note: '备注', duration: '耗时', id: '运行 ID', version: '任务版本',
     output: '输出', all: '全部', stdout: '标准输出', stderr: '标准错误', stream: '输出类型', follow: '跟随', wrap: '自动换行', download: '下载', noOutput: '命令没有任何输出。',
     noOutputStream: '此处没有输出。', notStarted: '命令开始后，输出会显示在这里。', didNotRun: '本次触发没有运行，因此没有输出。', live: '实时', away: '日志存储没有响应；恢复后将继续显示输出。', truncated: '输出超过任务允许的大小，仅保留了开头和结尾。',
     nothingYet: '还没有输出。', pickHintTouch: '点另一个行号，可选中到该行为止。',

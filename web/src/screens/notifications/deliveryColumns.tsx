@@ -8,6 +8,7 @@ import { DeliveryStatus } from '../../parts/DeliveryStatus.tsx';
 import { Icon } from '../../parts/icons.tsx';
 import { PlainText } from '../../parts/PlainText.tsx';
 import { RelativeTime } from '../../parts/TimeText.tsx';
+import { LastLine } from '../../parts/Why.tsx';
 import { DeliveryTrouble } from './channelColumns.tsx';
 import classes from './notifications.module.css';
 
@@ -54,7 +55,7 @@ export function deliveryColumns(t: TFunction, acts: Acts): Columns<Delivery> {
 }
 
 /** The event with links to its job and run, and the message in one line. */
-function What({ t, delivery: { event, job, run, jobs = [], count = 0, text } }: { t: TFunction; delivery: Delivery }) {
+function What({ t, delivery: { event, job, run, jobs = [], count = 0, text, lastLine } }: { t: TFunction; delivery: Delivery }) {
   const left = count - Math.min(jobs.length, jobsShown);
   return (
     <div className={classes.what}>
@@ -66,6 +67,7 @@ function What({ t, delivery: { event, job, run, jobs = [], count = 0, text } }: 
         {run && <Link to="/runs/$id" params={{ id: run }}>{t('deliveries.run')}</Link>}
       </span>
       {event !== 'test' && <span className="small dim"><PlainText>{text}</PlainText></span>}
+      {lastLine && <LastLine text={lastLine} />}
     </div>
   );
 }

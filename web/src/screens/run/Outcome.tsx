@@ -37,7 +37,7 @@ export function Outcome({ run, last, acts }: { run: Run; last?: LastAttempt | un
   return (
     <section className={classes.outcome} data-tone={settled ? 'idle' : tone} data-outcome={run.reason?.code} aria-label={t('outcome.title')}>
       {last && <p className={classes.why}><Repeated last={last} /></p>}
-      {run.reason && <p className={last ? undefined : classes.why}><Why reason={run.reason} /></p>}
+      {run.reason && <p className={last ? undefined : classes.why}><Why reason={run.reason} output /></p>}
       {run.dueAt && run.status === 'waiting' && <p><Filled text={t('run.dueAt', { at: slot })}><TimeText at={run.dueAt} /></Filled></p>}
       {(meaning.exit ?? meaning.signal) && (
         <p>

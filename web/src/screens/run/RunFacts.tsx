@@ -37,7 +37,7 @@ export function RunFacts({ run }: { run: Run }) {
       <Facts
         entries={[
           [t('job.type'), definition?.type && <code>{definition.type}</code>],
-          [t('run.reason'), plainReason && run.reason && <Why reason={run.reason} />],
+          [t('run.reason'), plainReason && run.reason && <Why reason={run.reason} output />],
           [t('run.exitCode'), run.exitCode !== undefined && <strong>{run.exitCode}</strong>],
           [t('run.signal'), run.signal],
           [t('run.duration'), run.status === 'running' ? <Elapsed run={run} /> : duration !== undefined && formatSeconds(duration, i18n.language)],
