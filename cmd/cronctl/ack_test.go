@@ -41,7 +41,7 @@ func (f *fakes) Snapshot(context.Context) (func(job, uid string) *runlog.LastFir
 		if records[r.Job] == nil {
 			records[r.Job] = &runlog.LastFires{}
 		}
-		records[r.Job].Add(r.JobUID, r.Fire, r.Attempt, r.Status, r.PlannedAt)
+		records[r.Job].Add(r.JobUID, r.Fire, r.Attempt, r.Status, "", r.PlannedAt)
 	}
 	return func(job, _ string) *runlog.LastFires { return records[job] }, nil
 }

@@ -108,6 +108,8 @@ func traits() filters {
 		{kind: isSwitch, name: "never-ran", adds: "never_ran",
 			help: "only jobs of which a fire was due, and that never ran"},
 		{kind: isSwitch, name: "not-due", adds: "not_due", help: "only jobs of which no fire was due yet"},
+		{kind: isSwitch, name: "skipping", adds: "skipping",
+			help: "only jobs that skipped 3 or more of their last 10 fires"},
 		{kind: isSwitch, name: "unnotified", adds: "unnotified",
 			help: "only jobs of whose failure no channel is notified"},
 	}

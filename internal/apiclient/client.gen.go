@@ -3411,6 +3411,7 @@ const (
 	ListJobsParamsIsNeverRan   ListJobsParamsIs = "never_ran"
 	ListJobsParamsIsNotDue     ListJobsParamsIs = "not_due"
 	ListJobsParamsIsRunning    ListJobsParamsIs = "running"
+	ListJobsParamsIsSkipping   ListJobsParamsIs = "skipping"
 	ListJobsParamsIsUnnotified ListJobsParamsIs = "unnotified"
 )
 
@@ -3426,6 +3427,8 @@ func (e ListJobsParamsIs) Valid() bool {
 	case ListJobsParamsIsNotDue:
 		return true
 	case ListJobsParamsIsRunning:
+		return true
+	case ListJobsParamsIsSkipping:
 		return true
 	case ListJobsParamsIsUnnotified:
 		return true
@@ -8956,6 +8959,9 @@ type TraitCounts struct {
 	// Running Jobs with a current run.
 	Running int64 `json:"running"`
 
+	// Skipping Jobs that often skip fires; absent while the last results are unknown.
+	Skipping *int64 `json:"skipping,omitempty"`
+
 	// Unnotified Jobs of whose failure no enabled channel is notified.
 	Unnotified int64 `json:"unnotified"`
 }
@@ -9792,7 +9798,7 @@ type ListJobsParams struct {
 	// State Only jobs in this state. done: the schedule has no more fires; manual: without a schedule.
 	State *ListJobsParamsState `form:"state,omitempty" json:"state,omitempty"`
 
-	// Is Only jobs with all of these properties, separated by commas. failing: the last fire failed, timed out, was lost, missed or refused, and no retry of it is pending; running: with a current run; late: with an overdue fire, or a run that should have started; never_ran: a fire was due, and no run was ever started; not_due: no fire was due or requested yet; unnotified: no enabled channel is notified of a failure. 503 while the log store is away and the last results are unknown.
+	// Is Only jobs with all of these properties, separated by commas. failing: the last fire failed, timed out, was lost, missed or refused, and no retry of it is pending; running: with a current run; late: with an overdue fire, or a run that should have started; never_ran: a fire was due, and no run was ever started; not_due: no fire was due or requested yet; skipping: 3 or more of the last 10 fires were skipped because an earlier run was unresolved or another fire waited, one of the last 3 among them; unnotified: no enabled channel is notified of a failure. 503 while the log store is away and the last results are unknown.
 	Is *[]ListJobsParamsIs `form:"is,omitempty" json:"is,omitempty"`
 
 	// Sort Sort order, ascending, or descending with a minus; equal ones by name. lastRun: by planned time of the newest run; duration: by the 95th percentile of the last 7 days; success: by success rate of the last 7 days; jobs without a value are last. Default: name.

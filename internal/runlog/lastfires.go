@@ -1,6 +1,8 @@
 package runlog
 
 import (
+	"cmp"
+	"slices"
 	"time"
 
 	"carillon/internal/common"
@@ -24,7 +26,57 @@ type LastFires struct {
 	Newest time.Time
 	// Ran reports whether any run of the job was started.
 	Ran bool
+	// recent are the newest completed and skipped fires, newest first. Add replaces the list, since copies share it.
+	recent []recentFire
 }
+
+// recentFire is a fire in the planned time's nanoseconds, of which no two fires of a schedule have the same.
+type recentFire struct {
+	at      int64
+	crowded bool // skipped by a run or a fire before it, or after it
+}
+
+// RecentFires is the number of fires of which Skipping is decided.
+const RecentFires = 10
+
+const (
+	leastSkipped = 3 // of RecentFires
+	lately       = 3 // fires of which one was skipped
+)
+
+// Skipping reports whether the job often skips fires: 3 or more of its last 10 were skipped because an earlier run was
+// unresolved or another fire waited, one of the last 3 among them.
+func (r *LastFires) Skipping() bool {
+	n := 0
+	for i := range r.recent {
+		if r.recent[i].crowded {
+			n++
+		}
+	}
+	return n >= leastSkipped && r.SkippedLately()
+}
+
+// SkippedLately reports whether one of the last 3 fires was skipped in this way.
+func (r *LastFires) SkippedLately() bool {
+	return slices.ContainsFunc(r.recent[:min(lately, len(r.recent))], func(f recentFire) bool { return f.crowded })
+}
+
+// remember adds a completed or skipped fire to the newest ones.
+func (r *LastFires) remember(at time.Time, crowded bool) {
+	f := recentFire{at.UnixNano(), crowded}
+	i, known := slices.BinarySearchFunc(r.recent, f, func(a, b recentFire) int { return cmp.Compare(b.at, a.at) })
+	switch {
+	case known && r.recent[i].crowded && !crowded: // it was run later
+		r.recent = slices.Clone(r.recent)
+		r.recent[i] = f
+	case !known && i < RecentFires:
+		r.recent = slices.Insert(slices.Clone(r.recent), i, f)
+		r.recent = r.recent[:min(len(r.recent), RecentFires)]
+	}
+}
+
+// crowds are the reasons of a skipped fire that had to give way to runs and fires of its own job.
+var crowds = [...]string{common.ReasonOverlap, common.ReasonQueueFull, common.ReasonReplaced}
 
 // Settled returns the newest completed fire of which no further attempt is pending or running; open is the fire of such
 // an attempt. A job that recovers by a retry is judged by the retry.
@@ -35,8 +87,8 @@ func (r *LastFires) Settled(open func(fire string) bool) LastFire {
 	return r.Last
 }
 
-// Add adds a run, or a newer status of it. The order of calls does not matter.
-func (r *LastFires) Add(uid, fire string, attempt int, status common.Status, at time.Time) {
+// Add adds a run, or a newer status of it, with the code of its reason. The order of calls does not matter.
+func (r *LastFires) Add(uid, fire string, attempt int, status common.Status, reason string, at time.Time) {
 	if r.UID != uid {
 		if r.UID != "" && at.Before(r.Newest) { // an outcome of an earlier job of this name
 			return
@@ -47,7 +99,11 @@ func (r *LastFires) Add(uid, fire string, attempt int, status common.Status, at 
 		r.Newest = at
 	}
 	r.Ran = r.Ran || Started(status)
-	if !status.Terminal() || status == common.StatusSkipped {
+	if !status.Terminal() {
+		return
+	}
+	r.remember(at, status == common.StatusSkipped && slices.Contains(crowds[:], reason))
+	if status == common.StatusSkipped {
 		return
 	}
 	f := LastFire{ID: fire, Attempt: attempt, Status: status, At: at}

@@ -76,7 +76,11 @@ func (f *Fakes) Snapshot(context.Context) (func(job, uid string) *runlog.LastFir
 		if records[r.Job] == nil {
 			records[r.Job] = &runlog.LastFires{}
 		}
-		records[r.Job].Add(r.JobUID, r.Fire, r.Attempt, r.Status, r.PlannedAt)
+		reason := ""
+		if r.Reason != nil {
+			reason = r.Reason.Code
+		}
+		records[r.Job].Add(r.JobUID, r.Fire, r.Attempt, r.Status, reason, r.PlannedAt)
 	}
 	return func(job, _ string) *runlog.LastFires { return records[job] }, nil
 }

@@ -20,11 +20,12 @@ const (
 	traitLate       Trait = "late"
 	traitNeverRan   Trait = "never_ran"
 	traitNotDue     Trait = "not_due"
+	traitSkipping   Trait = "skipping"
 	traitUnnotified Trait = "unnotified"
 )
 
 var traits = [...]Trait{traitFailing, traitRunning, traitLate, traitNeverRan, traitNotDue,
-	traitUnnotified}
+	traitSkipping, traitUnnotified}
 
 // Orders of the list by the runs of jobs. Jobs without a value are last, in both directions.
 const (
@@ -46,6 +47,7 @@ type TraitCounts struct {
 	Late       int  `json:"late" doc:"Jobs with an overdue fire, or a run that should have started."`
 	NeverRan   *int `json:"never_ran,omitempty" doc:"Jobs of which a fire was due, and no run was ever started; absent while the last results are unknown."`
 	NotDue     *int `json:"not_due,omitempty" doc:"Jobs of which no fire was due or requested yet; absent while the last results are unknown."`
+	Skipping   *int `json:"skipping,omitempty" doc:"Jobs that often skip fires; absent while the last results are unknown."`
 	Unnotified int  `json:"unnotified" doc:"Jobs of whose failure no enabled channel is notified."`
 }
 
@@ -66,7 +68,7 @@ func (s *Resource) triage(ctx context.Context, wanted []Trait) (t *triage, err e
 	}
 	t = &triage{open: map[string]bool{}, running: map[string]bool{}, waiting: map[string]bool{},
 		late: map[string]bool{}, enabled: map[string]bool{}}
-	if wants(traitFailing, traitNeverRan, traitNotDue) {
+	if wants(traitFailing, traitNeverRan, traitNotDue, traitSkipping) {
 		if t.last, err = s.LastFires.Snapshot(ctx); err != nil {
 			return nil, err
 		}
@@ -141,6 +143,9 @@ func (t *triage) has(trait Trait, job *common.JobFacts) bool {
 		return t.neverRan(job) && t.wasDue(job)
 	case traitNotDue:
 		return t.neverRan(job) && !t.wasDue(job)
+	case traitSkipping:
+		last := t.last(job.Name, job.UID)
+		return last != nil && last.Skipping()
 	case traitUnnotified:
 		return !slices.ContainsFunc(job.FailureTo, func(channel string) bool { return t.enabled[channel] })
 	}
@@ -217,7 +222,7 @@ func (s *Resource) counts(ctx context.Context, q common.JobQuery) (counts *Trait
 	counts = &TraitCounts{Running: found[traitRunning], Late: found[traitLate], Unnotified: found[traitUnnotified]}
 	if !partial {
 		counts.Failing, counts.NeverRan = new(found[traitFailing]), new(found[traitNeverRan])
-		counts.NotDue = new(found[traitNotDue])
+		counts.NotDue, counts.Skipping = new(found[traitNotDue]), new(found[traitSkipping])
 	}
 	return counts, partial, nil
 }

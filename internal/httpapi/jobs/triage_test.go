@@ -47,6 +47,10 @@ func withTraits(t *testing.T) *apitest.Harness {
 	ran("f", 2, time.Hour, common.StatusSkipped)
 	ran("f", 1, 2*time.Hour, common.StatusLost)
 	ran("g", 1, time.Hour, common.StatusMissed)
+	for n := range 3 {
+		overlap := ran("a", 10+n, 2*time.Hour+time.Duration(n)*time.Minute, common.StatusSkipped)
+		overlap.Reason = &common.Reason{Code: common.ReasonOverlap}
+	}
 	h.OverdueList = []common.Overdue{{Job: "g", PlannedAt: now.Add(-time.Hour)}}
 	return h
 }
@@ -60,6 +64,8 @@ func TestJobs_AreFilteredByTheirRuns(t *testing.T) {
 		"is=never_ran":          "b g",
 		"is=not_due":            "e",
 		"is=failing,never_ran":  "g",
+		"is=skipping":           "a",
+		"is=skipping,late":      "",
 		"is=unnotified":         "a b c d e f g",
 		"is=failing&q=c":        "c",
 		"is=failing&sort=-name": "g f c",
@@ -83,7 +89,8 @@ func TestJobs_TraitsAreCountedWithoutTheFilterByTraits(t *testing.T) {
 		"/api/v1/jobs?is=running&counts=true&limit=1", "")), &l)
 	c := l.Counts
 	if c == nil || c.Failing == nil || c.NeverRan == nil || *c.Failing != 3 || c.Running != 1 || c.Late != 3 ||
-		*c.NeverRan != 2 || c.NotDue == nil || *c.NotDue != 1 || c.Unnotified != 7 {
+		*c.NeverRan != 2 || c.NotDue == nil || *c.NotDue != 1 || c.Skipping == nil ||
+		*c.Skipping != 1 || c.Unnotified != 7 {
 		t.Errorf("counts %+v", c)
 	}
 }

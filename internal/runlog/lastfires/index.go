@@ -151,7 +151,8 @@ func (x *Index) take(batches []events.Batch) {
 			switch of := batches[i].Events[j].Data.(type) {
 			case events.RunData:
 				if common.JobOf(of.Job) == of.Job { // no record is asked for of steps and backfills
-					recordOf(x.records, of.Job).Add(of.JobUID, of.Fire, of.Attempt, of.Status, of.PlannedAt)
+					recordOf(x.records, of.Job).
+						Add(of.JobUID, of.Fire, of.Attempt, of.Status, of.Reason, of.PlannedAt)
 				}
 			case events.JobData:
 				if of.Deleted {
@@ -225,7 +226,11 @@ func (x *Index) build(ctx context.Context) error {
 	records := make(map[string]*runlog.LastFires, len(names))
 	add := func(run *common.Run) {
 		if uids[run.Job] == run.JobUID {
-			recordOf(records, run.Job).Add(run.JobUID, run.Fire, run.Attempt, run.Status, run.PlannedAt)
+			reason := ""
+			if run.Reason != nil {
+				reason = run.Reason.Code
+			}
+			recordOf(records, run.Job).Add(run.JobUID, run.Fire, run.Attempt, run.Status, reason, run.PlannedAt)
 		}
 	}
 	live, err := x.cfg.Live.LiveRuns(ctx, &runlog.LiveQuery{Jobs: names, Each: newest})
@@ -240,10 +245,27 @@ func (x *Index) build(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
+		var skipping []string
 		for _, name := range part {
 			for i := range last[name] {
 				add(&last[name][i])
 			}
+			if r := records[name]; len(last[name]) == newest && r != nil && r.SkippedLately() {
+				skipping = append(skipping, name)
+			}
+		}
+		if len(skipping) > 0 { // few: whether they often do is decided by more runs
+			more, err := x.cfg.History.Last(ctx, skipping, runlog.RecentFires)
+			if err != nil {
+				return err
+			}
+			for _, runs := range more {
+				for i := range runs {
+					add(&runs[i])
+				}
+			}
+		}
+		for _, name := range part {
 			if len(last[name]) == newest {
 				if err := x.older(ctx, records[name], name, uids[name], add); err != nil {
 					return err

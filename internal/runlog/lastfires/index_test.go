@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"strconv"
 	"sync"
 	"testing"
 	"time"
@@ -123,6 +124,26 @@ func TestIndex_IsBuiltOnceAndFollowsEvents(t *testing.T) {
 	}
 	if c.reads != 1 {
 		t.Errorf("%d reads of the log store, want 1", c.reads)
+	}
+}
+
+// Whether a job often skips fires is decided by more runs than are read of the others.
+func TestIndex_SkippingJobs_AreReadFurther(t *testing.T) {
+	c := &cluster{batches: make(eventstest.Source), stored: map[string][]common.Run{}}
+	for minute := 19; minute > 0; minute-- {
+		r := run("a", "a."+strconv.Itoa(minute), minute, common.StatusSucceeded)
+		if minute%4 == 3 { // 19, 15 and 11 are among the last ten
+			r.Status, r.Reason = common.StatusSkipped, &common.Reason{Code: common.ReasonOverlap}
+		}
+		c.stored["a"] = append(c.stored["a"], r)
+		c.stored["b"] = append(c.stored["b"], run("b", "b."+strconv.Itoa(minute), minute, common.StatusSucceeded))
+	}
+	find, err := c.start(t).Snapshot(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !find("a", "u-a").Skipping() || find("b", "u-b").Skipping() {
+		t.Errorf("a %+v, b %+v", find("a", "u-a"), find("b", "u-b"))
 	}
 }
 

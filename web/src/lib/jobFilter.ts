@@ -5,7 +5,7 @@ import { isGroup } from './groups.ts';
 export const jobStates = ['active', 'paused', 'done', 'manual'] as const;
 export const jobOrders = ['name', 'nextFire', 'lastRun', 'duration', 'success', 'updated', 'group'] as const;
 /** Properties of jobs that their runs or notifications show. */
-export const jobTraits = ['failing', 'running', 'late', 'never_ran', 'not_due', 'unnotified'] as const;
+export const jobTraits = ['failing', 'running', 'late', 'never_ran', 'not_due', 'skipping', 'unnotified'] as const;
 
 export type JobState = (typeof jobStates)[number];
 export type JobTrait = (typeof jobTraits)[number];
