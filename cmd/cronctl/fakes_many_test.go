@@ -58,6 +58,26 @@ func (f *fakes) Change(ctx context.Context, a common.Actor, _, name string, pre 
 	return state, err
 }
 
+func (f *fakes) Preview(ctx context.Context, name string, _ common.Precondition,
+	change func(common.Job) (common.Job, error)) (common.Saved, error) {
+	old, err := f.Get(ctx, name)
+	if err != nil {
+		return common.Saved{}, err
+	}
+	job, err := change(old.Job)
+	if err != nil {
+		return common.Saved{}, err
+	}
+	if faults := job.Faults(); len(faults) > 0 {
+		return common.Saved{}, common.Invalid("the job cannot be saved", faults...)
+	}
+	saved := common.Saved{Effect: common.EffectUnchanged, Before: &old.Job, State: old}
+	if !common.Same(&job, &old.Job) {
+		saved.Effect, saved.State.Job = common.EffectChanged, job
+	}
+	return saved, nil
+}
+
 func (f *fakes) Once(context.Context, common.Actor, string, string) error { return nil }
 
 func (f *fakes) OpenRuns(context.Context) (open []common.Run, err error) {

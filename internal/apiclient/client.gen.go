@@ -2255,6 +2255,54 @@ func (e OverviewLogStore) Valid() bool {
 	}
 }
 
+// Defines values for PatchRequestState.
+const (
+	PatchRequestStateActive PatchRequestState = "active"
+	PatchRequestStateDone   PatchRequestState = "done"
+	PatchRequestStateManual PatchRequestState = "manual"
+	PatchRequestStatePaused PatchRequestState = "paused"
+)
+
+// Valid indicates whether the value is a known member of the PatchRequestState enum.
+func (e PatchRequestState) Valid() bool {
+	switch e {
+	case PatchRequestStateActive:
+		return true
+	case PatchRequestStateDone:
+		return true
+	case PatchRequestStateManual:
+		return true
+	case PatchRequestStatePaused:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for PatchedResult.
+const (
+	PatchedResultChanged   PatchedResult = "changed"
+	PatchedResultRefused   PatchedResult = "refused"
+	PatchedResultUnchanged PatchedResult = "unchanged"
+	PatchedResultUnknown   PatchedResult = "unknown"
+)
+
+// Valid indicates whether the value is a known member of the PatchedResult enum.
+func (e PatchedResult) Valid() bool {
+	switch e {
+	case PatchedResultChanged:
+		return true
+	case PatchedResultRefused:
+		return true
+	case PatchedResultUnchanged:
+		return true
+	case PatchedResultUnknown:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for PendingApprovalOnTimeout.
 const (
 	PendingApprovalOnTimeoutFail PendingApprovalOnTimeout = "fail"
@@ -4070,6 +4118,9 @@ type AuditActor struct {
 	//
 	// Example: 192.0.2.7
 	Remote *string `json:"remote,omitempty"`
+
+	// Request Id of the API request, as in the server's log. The changes of one request on many objects have the same.
+	Request *string `json:"request,omitempty"`
 
 	// Token Id of the token used, if any.
 	Token *string `json:"token,omitempty"`
@@ -7637,6 +7688,85 @@ type PasswordBody struct {
 	New string `json:"new"`
 }
 
+// PatchAnswer defines model for PatchAnswer.
+type PatchAnswer struct {
+	Changed int64 `json:"changed"`
+
+	// Digest Of a dry run: identifies its effect, for the request that makes the change.
+	Digest *string `json:"digest,omitempty"`
+
+	// DryRun Nothing was written; these are the changes that would be made.
+	DryRun *bool `json:"dryRun,omitempty"`
+
+	// Items In the order of the request, or by name.
+	Items   []Patched `json:"items"`
+	Refused int64     `json:"refused"`
+
+	// Request Id of the request, which its entries in the audit have.
+	Request   *string `json:"request,omitempty"`
+	Review    *Review `json:"review,omitempty"`
+	Unchanged int64   `json:"unchanged"`
+	Unknown   int64   `json:"unknown"`
+
+	// Warnings Values that are accepted but probably not intended.
+	Warnings *[]Fault `json:"warnings,omitempty"`
+}
+
+// PatchRequest defines model for PatchRequest.
+type PatchRequest struct {
+	// Below Jobs of this group and its subgroups: groups whose names continue with a slash, a dot or a dash.
+	Below *string `json:"below,omitempty"`
+
+	// Digest Of a dry run: the change is refused (412) if its effect is no longer the same.
+	Digest *string `json:"digest,omitempty"`
+
+	// Group Jobs of this group.
+	Group *string `json:"group,omitempty"`
+
+	// Jobs Names of jobs. Cannot be combined with a filter.
+	Jobs *[]string `json:"jobs,omitempty"`
+
+	// Note Reason; shown with the version and in the audit.
+	Note *string `json:"note,omitempty"`
+
+	// Patch A merge patch (RFC 7396): given fields replace existing ones, also within objects; null removes a field; other fields are unchanged. Lists are replaced as a whole.
+	Patch JobPatch `json:"patch"`
+
+	// Q Jobs with this text in the name or title.
+	Q *string `json:"q,omitempty"`
+
+	// Selector Jobs whose labels match.
+	//
+	// Example: team=data
+	Selector *string `json:"selector,omitempty"`
+
+	// State Jobs in this state; requires another filter.
+	State *PatchRequestState `json:"state,omitempty"`
+
+	// Ungrouped Jobs without a group.
+	Ungrouped *bool `json:"ungrouped,omitempty"`
+}
+
+// PatchRequestState Jobs in this state; requires another filter.
+type PatchRequestState string
+
+// Patched defines model for Patched.
+type Patched struct {
+	// Fields The fields of a changed job whose effective values change.
+	Fields  *[]string `json:"fields,omitempty"`
+	Name    string    `json:"name"`
+	Refusal *Refusal  `json:"refusal,omitempty"`
+
+	// Result unknown: etcd did not respond, and the change may have been applied. Repeating the same request is safe.
+	Result PatchedResult `json:"result"`
+
+	// Version The job's current version.
+	Version *int64 `json:"version,omitempty"`
+}
+
+// PatchedResult unknown: etcd did not respond, and the change may have been applied. Repeating the same request is safe.
+type PatchedResult string
+
 // PauseRequest defines model for PauseRequest.
 type PauseRequest struct {
 	// Note Reason; shown with the job. Recommended.
@@ -8265,13 +8395,13 @@ type Review struct {
 	// Items The changed and refused jobs, refused ones first, then those whose fires change, then by name: at most 200.
 	Items []Affected `json:"items"`
 
-	// Jobs Number of jobs to which the defaults apply, if they do not set the values themselves.
+	// Jobs Number of jobs that the change is for; those to which defaults apply, if they do not set the values themselves.
 	Jobs int64 `json:"jobs"`
 
 	// Pending Not all jobs could be changed yet: the rest is changed within a minute.
 	Pending *bool `json:"pending,omitempty"`
 
-	// Refused Number of jobs that would not be valid with the defaults, or could not be changed.
+	// Refused Number of jobs that would not be valid, or could not be changed.
 	Refused int64 `json:"refused"`
 
 	// Restarts Number of daemon jobs whose replicas are replaced.
@@ -9844,6 +9974,15 @@ type ListJobsParamsSort string
 // ListJobsParamsInclude defines parameters for ListJobs.
 type ListJobsParamsInclude string
 
+// PatchJobsParams defines parameters for PatchJobs.
+type PatchJobsParams struct {
+	// DryRun Write nothing, and return the effect.
+	DryRun *bool `form:"dryRun,omitempty" json:"dryRun,omitempty"`
+
+	// IdempotencyKey Returns 409 if the key was used for another request within a day. Repeating the same request changes nothing.
+	IdempotencyKey *string `json:"Idempotency-Key,omitempty"`
+}
+
 // CreateJobParams defines parameters for CreateJob.
 type CreateJobParams struct {
 	// IdempotencyKey A repeated request with the same key within a day creates the job once and returns its current state.
@@ -10431,6 +10570,9 @@ type CallHookJSONRequestBody = CallHookJSONBody
 
 // CallHookFormdataRequestBody defines body for CallHook for application/x-www-form-urlencoded ContentType.
 type CallHookFormdataRequestBody = CallHookFormdataBody
+
+// PatchJobsJSONRequestBody defines body for PatchJobs for application/json ContentType.
+type PatchJobsJSONRequestBody = PatchRequest
 
 // CreateJobJSONRequestBody defines body for CreateJob for application/json ContentType.
 type CreateJobJSONRequestBody = JobInput
@@ -11354,6 +11496,24 @@ type ClientInterface interface {
 	//
 	// Corresponds with GET /api/v1/jobs (the `ListJobs` operationId).
 	ListJobs(ctx context.Context, params *ListJobsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// PatchJobsWithBody Change fields of many jobs
+	//
+	// Applies a merge patch (RFC 7396) to each job that is named, or that a filter finds among the jobs that the caller may see. A job keeps inheriting what the patch does not set; null removes a field, and with it inherits again. With dryRun nothing is written, and the answer has the effect, and a digest of it. With that digest the change is made only if its effect is still the same. Each job is authorized independently, by your role in its group, and in the new one if the group changes. Returns 200 with a result for each job. The entries in the audit have the id of the request.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with PATCH /api/v1/jobs (the `PatchJobs` operationId).
+	PatchJobsWithBody(ctx context.Context, params *PatchJobsParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// PatchJobs Change fields of many jobs
+	//
+	// Applies a merge patch (RFC 7396) to each job that is named, or that a filter finds among the jobs that the caller may see. A job keeps inheriting what the patch does not set; null removes a field, and with it inherits again. With dryRun nothing is written, and the answer has the effect, and a digest of it. With that digest the change is made only if its effect is still the same. Each job is authorized independently, by your role in its group, and in the new one if the group changes. Returns 200 with a result for each job. The entries in the audit have the id of the request.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with PATCH /api/v1/jobs (the `PatchJobs` operationId).
+	PatchJobs(ctx context.Context, params *PatchJobsParams, body PatchJobsJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// CreateJobWithBody Create a job
 	//
@@ -13196,6 +13356,44 @@ func (c *Client) CallHookWithFormdataBody(ctx context.Context, key string, body 
 // Corresponds with GET /api/v1/jobs (the `ListJobs` operationId).
 func (c *Client) ListJobs(ctx context.Context, params *ListJobsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewListJobsRequest(c.Server, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// PatchJobsWithBody Change fields of many jobs
+//
+// Applies a merge patch (RFC 7396) to each job that is named, or that a filter finds among the jobs that the caller may see. A job keeps inheriting what the patch does not set; null removes a field, and with it inherits again. With dryRun nothing is written, and the answer has the effect, and a digest of it. With that digest the change is made only if its effect is still the same. Each job is authorized independently, by your role in its group, and in the new one if the group changes. Returns 200 with a result for each job. The entries in the audit have the id of the request.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with PATCH /api/v1/jobs (the `PatchJobs` operationId).
+func (c *Client) PatchJobsWithBody(ctx context.Context, params *PatchJobsParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewPatchJobsRequestWithBody(c.Server, params, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// PatchJobs Change fields of many jobs
+//
+// Applies a merge patch (RFC 7396) to each job that is named, or that a filter finds among the jobs that the caller may see. A job keeps inheriting what the patch does not set; null removes a field, and with it inherits again. With dryRun nothing is written, and the answer has the effect, and a digest of it. With that digest the change is made only if its effect is still the same. Each job is authorized independently, by your role in its group, and in the new one if the group changes. Returns 200 with a result for each job. The entries in the audit have the id of the request.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with PATCH /api/v1/jobs (the `PatchJobs` operationId).
+func (c *Client) PatchJobs(ctx context.Context, params *PatchJobsParams, body PatchJobsJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewPatchJobsRequest(c.Server, params, body)
 	if err != nil {
 		return nil, err
 	}
@@ -17940,6 +18138,88 @@ func NewListJobsRequest(server string, params *ListJobsParams) (*http.Request, e
 			}
 
 			req.Header.Set("Accept-Language", headerParam0)
+		}
+
+	}
+
+	return req, nil
+}
+
+// NewPatchJobsRequest calls the generic PatchJobs builder with application/json body
+func NewPatchJobsRequest(server string, params *PatchJobsParams, body PatchJobsJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewPatchJobsRequestWithBody(server, params, "application/json", bodyReader)
+}
+
+// NewPatchJobsRequestWithBody constructs an http.Request for the PatchJobs method, with any body, and a specified content type
+func NewPatchJobsRequestWithBody(server string, params *PatchJobsParams, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/jobs")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.DryRun != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "dryRun", *params.DryRun, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "boolean", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodPatch, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	if params != nil {
+
+		if params.IdempotencyKey != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Idempotency-Key", *params.IdempotencyKey, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Idempotency-Key", headerParam0)
 		}
 
 	}

@@ -13,6 +13,8 @@ type Actor struct {
 	User   string `json:"user,omitempty" doc:"The user, if any."`
 	Token  string `json:"token,omitempty" doc:"Id of the token used, if any."`
 	Note   string `json:"note,omitempty" doc:"Reason given."`
+	// Request is what the changes of one request have in common; versions before have left it out.
+	Request string `json:"request,omitempty" doc:"Id of the API request, as in the server's log. The changes of one request on many objects have the same."`
 }
 
 // Starters returns the persons who started something that others have started so far.

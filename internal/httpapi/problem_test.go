@@ -92,7 +92,7 @@ func TestNoRouteAndNoMethod(t *testing.T) {
 				apitest.As("admin", http.MethodGet, target, "", "Accept", "text/html"))
 		}
 	}
-	for _, c := range [][2]string{{http.MethodPatch, "/api/v1/jobs"}, {http.MethodDelete, "/api/v1/jobs"},
+	for _, c := range [][2]string{{http.MethodPut, "/api/v1/jobs"}, {http.MethodDelete, "/api/v1/jobs"},
 		{http.MethodGet, "/api/v1/auth/login"},
 		{http.MethodPost, "/healthz"}, {http.MethodPost, "/metrics"}, {http.MethodGet, "/api/v1/jobs/a/run"},
 		{"BREW", "/api/v1/jobs"}} {

@@ -115,34 +115,70 @@ func (s *Store) intact(ctx context.Context, old *common.StoredJob) (bool, error)
 func (s *Store) Change(ctx context.Context, actor common.Actor, verb, name string, pre common.Precondition,
 	change func(common.Job) (common.Job, error)) (common.JobState, error) {
 	return s.edit(ctx, actor, verb, name, pre, func(old *common.StoredJob) (definition, error) {
-		before := storedDefinition(old)
-		if err := s.Complete(ctx, old); err != nil && verb != "rollback" {
-			return definition{}, err
-		}
-		own, _ := old.Own()
-		job, err := change(own)
-		if err != nil {
-			return definition{}, err
-		}
-		p, faults, err := s.prepare(ctx, job)
-		if err != nil {
-			return definition{}, err
-		}
-		if job.Name != name {
-			faults.Add("name", "mismatch", job.Name, "must not change: a job cannot be renamed")
-		}
-		if refusedFor(faults) || len(faults) > 0 && timetableChanged(&old.Job, &p.job) {
-			return definition{}, refused(faults)
-		}
-		if err := s.room(); err != nil {
-			return definition{}, err
-		}
-		d, err := define(p)
-		if err != nil {
-			return d, err
-		}
-		return d, s.within(&d, &before)
+		return s.changed(ctx, old, verb, change)
 	})
+}
+
+// changed returns the definition of a job after a change, which it checks; old gets the steps of a flow.
+func (s *Store) changed(ctx context.Context, old *common.StoredJob, verb string,
+	change func(common.Job) (common.Job, error)) (definition, error) {
+	before, name := storedDefinition(old), old.Name
+	if err := s.Complete(ctx, old); err != nil && verb != "rollback" {
+		return definition{}, err
+	}
+	own, _ := old.Own()
+	job, err := change(own)
+	if err != nil {
+		return definition{}, err
+	}
+	p, faults, err := s.prepare(ctx, job)
+	if err != nil {
+		return definition{}, err
+	}
+	if job.Name != name {
+		faults.Add("name", "mismatch", job.Name, "must not change: a job cannot be renamed")
+	}
+	if refusedFor(faults) || len(faults) > 0 && timetableChanged(&old.Job, &p.job) {
+		return definition{}, refused(faults)
+	}
+	if err := s.room(); err != nil {
+		return definition{}, err
+	}
+	d, err := define(p)
+	if err != nil {
+		return d, err
+	}
+	return d, s.within(&d, &before)
+}
+
+// Preview returns what Change would do, and writes nothing. The state that it returns has the version of the job that
+// would be changed.
+func (s *Store) Preview(ctx context.Context, name string, pre common.Precondition,
+	change func(common.Job) (common.Job, error)) (saved common.Saved, err error) {
+	was, err := s.read(ctx, name)
+	if err != nil {
+		return saved, err
+	}
+	if was.job == nil {
+		return saved, notFound(name)
+	}
+	if err := was.check(name, pre); err != nil {
+		return saved, err
+	}
+	old, err := was.state()
+	if err != nil {
+		return saved, err
+	}
+	before := storedDefinition(&old.StoredJob)
+	d, err := s.changed(ctx, &old.StoredJob, "patch", change)
+	if err != nil {
+		return saved, err
+	}
+	saved = common.Saved{Effect: common.EffectUnchanged, Before: &old.Job, State: old}
+	if !d.isSame(&before) {
+		saved.Effect, saved.State.Job, saved.State.Inherited = common.EffectChanged, d.whole(), d.inherited
+	}
+	return saved, nil
 }
 
 // edit replaces an existing job by the result of change, which gets it without the steps of a flow.

@@ -14,7 +14,7 @@ import (
 // entry is an audit entry in the form of the API.
 type entry struct {
 	ID, Verb, Kind, Name string
-	Actor                struct{ Name, Remote, Token, User string }
+	Actor                struct{ Name, Remote, Token, User, Note, Request string }
 	Seq                  int64
 }
 

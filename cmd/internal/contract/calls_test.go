@@ -143,6 +143,13 @@ var calls = map[string]call{
 		body:   `{"action":"pause","note":"for now","jobs":["paused-{label}","none"]}`,
 		before: spare("paused"),
 	},
+	"patch-jobs": {
+		need:   access.Editor,
+		reach:  somewhere,
+		target: "/api/v1/jobs",
+		body:   `{"jobs":["patched-{label}","none"],"patch":{"retry":{"max":3},"labels":{"team":"data"}}}`,
+		before: spare("patched"),
+	},
 
 	"list-groups": viewed("/api/v1/groups"),
 	"list-labels": viewed("/api/v1/labels"),

@@ -343,6 +343,30 @@ func (f *Fakes) Change(ctx context.Context, actor common.Actor, verb, name strin
 	return state, err
 }
 
+func (f *Fakes) Preview(ctx context.Context, name string, pre common.Precondition,
+	change func(common.Job) (common.Job, error)) (common.Saved, error) {
+	old, err := f.Get(ctx, name)
+	if err == nil {
+		err = pre.Check(name, old.Version)
+	}
+	if err != nil {
+		return common.Saved{}, err
+	}
+	job, err := change(old.Job)
+	if err != nil {
+		return common.Saved{}, err
+	}
+	if faults := flow.Faults(&job); len(faults) > 0 {
+		return common.Saved{}, common.Invalid("the job cannot be saved", faults...)
+	}
+	job.DefaultTimezone("UTC")
+	saved := common.Saved{Effect: common.EffectUnchanged, Before: &old.Job, State: old}
+	if !common.Same(&job, &old.Job) {
+		saved.Effect, saved.State.Job = common.EffectChanged, job
+	}
+	return saved, nil
+}
+
 func (f *Fakes) Once(_ context.Context, _ common.Actor, key, asks string) error {
 	f.Mu.Lock()
 	defer f.Mu.Unlock()

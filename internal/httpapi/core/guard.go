@@ -80,7 +80,8 @@ func (g *guard) request(w http.ResponseWriter, r *http.Request, param func(strin
 	check := &strict.Checker{Schemas: g.schemas}
 	g.parameters(check, r.URL, param)
 	if g.operation.RequestBody != nil {
-		check.Shape, check.Patch, check.Root = g.route.Shape, g.route.Patch, "body"
+		check.Shape, check.Patch, check.PatchAt = g.route.Shape, g.route.Patch, g.route.PatchAt
+		check.Root = "body"
 		if problem := g.body(check, w, r); problem != nil {
 			return problem
 		}

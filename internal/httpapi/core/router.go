@@ -56,6 +56,8 @@ type Route struct {
 	Patience time.Duration
 	// Patch: the body is a merge patch, in which null removes a field.
 	Patch bool
+	// PatchAt is the location of a merge patch within the body; empty for none.
+	PatchAt string
 }
 
 // Everywhere returns the route for callers that have the role everywhere, and not only in some groups.

@@ -62,7 +62,7 @@ func reauthenticated(ctx context.Context) (context.Context, error) {
 // Actor returns the caller for an audit entry.
 func Actor(ctx context.Context) common.Actor {
 	v := VisitOf(ctx)
-	a := common.Actor{Remote: v.Remote}
+	a := common.Actor{Remote: v.Remote, Request: v.RequestID}
 	if v.Caller != nil {
 		a.Name, a.User, a.Token = v.Caller.Name, v.Caller.User, v.Caller.Token
 	}

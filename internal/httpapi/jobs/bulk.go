@@ -3,6 +3,7 @@ package jobs
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -12,21 +13,25 @@ import (
 	"carillon/internal/httpapi/view"
 )
 
-// BulkRequest says what to do, and with which jobs: those that are named, or those that a
-// filter finds.
+// Selection selects jobs: those that are named, or those that a filter finds.
+type Selection struct {
+	Jobs      []string `json:"jobs,omitempty" nullable:"false" maxItems:"5000" doc:"Names of jobs. Cannot be combined with a filter."`
+	Selector  string   `json:"selector,omitempty" minLength:"1" maxLength:"1024" doc:"Jobs whose labels match." example:"team=data"`
+	Group     string   `json:"group,omitempty" pattern:"^[a-z0-9]([a-z0-9._/-]{0,126}[a-z0-9])?$" doc:"Jobs of this group."`
+	Below     string   `json:"below,omitempty" pattern:"^[a-z0-9]([a-z0-9._/-]{0,126}[a-z0-9])?$" doc:"Jobs of this group and its subgroups: groups whose names continue with a slash, a dot or a dash."`
+	Ungrouped bool     `json:"ungrouped,omitempty" doc:"Jobs without a group."`
+	Q         string   `json:"q,omitempty" minLength:"1" maxLength:"200" doc:"Jobs with this text in the name or title."`
+	State     string   `json:"state,omitempty" enum:"active,paused,done,manual" doc:"Jobs in this state; requires another filter."`
+}
+
+// BulkRequest says what to do, and with which jobs.
 type BulkRequest struct {
-	Action    string     `json:"action" enum:"run,pause,resume,delete,kill" doc:"kill: end the runs of the jobs."`
-	Jobs      []string   `json:"jobs,omitempty" nullable:"false" maxItems:"5000" doc:"Names of jobs. Cannot be combined with a filter."`
-	Selector  string     `json:"selector,omitempty" minLength:"1" maxLength:"1024" doc:"Jobs whose labels match." example:"team=data"`
-	Group     string     `json:"group,omitempty" pattern:"^[a-z0-9]([a-z0-9._/-]{0,126}[a-z0-9])?$" doc:"Jobs of this group."`
-	Below     string     `json:"below,omitempty" pattern:"^[a-z0-9]([a-z0-9._/-]{0,126}[a-z0-9])?$" doc:"Jobs of this group and its subgroups: groups whose names continue with a slash, a dot or a dash."`
-	Ungrouped bool       `json:"ungrouped,omitempty" doc:"Jobs without a group."`
-	Q         string     `json:"q,omitempty" minLength:"1" maxLength:"200" doc:"Jobs with this text in the name or title."`
-	State     string     `json:"state,omitempty" enum:"active,paused,done,manual" doc:"Jobs in this state; requires another filter."`
-	Note      string     `json:"note,omitempty" maxLength:"500" doc:"Reason; required for pause."`
-	Until     *time.Time `json:"until,omitempty" doc:"For pause: when the jobs resume automatically."`
-	Kill      bool       `json:"kill,omitempty" doc:"For delete: also kill current runs."`
-	Force     bool       `json:"force,omitempty" doc:"For delete: also jobs that others, which are not among them, name in after or in steps."`
+	Selection
+	Action string     `json:"action" enum:"run,pause,resume,delete,kill" doc:"kill: end the runs of the jobs."`
+	Note   string     `json:"note,omitempty" maxLength:"500" doc:"Reason; required for pause."`
+	Until  *time.Time `json:"until,omitempty" doc:"For pause: when the jobs resume automatically."`
+	Kill   bool       `json:"kill,omitempty" doc:"For delete: also kill current runs."`
+	Force  bool       `json:"force,omitempty" doc:"For delete: also jobs that others, which are not among them, name in after or in steps."`
 
 	// Expect is required where a filter selects what is deleted.
 	Expect *int `json:"expect,omitempty" minimum:"0" doc:"The action is refused if the filter matches another number of jobs. Required for delete by a filter; total of GET /jobs returns the number."`
@@ -60,21 +65,43 @@ type bulkInput struct {
 // maxBulk is how many jobs a filter may match.
 const maxBulk = 5000
 
-// check returns all faults of the request as a whole.
-func (b *BulkRequest) check() error {
-	var faults common.Faults
-	filtered := b.Selector != "" || b.Group != "" || b.Below != "" || b.Ungrouped || b.Q != ""
-	switch {
-	case len(b.Jobs) == 0 && !filtered:
+// filtered reports whether a filter selects the jobs.
+func (s *Selection) filtered() bool {
+	return s.Selector != "" || s.Group != "" || s.Below != "" || s.Ungrouped || s.Q != ""
+}
+
+// asks returns the selection for Once.
+func (s *Selection) asks() []string {
+	return []string{core.SetFilter(s.Jobs), s.Selector, s.Group, s.Below, core.FlagFilter(s.Ungrouped), s.Q, s.State}
+}
+
+// faults returns all faults of the selection.
+func (s *Selection) faults() (faults common.Faults) {
+	switch filtered := s.filtered(); {
+	case len(s.Jobs) == 0 && !filtered:
 		faults.Add("jobs", "required", nil, "is required, or a filter: selector, group, below, ungrouped or q")
-	case len(b.Jobs) > 0 && (filtered || b.State != ""):
+	case len(s.Jobs) > 0 && (filtered || s.State != ""):
 		faults.Add("jobs", "exclusive", nil, "cannot be combined with a filter")
+	case len(s.Jobs) > maxBulk:
+		faults.Add("jobs", "too_many", nil, "must be at most %d names", maxBulk).With("most", maxBulk)
 	}
-	for i, name := range b.Jobs {
+	for i, name := range s.Jobs {
 		if !common.ValidName(name) {
 			faults.Add(fmt.Sprintf("jobs[%d]", i), "name", nil, "is not a valid job name")
 		}
 	}
+	if s.Q != "" && strings.TrimSpace(s.Q) == "" {
+		faults.Add("q", "required", nil, "must not be blank")
+	}
+	if fault := core.CheckSelector("selector", s.Selector); fault != nil {
+		faults.Add("selector", "selector", nil, "is not a label selector")
+	}
+	return faults
+}
+
+// check returns all faults of the request as a whole.
+func (b *BulkRequest) check() error {
+	faults, filtered := b.faults(), b.filtered()
 	switch {
 	case b.Expect == nil && b.Action == "delete" && filtered:
 		faults.Add("expect", "required", nil, "is required: how many jobs the filter matches")
@@ -93,12 +120,6 @@ func (b *BulkRequest) check() error {
 	if b.Signal != "" && b.Action != "kill" {
 		faults.Add("signal", "exclusive", nil, "is only valid with kill")
 	}
-	if b.Q != "" && strings.TrimSpace(b.Q) == "" {
-		faults.Add("q", "required", nil, "must not be blank")
-	}
-	if fault := core.CheckSelector("selector", b.Selector); fault != nil {
-		faults.Add("selector", "selector", nil, "is not a label selector")
-	}
 	if len(faults) > 0 {
 		return common.Invalid("the request is not valid", faults...)
 	}
@@ -110,6 +131,9 @@ func (s *manyResource) registerBulk(r *core.Router) {
 	bulk := op.Post("bulk-jobs", "/jobs/bulk", "Run an action on many jobs", core.Operator)
 	bulk.Patience, bulk.Queue = core.ManyPatience, core.NewQueue()
 	core.Register(r, bulk, s.bulk)
+	patch := op.Patch("patch-jobs", "/jobs", "Change fields of many jobs", core.Editor)
+	patch.Patience, patch.Queue, patch.PatchAt = core.ManyPatience, core.NewQueue(), "body.patch"
+	core.Register(r, patch, s.patchMany)
 }
 
 func (s *manyResource) bulk(ctx context.Context, in *bulkInput) (*core.Body[BulkAnswer], error) {
@@ -131,9 +155,8 @@ func (s *manyResource) bulk(ctx context.Context, in *bulkInput) (*core.Body[Bulk
 	if b.Force {
 		kill += " force"
 	}
-	if err := s.once(ctx, in.IdempotencyKey, nil, "bulk", b.Action, core.SetFilter(b.Jobs), b.Selector,
-		b.Group, b.Below,
-		core.FlagFilter(b.Ungrouped), b.Q, b.State, b.Note, until, kill, string(b.Signal)); err != nil {
+	asks := slices.Concat([]string{"bulk", b.Action}, b.asks(), []string{b.Note, until, kill, string(b.Signal)})
+	if err := s.once(ctx, in.IdempotencyKey, nil, asks...); err != nil {
 		return nil, err
 	}
 	names, versions, err := s.named(ctx, b)
@@ -170,30 +193,11 @@ func (s *manyResource) bulk(ctx context.Context, in *bulkInput) (*core.Body[Bulk
 func (s *manyResource) named(ctx context.Context, b *BulkRequest) (names []string, versions map[string]int64,
 	err error) {
 	if len(b.Jobs) > 0 {
-		seen := map[string]bool{}
-		for _, name := range b.Jobs {
-			if !seen[name] {
-				names = append(names, name)
-			}
-			seen[name] = true
-		}
-		return names, nil, nil
+		return b.names(), nil, nil
 	}
-	page, next, err := s.Jobs.List(ctx, common.JobQuery{
-		Selector:  b.Selector,
-		Group:     b.Group,
-		Below:     b.Below,
-		Ungrouped: b.Ungrouped,
-		Q:         b.Q,
-		Phase:     common.Phase(b.State),
-		Limit:     maxBulk,
-	})
+	page, err := s.matching(ctx, &b.Selection)
 	if err != nil {
 		return nil, nil, err
-	}
-	if next != "" {
-		return nil, nil, common.Errorf(common.CodeTooLarge, "the filter matches more than %d jobs", maxBulk).
-			WithReason("too_many_jobs").With("most", maxBulk).WithHint("narrow the filter, for example by group")
 	}
 	if b.Expect != nil && *b.Expect != len(page) {
 		return nil, nil, common.Errorf(common.CodeConflict, "the filter matches %s, not %d",
@@ -206,6 +210,36 @@ func (s *manyResource) named(ctx context.Context, b *BulkRequest) (names []strin
 		versions[page[i].Name] = page[i].Version
 	}
 	return names, versions, nil
+}
+
+// names returns the named jobs, each once.
+func (s *Selection) names() (names []string) {
+	seen := map[string]bool{}
+	for _, name := range s.Jobs {
+		if !seen[name] {
+			names = append(names, name)
+		}
+		seen[name] = true
+	}
+	return names
+}
+
+// matching returns the jobs that a filter finds, by name.
+func (s *manyResource) matching(ctx context.Context, f *Selection) ([]common.JobState, error) {
+	page, next, err := s.Jobs.List(ctx, common.JobQuery{
+		Selector:  f.Selector,
+		Group:     f.Group,
+		Below:     f.Below,
+		Ungrouped: f.Ungrouped,
+		Q:         f.Q,
+		Phase:     common.Phase(f.State),
+		Limit:     maxBulk,
+	})
+	if err == nil && next != "" {
+		err = common.Errorf(common.CodeTooLarge, "the filter matches more than %d jobs", maxBulk).
+			WithReason("too_many_jobs").With("most", maxBulk).WithHint("narrow the filter, for example by group")
+	}
+	return page, err
 }
 
 // action returns the function to apply to each job.

@@ -37,6 +37,9 @@ type jobWriter interface {
 	// Change changes an existing job. change may be called more than once.
 	Change(ctx context.Context, actor common.Actor, verb, name string, pre common.Precondition,
 		change func(common.Job) (common.Job, error)) (common.JobState, error)
+	// Preview returns what Change would do.
+	Preview(ctx context.Context, name string, pre common.Precondition,
+		change func(common.Job) (common.Job, error)) (common.Saved, error)
 	Delete(ctx context.Context, actor common.Actor, name string, pre common.Precondition,
 		r common.DeleteRequest) error
 }

@@ -29,8 +29,10 @@ type Checker struct {
 	Shape bool
 	Root  string // location of the body
 	// Patch accepts null for all optional fields, and requires none.
-	Patch  bool
-	Faults []common.Fault
+	Patch bool
+	// PatchAt is the location of a merge patch within the body; empty for none.
+	PatchAt string
+	Faults  []common.Fault
 
 	searched int // similar names
 }
@@ -65,6 +67,10 @@ func (c *Checker) Check(s *huma.Schema, at string, v any) {
 	}
 	if v == nil && s.Nullable {
 		return
+	}
+	if at == c.PatchAt && !c.Patch {
+		c.Patch = true
+		defer func() { c.Patch = false }()
 	}
 	if len(s.OneOf) > 0 {
 		s = c.variant(s, v)

@@ -18,11 +18,11 @@ const (
 	mostPassed = 100 // fires of one job within that time
 )
 
-// Review is the effect of a change of defaults on jobs.
+// Review is the effect of a change of many jobs, or of defaults that they inherit.
 type Review struct {
-	Jobs     int        `json:"jobs" doc:"Number of jobs to which the defaults apply, if they do not set the values themselves."`
+	Jobs     int        `json:"jobs" doc:"Number of jobs that the change is for; those to which defaults apply, if they do not set the values themselves."`
 	Changed  int        `json:"changed" doc:"Number of jobs whose effective definition changes, or has changed."`
-	Refused  int        `json:"refused" doc:"Number of jobs that would not be valid with the defaults, or could not be changed."`
+	Refused  int        `json:"refused" doc:"Number of jobs that would not be valid, or could not be changed."`
 	Gone     int        `json:"firesGone" doc:"Number of planned fires that no longer happen: of each job among the first 100 of the next 7 days."`
 	New      int        `json:"firesNew" doc:"Number of fires that are new, counted in the same way."`
 	Restarts int        `json:"restarts,omitempty" doc:"Number of daemon jobs whose replicas are replaced."`
@@ -67,6 +67,9 @@ func Of(state *common.JobState, line []common.GroupDefaults, zone string) *Chang
 	}
 	return &Change{state, after}
 }
+
+// ChangeOf returns the change of a job to another effective definition.
+func ChangeOf(state *common.JobState, after *common.Job) *Change { return &Change{state, *after} }
 
 // Effective returns the job with what it inherits after the change.
 func (c *Change) Effective() common.Job { return c.after }
@@ -158,6 +161,9 @@ func (r *Review) List(all []Affected) (err error) {
 	r.Items = append([]Affected{}, all[:min(len(all), mostListed)]...)
 	for i := range r.Items {
 		a := &r.Items[i]
+		if a.change == nil { // it is refused
+			continue
+		}
 		a.Diff, err = diff.Unified(a.Name, a.Name+" (new)", &a.change.state.Job, &a.change.after)
 		if err != nil {
 			return err

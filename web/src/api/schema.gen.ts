@@ -637,7 +637,11 @@ export interface paths {
         delete?: never;
         options?: never;
         head?: never;
-        patch?: never;
+        /**
+         * Change fields of many jobs
+         * @description Applies a merge patch (RFC 7396) to each job that is named, or that a filter finds among the jobs that the caller may see. A job keeps inheriting what the patch does not set; null removes a field, and with it inherits again. With dryRun nothing is written, and the answer has the effect, and a digest of it. With that digest the change is made only if its effect is still the same. Each job is authorized independently, by your role in its group, and in the new one if the group changes. Returns 200 with a result for each job. The entries in the audit have the id of the request.
+         */
+        patch: operations["patch-jobs"];
         trace?: never;
     };
     "/api/v1/jobs/apply": {
@@ -2393,6 +2397,8 @@ export interface components {
              * @example 192.0.2.7
              */
             remote?: string;
+            /** @description Id of the API request, as in the server's log. The changes of one request on many objects have the same. */
+            request?: string;
             /** @description Id of the token used, if any. */
             token?: string;
             /** @description The user, if any. */
@@ -5863,6 +5869,73 @@ export interface components {
             /** @description The new password: at least 12 characters, at most 1024 bytes. */
             new: string;
         };
+        PatchAnswer: {
+            /** Format: int64 */
+            changed: number;
+            /** @description Of a dry run: identifies its effect, for the request that makes the change. */
+            digest?: string;
+            /** @description Nothing was written; these are the changes that would be made. */
+            dryRun?: boolean;
+            /** @description In the order of the request, or by name. */
+            items: components["schemas"]["Patched"][];
+            /** Format: int64 */
+            refused: number;
+            /** @description Id of the request, which its entries in the audit have. */
+            request?: string;
+            /** @description Of a dry run: the changes in detail. */
+            review?: components["schemas"]["Review"];
+            /** Format: int64 */
+            unchanged: number;
+            /** Format: int64 */
+            unknown: number;
+            /** @description Values that are accepted but probably not intended. */
+            warnings?: components["schemas"]["Fault"][];
+        };
+        PatchRequest: {
+            /** @description Jobs of this group and its subgroups: groups whose names continue with a slash, a dot or a dash. */
+            below?: string;
+            /** @description Of a dry run: the change is refused (412) if its effect is no longer the same. */
+            digest?: string;
+            /** @description Jobs of this group. */
+            group?: string;
+            /** @description Names of jobs. Cannot be combined with a filter. */
+            jobs?: string[];
+            /** @description Reason; shown with the version and in the audit. */
+            note?: string;
+            /** @description The change of each job; not of its name. */
+            patch: components["schemas"]["JobPatch"];
+            /** @description Jobs with this text in the name or title. */
+            q?: string;
+            /**
+             * @description Jobs whose labels match.
+             * @example team=data
+             */
+            selector?: string;
+            /**
+             * @description Jobs in this state; requires another filter.
+             * @enum {string}
+             */
+            state?: "active" | "paused" | "done" | "manual";
+            /** @description Jobs without a group. */
+            ungrouped?: boolean;
+        };
+        Patched: {
+            /** @description The fields of a changed job whose effective values change. */
+            fields?: string[];
+            name: string;
+            /** @description Why the job was refused, or why the outcome is unknown. */
+            refusal?: components["schemas"]["Refusal"];
+            /**
+             * @description unknown: etcd did not respond, and the change may have been applied. Repeating the same request is safe.
+             * @enum {string}
+             */
+            result: "changed" | "unchanged" | "refused" | "unknown";
+            /**
+             * Format: int64
+             * @description The job's current version.
+             */
+            version?: number;
+        };
         PauseRequest: {
             /** @description Reason; shown with the job. Recommended. */
             note?: string;
@@ -6457,14 +6530,14 @@ export interface components {
             items: components["schemas"]["Affected"][];
             /**
              * Format: int64
-             * @description Number of jobs to which the defaults apply, if they do not set the values themselves.
+             * @description Number of jobs that the change is for; those to which defaults apply, if they do not set the values themselves.
              */
             jobs: number;
             /** @description Not all jobs could be changed yet: the rest is changed within a minute. */
             pending?: boolean;
             /**
              * Format: int64
-             * @description Number of jobs that would not be valid with the defaults, or could not be changed.
+             * @description Number of jobs that would not be valid, or could not be changed.
              */
             refused: number;
             /**
@@ -8057,10 +8130,11 @@ export interface operations {
                      *           "actor": {
                      *             "name": "admin",
                      *             "remote": "127.0.0.1",
-                     *             "token": "2ue7e4whvmiot2gn"
+                     *             "request": "rwsuw3w3ddztvppb",
+                     *             "token": "aedfdque7s6psciz"
                      *           },
                      *           "after": {
-                     *             "createdAt": "2026-11-29T07:26:39.930506941Z",
+                     *             "createdAt": "2026-11-30T05:04:28.417099737Z",
                      *             "flow": {
                      *               "bytes": 199,
                      *               "digest": "219dad297e15d6d6f86bf7f671da0181cc3986180708b67104cf1f1337911716",
@@ -8099,26 +8173,27 @@ export interface operations {
                      *             ],
                      *             "timezone": "UTC",
                      *             "title": "a flow",
-                     *             "uid": "ok5sbcu2pizilfkk",
-                     *             "updatedAt": "2026-11-29T07:26:39.930506941Z",
+                     *             "uid": "gfsa5wvmkt3kzpsm",
+                     *             "updatedAt": "2026-11-30T05:04:28.417099737Z",
                      *             "updatedBy": "admin"
                      *           },
-                     *           "at": "2026-11-29T07:26:39.930621468Z",
-                     *           "id": "01795937199930621468-vnvty7kayobb2slg",
+                     *           "at": "2026-11-30T05:04:28.41721727Z",
+                     *           "id": "01796015068417217270-eqif6qfkxk25cazj",
                      *           "kind": "job",
                      *           "name": "flow-reports",
-                     *           "revision": 12,
+                     *           "revision": 13,
                      *           "verb": "create"
                      *         },
                      *         {
                      *           "actor": {
                      *             "name": "admin",
                      *             "remote": "127.0.0.1",
-                     *             "token": "2ue7e4whvmiot2gn"
+                     *             "request": "lwi7xr3mtse4owdy",
+                     *             "token": "aedfdque7s6psciz"
                      *           },
                      *           "after": {
                      *             "command": "echo report",
-                     *             "createdAt": "2026-11-29T07:26:39.748048098Z",
+                     *             "createdAt": "2026-11-30T05:04:28.395801802Z",
                      *             "cronExpr": "0 0 1 1 *",
                      *             "description": "report",
                      *             "env": {
@@ -8135,16 +8210,16 @@ export interface operations {
                      *             "stdin": "report",
                      *             "timezone": "UTC",
                      *             "title": "the same job",
-                     *             "uid": "koago7src36zomhm",
-                     *             "updatedAt": "2026-11-29T07:26:39.755943934Z",
+                     *             "uid": "3co67frhspvhn44u",
+                     *             "updatedAt": "2026-11-30T05:04:28.400824618Z",
                      *             "updatedBy": "admin",
                      *             "user": "report",
                      *             "workDir": "/report"
                      *           },
-                     *           "at": "2026-11-29T07:26:39.897739085Z",
+                     *           "at": "2026-11-30T05:04:28.400943374Z",
                      *           "before": {
                      *             "command": "echo report",
-                     *             "createdAt": "2026-11-29T07:26:39.748048098Z",
+                     *             "createdAt": "2026-11-30T05:04:28.395801802Z",
                      *             "cronExpr": "0 0 1 1 *",
                      *             "description": "report",
                      *             "env": {
@@ -8161,18 +8236,16 @@ export interface operations {
                      *             "stdin": "report",
                      *             "timezone": "UTC",
                      *             "title": "a job",
-                     *             "uid": "koago7src36zomhm",
-                     *             "updatedAt": "2026-11-29T07:26:39.748048098Z",
+                     *             "uid": "3co67frhspvhn44u",
+                     *             "updatedAt": "2026-11-30T05:04:28.395801802Z",
                      *             "updatedBy": "admin",
                      *             "user": "report",
                      *             "workDir": "/report"
                      *           },
-                     *           "hash": "aef25ef4570825ef7a278b5c30d736ec3936348fde08f07de86e7fba3186239a",
-                     *           "id": "01795937199897739085-izgrd62qnrtqf5cr",
+                     *           "id": "01796015068400943374-rr5l2db2t7ouvlbk",
                      *           "kind": "job",
                      *           "name": "job-reports",
-                     *           "revision": 10,
-                     *           "seq": 3,
+                     *           "revision": 11,
                      *           "verb": "replace"
                      *         }
                      *       ]
@@ -10517,6 +10590,98 @@ export interface operations {
                      *     }
                      */
                     "application/json": components["schemas"]["Job"];
+                };
+            };
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden"];
+            409: components["responses"]["conflict"];
+            413: components["responses"]["too_large"];
+            415: components["responses"]["unsupported_media_type"];
+            422: components["responses"]["invalid"];
+            429: components["responses"]["too_many_requests"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["unavailable"];
+            /** @description Error. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "patch-jobs": {
+        parameters: {
+            query?: {
+                /** @description Write nothing, and return the effect. */
+                dryRun?: boolean;
+            };
+            header?: {
+                /** @description Returns 409 if the key was used for another request within a day. Repeating the same request changes nothing. */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "jobs": [
+                 *         "patched-reports",
+                 *         "none"
+                 *       ],
+                 *       "patch": {
+                 *         "labels": {
+                 *           "team": "data"
+                 *         },
+                 *         "retry": {
+                 *           "max": 3
+                 *         }
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["PatchRequest"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "changed": 1,
+                     *       "items": [
+                     *         {
+                     *           "fields": [
+                     *             "labels",
+                     *             "retry"
+                     *           ],
+                     *           "name": "patched-reports",
+                     *           "result": "changed",
+                     *           "version": 94
+                     *         },
+                     *         {
+                     *           "name": "none",
+                     *           "refusal": {
+                     *             "code": "not_found",
+                     *             "detail": "there is no job \"none\""
+                     *           },
+                     *           "result": "refused"
+                     *         }
+                     *       ],
+                     *       "refused": 1,
+                     *       "request": "gwnui5leq77jhgis",
+                     *       "unchanged": 0,
+                     *       "unknown": 0
+                     *     }
+                     */
+                    "application/json": components["schemas"]["PatchAnswer"];
                 };
             };
             401: components["responses"]["unauthenticated"];
