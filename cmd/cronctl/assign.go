@@ -25,7 +25,7 @@ func assign(d *common.Defaults, text string) error {
 	if err != nil {
 		return unreadable(err)
 	}
-	if err := assignIn(fields, reflect.TypeFor[common.Defaults](), path, path, given); err != nil {
+	if err := assignIn(fields, reflect.TypeFor[common.Defaults](), path, path, given, false); err != nil {
 		return err
 	}
 	if data, err = json.Marshal(fields); err != nil {
@@ -38,8 +38,17 @@ func assign(d *common.Defaults, text string) error {
 	return nil
 }
 
-// assignIn sets a value in an object of a type.
-func assignIn(fields map[string]any, t reflect.Type, path, whole, given string) error {
+// assignInPatch sets a field of a merge patch of jobs as FIELD=VALUE says; without a value, the patch removes the field.
+func assignInPatch(patch map[string]any, text string) error {
+	path, given, found := strings.Cut(text, "=")
+	if !found || path == "" {
+		return invalid(fmt.Sprintf("%q is not FIELD=VALUE", common.Shorten(text)), "such as retry.max=3")
+	}
+	return assignIn(patch, reflect.TypeFor[common.Job](), path, path, given, true)
+}
+
+// assignIn sets a value in an object of a type, or removes it; in a patch, it is then null.
+func assignIn(fields map[string]any, t reflect.Type, path, whole, given string, patch bool) error {
 	name, rest, deeper := strings.Cut(path, ".")
 	of := t
 	if t.Kind() == reflect.Map {
@@ -65,9 +74,13 @@ func assignIn(fields map[string]any, t reflect.Type, path, whole, given string) 
 			inner = map[string]any{}
 		}
 		fields[name] = inner
-		return assignIn(inner, of, rest, whole, given)
+		return assignIn(inner, of, rest, whole, given, patch)
+	case given == "" && patch:
+		fields[name] = nil
 	case given == "":
 		delete(fields, name)
+	case of.Kind() == reflect.Slice && strings.HasPrefix(given, "[") && json.Valid([]byte(given)):
+		fields[name] = json.RawMessage(given)
 	case of.Kind() == reflect.Slice:
 		var items []any
 		for item := range strings.SplitSeq(given, ",") {

@@ -19,11 +19,12 @@ yaml each entry contains the object before and after the change, without secret 
   cronctl get audit --kind job --name nightly-report -o yaml --limit 1
   cronctl get audit --actor ann --verb delete`,
 		},
-		columns: columnsOf("WHEN,WHO,FROM,DID,KIND,NAME,NOTE,+USER,+TOKEN,+REVISION,+SEQ,+HASH",
+		columns: columnsOf("WHEN,WHO,FROM,DID,KIND,NAME,NOTE,+USER,+TOKEN,+REQUEST,+REVISION,+SEQ,+HASH",
 			func(e *apiclient.AuditEntry, _ bool) []any {
 				a := &e.Actor
 				return []any{
-					e.At, a.Name, a.Remote, e.Verb, e.Kind, e.Name, noteOf(e), a.User, a.Token, e.Revision, e.Seq,
+					e.At, a.Name, a.Remote, e.Verb, e.Kind, e.Name, noteOf(e), a.User, a.Token, a.Request, e.Revision,
+					e.Seq,
 					cmp.Or(cut(value(e.Hash), 12), "-"),
 				}
 			}),

@@ -25,6 +25,7 @@ func selection() filters {
 	return filters{
 		{name: "selector", help: "all jobs with these labels, such as team=data,tier!=slow"},
 		{name: "group", help: "all jobs of this group"},
+		{name: "below", help: "all jobs of this group and its subgroups"},
 		{name: "query", help: "all jobs with this text in their name or title"},
 		{name: "state", help: "of those, only jobs in this state: active, paused, done or manual"},
 	}
@@ -49,7 +50,7 @@ func (f *choice) read() (err error) {
 }
 
 func (f *choice) filtered() bool {
-	return f.query.Has("selector") || f.query.Has("group") || f.query.Has("q")
+	return f.query.Has("selector") || f.query.Has("group") || f.query.Has("below") || f.query.Has("q")
 }
 
 // take stores the names and the filter; it refuses both together.
@@ -60,7 +61,7 @@ func (f *choice) take(_ *cobra.Command, names []string) error {
 	f.names = names
 	switch {
 	case len(names) == 0 && !f.filtered():
-		return invalid("no jobs given", "name them, or use --selector, --group or --query")
+		return invalid("no jobs given", "name them, or use --selector, --group, --below or --query")
 	case len(names) > 0 && len(f.query) > 0:
 		return invalid("names and a filter exclude each other", "use either of them")
 	}
@@ -81,6 +82,7 @@ func (c *cli) bulk(ctx context.Context, api *apiclient.API, f *choice, request a
 	parts := slices.Collect(slices.Chunk(f.names, maxNamed))
 	if f.filtered() {
 		request.Selector, request.Group = set(f.query.Get("selector")), set(f.query.Get("group"))
+		request.Below = set(f.query.Get("below"))
 		request.Q, request.State = set(f.query.Get("q")), set(apiclient.BulkRequestState(f.query.Get("state")))
 		parts = [][]string{nil}
 	}
