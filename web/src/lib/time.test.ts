@@ -1,5 +1,5 @@
-import { expect, it } from 'vitest';
-import { formatDate, formatPeriod, formatTime, formatTimeInZone, relativeTime, rfc3339In, wallClock, weekday } from './time.ts';
+import { describe, expect, it } from 'vitest';
+import { formatDate, formatPeriod, formatTime, formatTimeInZone, formatTimeOfDay, inFull, onTwoClocks, relativeTime, rfc3339In, wallClock, weekday } from './time.ts';
 
 const at = (iso: string) => Date.parse(iso);
 
@@ -9,8 +9,8 @@ it.each([
   ['2026-11-22T23:30:00Z', 'today 00:30', '今天 00:30'],
   ['2026-11-22T08:10:00Z', 'yesterday 09:10', '昨天 09:10'],
   ['2026-11-23T23:00:00Z', 'tomorrow 00:00', '明天 00:00'],
-  ['2026-11-20T13:03:00Z', 'Nov 20, 14:03', '11月20日 14:03'],
-  ['2025-11-20T13:03:00Z', 'Nov 20, 2025, 14:03', '2025年11月20日 14:03'],
+  ['2026-11-20T13:03:00Z', 'Fri, Nov 20, 14:03', '11月20日周五 14:03'],
+  ['2025-11-20T13:03:00Z', 'Thu, Nov 20, 2025, 14:03', '2025年11月20日周四 14:03'],
   ['not a time', 'not a time', 'not a time'],
 ])('%s is written %s', (iso, en, zh) => {
   const now = at('2026-11-23T15:00:00Z');
@@ -34,6 +34,31 @@ it('names the day of a stretch once', () => {
 it('includes the zone, and tolerates one that the browser does not know', () => {
   expect(formatTimeInZone('2026-03-29T01:30:05Z', 'en', 'Europe/Berlin')).toContain('03:30:05');
   expect(formatTimeInZone('2026-03-29T01:30:05Z', 'en', 'Mars/Olympus')).toContain('2026');
+});
+
+it('writes a tooltip with the time in full, in the zone of the job, and the instant with its milliseconds', () => {
+  const lines = inFull('2026-03-29T01:30:05.25Z', 'en', 'Asia/Tokyo').split('\n');
+  expect(lines.at(-1)).toBe('2026-03-29T01:30:05.250Z');
+  expect(lines.some((line) => line.includes('10:30:05'))).toBe(true);
+  expect(inFull('soon', 'en')).toBe('soon');
+});
+
+it('writes the seconds of a column, even if they are zero', () => expect(formatTimeOfDay('2026-03-29T01:30:00Z', 'en', 'UTC', 'seconds')).toBe('01:30:00'));
+
+describe('a fire on two clocks', () => {
+  const evening = at('2026-11-27T22:05:00Z'); // Friday 23:05 in Berlin, Saturday 06:05 in Shanghai
+  it('names weekday and date where its days differ', () => {
+    expect(onTwoClocks('2026-11-29T02:30:00+08:00', 'en', 'Europe/Berlin', evening)).toEqual({ day: 'Sun, Nov 29', time: '02:30:00', offset: '+08:00', own: { day: 'Sat, Nov 28', time: '19:30:00', offset: '+01:00' } });
+    expect(onTwoClocks('2026-11-29T02:30:00+08:00', 'zh', 'Europe/Berlin', evening)?.own?.day).toBe('11月28日周六');
+  });
+  it('names weekday and date where today is another day', () => expect(onTwoClocks('2026-11-28T14:30:00+08:00', 'en', 'Europe/Berlin', evening)).toMatchObject({ day: 'Sat, Nov 28', own: { day: undefined, time: '07:30:00' } }));
+  it('names the day where both agree', () => {
+    const noon = at('2026-11-27T11:00:00Z');
+    expect(onTwoClocks('2026-11-28T14:30:00+08:00', 'en', 'Europe/Berlin', noon)).toMatchObject({ day: 'tomorrow', own: { day: undefined, time: '07:30:00' } });
+    expect(onTwoClocks('2026-11-28T14:30:00+01:00', 'en', 'Europe/Berlin', noon)).toEqual({ day: 'tomorrow', time: '14:30:00', offset: '+01:00' });
+  });
+  it('has the year of another one', () => expect(onTwoClocks('2027-01-01T02:30:00+08:00', 'en', 'Europe/Berlin', evening)?.day).toBe('Fri, Jan 1, 2027'));
+  it('tolerates a text that is no time', () => expect(onTwoClocks('soon', 'en', 'UTC', evening)).toBeUndefined());
 });
 
 it('reads the wall clock of the text itself', () => {

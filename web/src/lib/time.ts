@@ -1,4 +1,5 @@
-// Formats times in the viewer's zone. Those of near days name the day; the full form with the zone is for tooltips.
+// The one notation of times: near days by their name, others by weekday and date, in the viewer's zone. The zone is
+// written where it differs; tooltips have the time in full, and the instant.
 
 import { currentSecond } from './ticks.ts';
 
@@ -23,7 +24,12 @@ function dayOf(at: Date, timeZone: string | undefined): number {
   return Date.UTC(part('year'), part('month') - 1, part('day')) / 86_400_000;
 }
 
-/** Returns the day of a time: "today", "yesterday", "tomorrow", "Nov 20"; with the year if it is not the current one. */
+/** Returns the format of days that have no name: weekday and date, with the year if asked. */
+function dateFormat(language: string, timeZone: string | undefined, year: boolean): Intl.DateTimeFormat {
+  return keep(`date ${language} ${timeZone ?? ''} ${year}`, () => new Intl.DateTimeFormat(language, { timeZone, weekday: 'short', month: 'short', day: 'numeric', ...(year && { year: 'numeric' }) }));
+}
+
+/** Returns the day of a time: "today", "yesterday", "tomorrow", "Fri, Nov 20"; with the year if it is not the current one. */
 export function formatDay(iso: string, language: string, timeZone?: string, now = currentSecond()): string {
   const date = new Date(iso);
   if (Number.isNaN(date.getTime())) return iso;
@@ -31,19 +37,18 @@ export function formatDay(iso: string, language: string, timeZone?: string, now 
   const away = dayOf(date, timeZone) - dayOf(today, timeZone);
   if (Math.abs(away) <= 1) return days(language).format(away, 'day');
   const year = (at: Date) => keep(`year ${timeZone ?? ''}`, () => new Intl.DateTimeFormat('en-US', { timeZone, year: 'numeric' })).format(at);
-  const other = year(date) !== year(today);
-  return keep(`date ${language} ${timeZone ?? ''} ${other}`, () => new Intl.DateTimeFormat(language, { timeZone, month: 'short', day: 'numeric', ...(other && { year: 'numeric' }) })).format(date);
+  return dateFormat(language, timeZone, year(date) !== year(today)).format(date);
 }
 
-/** Returns the time of day, with seconds unless they are zero: "14:03", "14:03:05". */
-export function formatTimeOfDay(iso: string, language: string, timeZone?: string): string {
+/** Returns the time of day, with seconds unless they are zero: "14:03", "14:03:05"; always with them for columns. */
+export function formatTimeOfDay(iso: string, language: string, timeZone?: string, seconds: 'seconds' | 'short' = 'short'): string {
   const date = new Date(iso);
   if (Number.isNaN(date.getTime())) return iso;
-  const second = date.getUTCSeconds() === 0 ? undefined : '2-digit';
+  const second = seconds === 'short' && date.getUTCSeconds() === 0 ? undefined : '2-digit';
   return keep(`clock ${language} ${timeZone ?? ''} ${second ?? ''}`, () => new Intl.DateTimeFormat(language, { timeZone, hour: '2-digit', minute: '2-digit', second, hourCycle: 'h23' })).format(date);
 }
 
-/** The one form of times: "today 14:03", "yesterday 09:10", "Nov 20, 14:03", with seconds unless they are zero. */
+/** The one form of times: "today 14:03", "yesterday 09:10", "Fri, Nov 20, 14:03", with seconds unless they are zero. */
 export function formatTime(iso: string, language: string, timeZone?: string, now = currentSecond()): string {
   if (Number.isNaN(new Date(iso).getTime())) return iso;
   const day = formatDay(iso, language, timeZone, now);
@@ -71,6 +76,13 @@ export function formatTimeInZone(iso: string, language: string, timeZone?: strin
   }
 }
 
+/** Returns a time for a tooltip: in full in the viewer's zone, in the other zone if given, and the instant with milliseconds. */
+export function inFull(iso: string, language: string, zone?: string): string {
+  const date = new Date(iso);
+  if (Number.isNaN(date.getTime())) return iso;
+  return [...new Set([formatTimeInZone(iso, language), formatTimeInZone(iso, language, zone), date.toISOString()])].join('\n');
+}
+
 /**
  * Returns the wall clock of an RFC 3339 text in its own offset:
  * {"date":"2026-03-29","time":"02:30:00","offset":"+01:00"}.
@@ -80,13 +92,44 @@ export function wallClock(rfc3339: string): { date: string; time: string; offset
   return m ? { date: m[1] ?? '', time: m[2] ?? '', offset: m[3] === 'Z' ? '+00:00' : (m[3] ?? '') } : undefined;
 }
 
+/** A time on two clocks: that of a job's zone, and the viewer's, which is left out where they agree. */
+export interface TwoClocks {
+  day: string;
+  time: string;
+  offset: string;
+  own?: { day: string | undefined; time: string; offset: string };
+}
+
+/**
+ * Returns a fire on its job's clock, and on the viewer's if that differs. "today" and its like are the same day on
+ * both: where the fire or the present has two dates, both are written with weekday and date.
+ */
+export function onTwoClocks(rfc3339: string, language: string, own: string, now = currentSecond()): TwoClocks | undefined {
+  const [wall, yours, present] = [wallClock(rfc3339), wallClock(rfc3339In(rfc3339, own)), wallClock(rfc3339In(new Date(now).toISOString(), own))];
+  if (!wall || !yours || !present) return undefined;
+  const [today, theirs] = [present.date, dateAt(now, wall.offset)];
+  const day = (date: string) => formatDate(date, language, today === theirs && wall.date === yours.date ? today : undefined, today);
+  const apart = wall.offset !== yours.offset;
+  return { day: day(wall.date), time: wall.time, offset: wall.offset, ...(apart && { own: { day: wall.date === yours.date ? undefined : day(yours.date), time: yours.time, offset: yours.offset } }) };
+}
+
+/** Returns the date of a time at an offset from UTC such as "+01:00". */
+function dateAt(at: number, offset: string): string {
+  const [hours = 0, minutes = 0] = offset.slice(1).split(':').map(Number);
+  return new Date(at + (offset.startsWith('-') ? -1 : 1) * (hours * 60 + minutes) * 60_000).toISOString().slice(0, 10);
+}
+
 /** Returns a date without a time as "today", "tomorrow", "Thu, Nov 26"; with the year if it is not that of today. */
-export function formatDate(date: string, language: string, today: string | undefined): string {
+export function formatDate(date: string, language: string, today: string | undefined, ofYear = today): string {
   const at = Date.parse(`${date}T00:00:00Z`);
   const away = (at - Date.parse(`${today}T00:00:00Z`)) / 86_400_000;
   if (Math.abs(away) <= 1) return days(language).format(away, 'day');
-  const other = date.slice(0, 4) !== today?.slice(0, 4);
-  return keep(`weekday ${language} ${other}`, () => new Intl.DateTimeFormat(language, { weekday: 'short', month: 'short', day: 'numeric', ...(other && { year: 'numeric' }), timeZone: 'UTC' })).format(at);
+  return dateFormat(language, 'UTC', date.slice(0, 4) !== ofYear?.slice(0, 4)).format(at);
+}
+
+/** Returns a wall clock time without its seconds if they are zero: "02:30" of "02:30:00". */
+export function shortClock(time: string): string {
+  return time.endsWith(':00') ? time.slice(0, -3) : time;
 }
 
 /** Returns the weekday of a date in the reader's language. */

@@ -1,7 +1,7 @@
 import { useTranslation } from 'react-i18next';
 import type { Run } from '../api/types.ts';
 import { formatSeconds } from '../lib/duration.ts';
-import { formatTime } from '../lib/time.ts';
+import { inFull } from '../lib/time.ts';
 import { useNow } from '../lib/useNow.ts';
 
 /**
@@ -18,7 +18,7 @@ export function Elapsed({ run }: { run: Run }) {
   const begun = begunAt(run);
   if (begun === undefined) return null;
   return (
-    <time dateTime={begun} title={formatTime(begun, i18n.language)} className="nowrap" data-elapsed="">
+    <time dateTime={begun} title={inFull(begun, i18n.language)} className="nowrap" data-elapsed="">
       {t('overview.elapsed', { time: formatSeconds(Math.max(0, Math.floor((now - Date.parse(begun)) / 1000)), i18n.language) })}
     </time>
   );

@@ -3,8 +3,7 @@ import { useTranslation } from 'react-i18next';
 import type { Preview, ScheduleNote } from '../api/types.ts';
 import { labelled } from '../lib/lists.ts';
 import { localZone } from '../lib/localTime.ts';
-import { currentSecond } from '../lib/ticks.ts';
-import { formatDate, rfc3339In, wallClock } from '../lib/time.ts';
+import { inFull, onTwoClocks } from '../lib/time.ts';
 import { visible } from '../lib/visible.ts';
 import classes from './FireList.module.css';
 import { Icon } from './icons.tsx';
@@ -18,12 +17,12 @@ import { RelativeTime } from './TimeText.tsx';
 export function FireList({ preview, none }: { preview: Preview; none?: string }) {
   const { t, i18n } = useTranslation();
   const own = localZone();
-  const fires = preview.fires.map((fire) => ({ fire, wall: wallClock(fire), yours: wallClock(rfc3339In(fire, own)), at: Date.parse(fire) }));
-  const today = (zone: string) => wallClock(rfc3339In(new Date(currentSecond()).toISOString(), zone))?.date;
-  const days = { wall: today(preview.timezone), yours: today(own) };
+  const fires = preview.fires.map((fire) => ({ fire, clocks: onTwoClocks(fire, i18n.language, own), at: Date.parse(fire) }));
   // Seconds are shown if any fire has them, so that the times are aligned.
-  const clock = (time: string) => (fires.some(({ wall }) => wall && !wall.time.endsWith(':00')) ? time : time.slice(0, 5));
-  const elsewhere = fires.some(({ wall, yours }) => wall && yours && wall.offset !== yours.offset);
+  const clock = (time: string) => (fires.some(({ clocks }) => clocks && !clocks.time.endsWith(':00')) ? time : time.slice(0, 5));
+  const elsewhere = fires.some(({ clocks }) => clocks?.own);
+  // The viewer's own offset is shown where it changes: an hour may be there twice.
+  const changes = new Set(fires.map(({ clocks }) => clocks?.offset)).size > 1;
   const notesOf = (at: number) => preview.notes.filter((note) => note.at !== undefined && Date.parse(note.at) === at);
   const others = preview.notes.filter((note) => note.at === undefined || !fires.some(({ at }) => at === Date.parse(note.at ?? '')));
   const several = preview.entries?.some((entry) => entry > 1) ?? false;
@@ -42,15 +41,15 @@ export function FireList({ preview, none }: { preview: Preview; none?: string })
             </div>
           )}
           <ol className={classes.fires}>
-            {fires.map(({ fire, wall, yours, at }, i) => {
+            {fires.map(({ fire, clocks, at }, i) => {
               const notes = notesOf(at);
-              if (!wall || !yours) return <li key={fire}>{fire}</li>;
+              if (!clocks) return <li key={fire}>{fire}</li>;
               return (
                 <li key={fire} {...(notes.length > 0 && { 'data-noted': '' })}>
-                  <time dateTime={fire}><Clock day={formatDate(wall.date, i18n.language, days.wall)} time={clock(wall.time)} beside={elsewhere ? undefined : wall.offset} /></time>
+                  <time dateTime={fire} title={inFull(fire, i18n.language, preview.timezone)}><Clock day={clocks.day} time={clock(clocks.time)} beside={changes && !elsewhere ? clocks.offset : undefined} /></time>
                   {elsewhere ? (
-                    <span className={classes.yours} title={`${yours.date} ${yours.time} ${yours.offset}`}>
-                      <span className="unseen">{t('job.yourZone', { zone: own })}</span> <Clock day={yours.date === wall.date ? undefined : formatDate(yours.date, i18n.language, days.yours)} time={clock(yours.time)} beside={yours.offset} />
+                    <span className={classes.yours}>
+                      <span className="unseen">{t('job.yourZone', { zone: own })}</span> <Clock day={clocks.own?.day} time={clock(clocks.own?.time ?? clocks.time)} beside={clocks.own?.offset ?? clocks.offset} />
                     </span>
                   ) : (
                     i === 0 && <span className="small dim"><RelativeTime at={fire} /></span>

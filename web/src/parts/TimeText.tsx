@@ -1,12 +1,7 @@
 import { useCallback, useState, useSyncExternalStore } from 'react';
 import { useText } from '../i18n/useText.ts';
 import { currentSecond, subscribeSeconds } from '../lib/ticks.ts';
-import { formatTime, formatTimeInZone, relativeTime } from '../lib/time.ts';
-
-/** Formats a time in full, in the viewer's zone and, if given, in the job's. */
-function inFull(at: string, language: string, zone: string | undefined): string {
-  return [...new Set([formatTimeInZone(at, language), zone ? formatTimeInZone(at, language, zone) : ''])].filter(Boolean).join('\n');
-}
+import { formatTime, inFull, relativeTime } from '../lib/time.ts';
 
 /** A time in the viewer's zone, near ones by the name of their day; the tooltip has it in full, in the job's zone as well if given. */
 export function TimeText({ at, zone }: { at: string; zone?: string | undefined }) {

@@ -8,7 +8,8 @@ import { usePreview } from '../../api/schedules.ts';
 import type { Definition, Preview } from '../../api/types.ts';
 import { inheritanceOf, merged } from '../../lib/effective.ts';
 import { compareFires, leastShown, type SideOfFires } from '../../lib/compareFires.ts';
-import { wallClock, weekday } from '../../lib/time.ts';
+import { localZone } from '../../lib/localTime.ts';
+import { inFull, onTwoClocks, shortClock, wallClock } from '../../lib/time.ts';
 import { visible } from '../../lib/visible.ts';
 import { DiffView } from '../../parts/DiffView.tsx';
 import { ProblemNotice } from '../../parts/ProblemNotice.tsx';
@@ -97,6 +98,8 @@ export function ReviewDialog({ base, definition, busy, error, onSave, onClose }:
 function Fires({ title, preview, side, mark, tone }: { title: string; preview: Preview | undefined; side: SideOfFires; mark: string | undefined; tone: 'ok' | 'bad' }) {
   const { t, i18n } = useTranslation();
   const several = preview?.entries?.some((entry) => entry > 1) ?? false;
+  // The offset is shown where it is not the viewer's, and where it changes.
+  const changes = new Set(side.fires.map(({ at }) => wallClock(at)?.offset)).size > 1;
   return (
     <div className={dialogClasses.fires}>
       <div className={dialogClasses.firesHead}>{title}</div>
@@ -104,10 +107,10 @@ function Fires({ title, preview, side, mark, tone }: { title: string; preview: P
       <ul>
         {preview && side.fires.map(({ at, differs }, i) => {
           const entry = several ? preview.entries?.[i] : undefined;
-          const wall = wallClock(at);
+          const clocks = onTwoClocks(at, i18n.language, localZone());
           return (
             <li key={at}>
-              <time dateTime={at}>{wall ? `${weekday(wall.date, i18n.language)} ${wall.date} ${wall.time} ${wall.offset}` : at}</time>{entry !== undefined && <span className="dim small"> {t('job.scheduleOf', { n: entry })}</span>}
+              <time dateTime={at} title={inFull(at, i18n.language, preview.timezone)}>{clocks ? [clocks.day, shortClock(clocks.time), (clocks.own ?? changes) && clocks.offset].filter(Boolean).join(' ') : at}</time>{entry !== undefined && <span className="dim small"> {t('job.scheduleOf', { n: entry })}</span>}
               {mark !== undefined && differs && <span className={fieldClasses.mark} data-tone={tone}>{mark}</span>}
             </li>
           );

@@ -5,7 +5,7 @@ import { rangeForAge, useJobStatistics } from '../../api/statistics.ts';
 import type { Job, Statistics } from '../../api/types.ts';
 import { endings, formatMs, formatRate, totalOf } from '../../lib/figures.ts';
 import { statisticsRanges, type StatisticsRange } from '../../lib/searchParams.ts';
-import { formatTime } from '../../lib/time.ts';
+import { formatDay, formatTime } from '../../lib/time.ts';
 import { visible } from '../../lib/visible.ts';
 import { LineChart, type ChartSeries } from '../../parts/charts/index.tsx';
 import { Panel } from '../../parts/Panel.tsx';
@@ -87,8 +87,7 @@ function Figures({ job, statistics }: { job: string; statistics: Statistics }) {
   const number = new Intl.NumberFormat(i18n.language);
   const { total, buckets, by, timezone } = statistics;
   const charts = useCharts(statistics);
-  const day = new Intl.DateTimeFormat(i18n.language, { dateStyle: 'medium', timeZone: timezone });
-  const when = (time: number) => (by === 'day' ? day.format(time) : formatTime(new Date(time).toISOString(), i18n.language));
+  const when = (time: number) => (by === 'day' ? formatDay(new Date(time).toISOString(), i18n.language, timezone) : formatTime(new Date(time).toISOString(), i18n.language));
   const common = { times: charts.times, when, whenName: t(by === 'day' ? 'statistics.day' : 'statistics.hour'), timeZone: timezone, sync: 'job' };
   const took = (ms: number) => (total.duration.count > 0 ? formatMs(ms, i18n.language) : '–');
   return (

@@ -5,7 +5,7 @@ import type { Fire } from '../../api/types.ts';
 import { formatSeconds, secondsBetween } from '../../lib/duration.ts';
 import { labelled } from '../../lib/lists.ts';
 import { formatStretch } from '../../lib/stretch.ts';
-import { formatTime, formatTimeInZone } from '../../lib/time.ts';
+import { formatTime, formatTimeOfDay, inFull } from '../../lib/time.ts';
 import { useNow } from '../../lib/useNow.ts';
 import { isTrouble } from '../../lib/troubles.ts';
 import { useSteady } from '../../lib/useSteady.ts';
@@ -77,7 +77,7 @@ export function LedgerTable({ fires, ahead, now: across, busy, selected, onToggl
 function NowLine() {
   const { t, i18n } = useTranslation();
   const now = useNow(1000);
-  const clock = new Intl.DateTimeFormat(i18n.language, { hour: '2-digit', minute: '2-digit', second: '2-digit', hourCycle: 'h23' }).format(now);
+  const clock = formatTimeOfDay(new Date(now).toISOString(), i18n.language, undefined, 'seconds');
   return (
     <tr className={classes.now} data-now="">
       <td colSpan={columns}><span>{t('ledger.now', { time: clock })}</span></td>
@@ -97,14 +97,14 @@ interface RowProps {
 function FireRow({ fire, gone, mayAct, selected, onToggle }: RowProps) {
   const { t, i18n } = useTranslation();
   const time = formatTime(fire.plannedAt, i18n.language);
-  const clock = new Intl.DateTimeFormat(i18n.language, { hour: '2-digit', minute: '2-digit', second: '2-digit', hourCycle: 'h23' }).format(new Date(fire.plannedAt));
+  const clock = formatTimeOfDay(fire.plannedAt, i18n.language, undefined, 'seconds');
   const last = fire.attempts.at(-1);
   const badge = <StatusBadge status={fire.status} />;
   const later = fire.status === 'planned' || fire.status === 'waiting' ? secondsBetween(fire.plannedAt, fire.dueAt) : undefined;
   return (
     <tr data-fire={fire.id} data-ended={fire.status} data-gone={gone || undefined} data-gap={fire.gap ? '' : undefined} data-selected={selected || undefined}>
       <td className={classes.pick}>{mayAct && <input type="checkbox" aria-label={t('failures.select', { job: fire.job, time })} checked={selected} onChange={() => onToggle(fire.id)} />}</td>
-      <td><time dateTime={fire.plannedAt} title={formatTimeInZone(fire.plannedAt, i18n.language)} className="nowrap">{clock}</time></td>
+      <td><time dateTime={fire.plannedAt} title={inFull(fire.plannedAt, i18n.language)} className="nowrap">{clock}</time></td>
       <td>
         {last === undefined ? badge : <Link to="/runs/$id" params={{ id: last }} aria-label={labelled(t(`status.${fire.status}`), t('runs.open', { job: fire.job, time }), i18n.language)}>{badge}</Link>}
       </td>
@@ -120,7 +120,7 @@ function FireRow({ fire, gone, mayAct, selected, onToggle }: RowProps) {
         {fire.reason && <div className="small"><Why reason={fire.reason} /></div>}
         {fire.acknowledged && <AckMark acknowledged={fire.acknowledged} fire={fire.id} mayUndo={mayAct} />}
         {fire.reason?.code === 'no_worker' && <CauseLinks reason={fire.reason} job={fire.job} group={fire.group} />}
-        {later !== undefined && later > 0 && <div className="small dim" title={formatTime(fire.dueAt ?? '', i18n.language)}>{t('runs.due', { delay: formatSeconds(later, i18n.language) })}</div>}
+        {later !== undefined && later > 0 && <div className="small dim" title={inFull(fire.dueAt ?? '', i18n.language)}>{t('runs.due', { delay: formatSeconds(later, i18n.language) })}</div>}
       </td>
       <td className={classes.wide}>{t(`cause.${fire.cause}`)}</td>
       <td className={classes.tries}>

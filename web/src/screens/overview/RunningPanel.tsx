@@ -9,7 +9,7 @@ import type { Run, RunStatus } from '../../api/types.ts';
 import { useIsGone } from '../../api/workers.ts';
 import { useRights } from '../../parts/session.ts';
 import { formatSeconds } from '../../lib/duration.ts';
-import { formatTime } from '../../lib/time.ts';
+import { inFull } from '../../lib/time.ts';
 import { useNow } from '../../lib/useNow.ts';
 import { useSteady } from '../../lib/useSteady.ts';
 import { BackfillDate, backfillOf } from '../../parts/BackfillDate.tsx';
@@ -68,7 +68,7 @@ export function RunningPanel({ count }: { count: number | undefined }) {
                 </span>
                 <span className={classes.second}>
                   {run.jobTitle && <span>{run.job}</span>}
-                  <time dateTime={run.claimedAt} title={formatTime(run.startedAt ?? run.claimedAt ?? run.plannedAt, i18n.language)}>
+                  <time dateTime={run.claimedAt} title={inFull(run.startedAt ?? run.claimedAt ?? run.plannedAt, i18n.language)}>
                     {t('overview.elapsed', { time: formatSeconds(Math.max(0, Math.floor((now - begun(run)) / 1000)), i18n.language) })}
                   </time>
                   {run.workerName && (isGone(run.worker)

@@ -1,9 +1,8 @@
 import { useTranslation } from 'react-i18next';
 import { isTerminal } from '../../api/runs.ts';
 import type { Run } from '../../api/types.ts';
-import { formatClock } from '../../lib/clock.ts';
 import { formatSeconds, parseDuration, secondsBetween } from '../../lib/duration.ts';
-import { formatDay, formatTimeInZone } from '../../lib/time.ts';
+import { formatDay, formatTimeOfDay, inFull } from '../../lib/time.ts';
 import { ExpectedEnd } from '../../parts/ExpectedEnd.tsx';
 import classes from './Timeline.module.css';
 
@@ -46,7 +45,7 @@ export function Timeline({ run }: { run: Run }) {
     ...(run.status === 'running' && startedAt === undefined ? [] : [{ name: t('run.started'), at: startedAt, took: run.delays && (seconds(run.delays.claim) ?? 0) + (seconds(run.delays.start) ?? 0), missing: never }]),
     { name: t('run.ended'), at: run.endedAt, missing: never },
   ];
-  // All times have milliseconds, and those of another day its date.
+  // All times have seconds, and those of another day its date; milliseconds are in the delays and the tooltips.
   const day = new Date(run.plannedAt).toDateString();
   return (
     <div className={classes.course}>
@@ -60,7 +59,7 @@ export function Timeline({ run }: { run: Run }) {
               <span className={classes.name}>{name}</span>
               <span className={classes.at}>
                 {!at && <span className="dim">{missing}</span>}
-                {at && <time dateTime={at} title={formatTimeInZone(at, i18n.language)} className="nowrap">{(i === 0 || new Date(at).toDateString() !== day) && `${formatDay(at, i18n.language)} `}{formatClock(Date.parse(at))}</time>}
+                {at && <time dateTime={at} title={inFull(at, i18n.language)} className="nowrap">{(i === 0 || new Date(at).toDateString() !== day) && `${formatDay(at, i18n.language)} `}{formatTimeOfDay(at, i18n.language, undefined, 'seconds')}</time>}
               </span>
             </li>
           );
