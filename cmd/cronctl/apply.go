@@ -24,6 +24,7 @@ const (
 type applyFlags struct {
 	files  []string
 	prune  string
+	note   string
 	dryRun bool
 }
 
@@ -63,6 +64,7 @@ of a group, which are applied before the jobs. Exit code 2: at least one job was
 		}),
 	}
 	f.declare(cmd)
+	cmd.Flags().StringVar(&f.note, "note", "", "reason; stored with the versions")
 	cmd.Flags().BoolVar(&f.dryRun, "dry-run", false, "print the differences and write nothing")
 	return cmd
 }
@@ -135,6 +137,7 @@ func (c *cli) applyFiles(ctx context.Context, api *apiclient.API, f *applyFlags)
 		part, err := apiclient.Decode[apiclient.ApplyAnswer](api.ApplyJobsWithBody(ctx, &apiclient.ApplyJobsParams{
 			DryRun: &f.dryRun,
 			Prune:  set(f.prune),
+			Note:   set(f.note),
 		}, jsonType, bytes.NewReader(body)))
 		if err != nil {
 			if sent > 0 {

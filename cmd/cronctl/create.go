@@ -31,6 +31,7 @@ type jobFlags struct {
 	files     []string
 	replace   bool
 	dryRun    bool
+	note      string
 	job       common.Job
 	cron      []string
 	timeout   string
@@ -70,6 +71,7 @@ and quotes that they have. One word is a command line for the shell, as in a cro
 		"file with jobs, or folder of such files, may be repeated; - for standard input")
 	fl.BoolVar(&f.replace, "replace", false, "replace jobs that exist")
 	fl.BoolVar(&f.dryRun, "dry-run", false, "check the jobs and write nothing")
+	fl.StringVar(&f.note, "note", "", "reason; stored with the versions")
 	fl.StringArrayVar(&f.cron, "cron", nil, "cron expression, such as '30 2 * * MON-FRI' or @daily; may be repeated")
 	fl.StringVar(&f.job.Timezone, "timezone", "", "time zone of the schedule (default: the server's setting)")
 	fl.StringSliceVar(&f.job.After, "after", nil, "jobs after whose successes it runs; may be repeated")
@@ -168,10 +170,12 @@ func (c *cli) createAll(ctx context.Context, api *apiclient.API, docs []document
 		case f.dryRun:
 		case f.replace:
 			verb = "saved"
-			_, err = apiclient.Read(api.PutJobWithBody(ctx, name, nil, jsonType, bytes.NewReader(d.data)))
+			_, err = apiclient.Read(api.PutJobWithBody(ctx, name, &apiclient.PutJobParams{Note: set(f.note)}, jsonType,
+				bytes.NewReader(d.data)))
 		default:
 			verb = "created"
-			_, err = apiclient.Read(api.CreateJobWithBody(ctx, nil, jsonType, bytes.NewReader(d.data)))
+			_, err = apiclient.Read(api.CreateJobWithBody(ctx, &apiclient.CreateJobParams{Note: set(f.note)}, jsonType,
+				bytes.NewReader(d.data)))
 		}
 		if err != nil {
 			return within(d.from, err)

@@ -22,7 +22,8 @@ func (c *cli) edit() *cobra.Command {
 }
 
 func (c *cli) editJob() *cobra.Command {
-	return &cobra.Command{
+	var note string
+	cmd := &cobra.Command{
 		Use:     "job NAME",
 		Aliases: []string{"jobs"},
 		Short:   "Edit a job in an editor",
@@ -38,13 +39,15 @@ nothing is written, and your text is kept in a file.`,
 			if err != nil {
 				return err
 			}
-			return c.editText(ctx, api, raw)
+			return c.editText(ctx, api, raw, note)
 		}),
 	}
+	cmd.Flags().StringVar(&note, "note", "", "reason; stored with the version")
+	return cmd
 }
 
 // editText lets the user edit a job until the server accepts it.
-func (c *cli) editText(ctx context.Context, api *apiclient.API, raw json.RawMessage) error {
+func (c *cli) editText(ctx context.Context, api *apiclient.API, raw json.RawMessage, note string) error {
 	j, err := decode[job](raw)
 	if err != nil {
 		return err
@@ -92,7 +95,7 @@ func (c *cli) editText(ctx context.Context, api *apiclient.API, raw json.RawMess
 			fmt.Fprintln(c.stdout, "nothing was changed")
 			return nil
 		}
-		refused = c.sendEdited(ctx, api, &j, text)
+		refused = c.sendEdited(ctx, api, &j, text, note)
 		e, ok := asError(refused)
 		switch {
 		case refused == nil:
@@ -112,7 +115,7 @@ func (c *cli) editText(ctx context.Context, api *apiclient.API, raw json.RawMess
 }
 
 // sendEdited saves the edited text, unless the job has changed since it was read.
-func (c *cli) sendEdited(ctx context.Context, api *apiclient.API, before *job, text []byte) error {
+func (c *cli) sendEdited(ctx context.Context, api *apiclient.API, before *job, text []byte, note string) error {
 	values, err := split(text)
 	if err != nil {
 		return cannot("cannot parse the text", err)
@@ -124,8 +127,8 @@ func (c *cli) sendEdited(ctx context.Context, api *apiclient.API, before *job, t
 	if err := json.Unmarshal(values[0], &name); err != nil || name.Name != before.Name {
 		return common.Errorf(common.CodeInvalid, "the name of job %s cannot be changed", before.Name)
 	}
-	_, err = apiclient.Read(api.PutJobWithBody(ctx, before.Name,
-		&apiclient.PutJobParams{IfMatch: tag(before.Meta.Version)}, jsonType, bytes.NewReader(values[0])))
+	params := apiclient.PutJobParams{IfMatch: tag(before.Meta.Version), Note: set(note)}
+	_, err = apiclient.Read(api.PutJobWithBody(ctx, before.Name, &params, jsonType, bytes.NewReader(values[0])))
 	return err
 }
 

@@ -4,7 +4,9 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"carillon/internal/common"
@@ -86,5 +88,36 @@ func TestEdit(t *testing.T) {
 	}
 	if got := s.jobs["hello"].Command; got != "echo two" {
 		t.Errorf("stored %q", got)
+	}
+}
+
+func TestSaves_SendTheReason(t *testing.T) {
+	t.Setenv("TMPDIR", t.TempDir())
+	s := newStage(t)
+	var mu sync.Mutex
+	var notes []string
+	environ := s.between(func(next http.Handler, w http.ResponseWriter, r *http.Request) {
+		if note := r.URL.Query().Get("note"); note != "" {
+			mu.Lock()
+			notes = append(notes, r.Method+" "+note)
+			mu.Unlock()
+		}
+		next.ServeHTTP(w, r)
+	})
+	file := filepath.Join(t.TempDir(), "job.json")
+	if err := os.WriteFile(file, []byte(`{"name":"hello","command":"echo three"}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	environ = append(environ, "EDITOR=sed -i s/three/four/")
+	for _, args := range [][]string{
+		{"create", "job", "hello", "--note", "created", "--", "echo one"},
+		{"create", "job", "hello", "--replace", "--note", "replaced", "--", "echo two"},
+		{"apply", "-f", file, "--note", "applied"},
+		{"edit", "job", "hello", "--note", "edited"},
+	} {
+		s.runWith(environ, args...).want(t, exitOK)
+	}
+	if want := []string{"POST created", "PUT replaced", "POST applied", "PUT edited"}; !slices.Equal(notes, want) {
+		t.Errorf("%v", notes)
 	}
 }

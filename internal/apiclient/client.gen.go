@@ -9985,6 +9985,9 @@ type PatchJobsParams struct {
 
 // CreateJobParams defines parameters for CreateJob.
 type CreateJobParams struct {
+	// Note Reason; shown with the version and in the audit.
+	Note *string `form:"note,omitempty" json:"note,omitempty"`
+
 	// IdempotencyKey A repeated request with the same key within a day creates the job once and returns its current state.
 	IdempotencyKey *string `json:"Idempotency-Key,omitempty"`
 }
@@ -9999,6 +10002,9 @@ type ApplyJobsParams struct {
 
 	// Prune Also delete jobs whose labels match this selector and that are not in the request, in the groups where you are editor. Nothing is deleted if any job is refused.
 	Prune *string `form:"prune,omitempty" json:"prune,omitempty"`
+
+	// Note Reason; shown with the versions and in the audit.
+	Note *string `form:"note,omitempty" json:"note,omitempty"`
 
 	// IdempotencyKey Returns 409 if the key was used for another request within a day. Applying the same again changes nothing.
 	IdempotencyKey *string `json:"Idempotency-Key,omitempty"`
@@ -10030,12 +10036,18 @@ type DeleteJobParams struct {
 
 // PatchJobParams defines parameters for PatchJob.
 type PatchJobParams struct {
+	// Note Reason; shown with the version and in the audit.
+	Note *string `form:"note,omitempty" json:"note,omitempty"`
+
 	// IfMatch Only if the job has this ETag.
 	IfMatch *string `json:"If-Match,omitempty"`
 }
 
 // PutJobParams defines parameters for PutJob.
 type PutJobParams struct {
+	// Note Reason; shown with the version and in the audit.
+	Note *string `form:"note,omitempty" json:"note,omitempty"`
+
 	// IfMatch Only if the job has this ETag.
 	IfMatch *string `json:"If-Match,omitempty"`
 
@@ -18257,6 +18269,33 @@ func NewCreateJobRequestWithBody(server string, params *CreateJobParams, content
 		return nil, err
 	}
 
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Note != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "note", *params.Note, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
 	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
 	if err != nil {
 		return nil, err
@@ -18348,6 +18387,18 @@ func NewApplyJobsRequestWithBody(server string, params *ApplyJobsParams, content
 		if params.Prune != nil {
 
 			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "prune", *params.Prune, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Note != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "note", *params.Note, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
 				return nil, err
 			} else {
 				for _, qp := range strings.Split(queryFrag, "&") {
@@ -18669,6 +18720,33 @@ func NewPatchJobRequestWithBody(server string, name string, params *PatchJobPara
 		return nil, err
 	}
 
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Note != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "note", *params.Note, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
 	req, err := http.NewRequest(http.MethodPatch, queryURL.String(), body)
 	if err != nil {
 		return nil, err
@@ -18729,6 +18807,33 @@ func NewPutJobRequestWithBody(server string, name string, params *PutJobParams, 
 	queryURL, err := serverURL.Parse(operationPath)
 	if err != nil {
 		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Note != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "note", *params.Note, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
 	}
 
 	req, err := http.NewRequest(http.MethodPut, queryURL.String(), body)

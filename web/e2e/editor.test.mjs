@@ -156,8 +156,10 @@ test('changes and their consequences are shown before saving; a reload keeps typ
   await shoot(page, 'editor-review');
   assert.equal((await server.api('GET', '/jobs/reviewed')).cronExpr, '0 3,15 * * *', 'nothing is written before');
   await until('Enter saves', () => dialog.getByRole('button', { name: 'Save', exact: true }).evaluate((button) => button === document.activeElement));
-  await page.keyboard.press('Enter');
+  await dialog.getByLabel('Reason').fill('the night is full 夜间');
+  await dialog.getByRole('button', { name: 'Save', exact: true }).press('Enter');
   await page.waitForURL(/\/jobs\/reviewed$/);
+  assert.equal((await server.api('GET', '/jobs/reviewed/versions')).items[0].note, 'the night is full 夜间');
   const saved = await server.api('GET', '/jobs/reviewed');
   assert.deepEqual([saved.cronExpr, saved.command], ['0 4,15 * * *', 'make\nmake install']);
   assert.equal(await page.evaluate(() => Object.keys(sessionStorage).filter((key) => key.startsWith('carillon-draft')).length), 0);

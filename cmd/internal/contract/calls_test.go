@@ -65,7 +65,7 @@ var calls = map[string]call{
 	"create-job": {
 		need:   access.Editor,
 		reach:  ofGroup,
-		target: "/api/v1/jobs",
+		target: "/api/v1/jobs?note=for+the+audit",
 		body:   `{"name":"new-{label}","group":"{group}","command":"true"}`,
 		before: without("/api/v1/jobs/new-{label}"),
 	},
@@ -79,7 +79,7 @@ var calls = map[string]call{
 	"put-job": {
 		need:   access.Editor,
 		reach:  ofGroup,
-		target: "/api/v1/jobs/put-{label}",
+		target: "/api/v1/jobs/put-{label}?note=for+the+audit",
 		body:   `{"name":"put-{label}","group":"{group}","command":"echo {hush}"}`,
 	},
 	"delete-job": {

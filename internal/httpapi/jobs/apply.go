@@ -98,6 +98,7 @@ type applyInput struct {
 	DryRun         bool   `query:"dryRun" doc:"Write nothing, and return the differences."`
 	Program        bool   `query:"program" doc:"The request comes from a program that defines its own jobs, with the labels app and app-build: a job with a later app-build is left unchanged, one with another app is refused, and the fields paused, pauseNote and pauseUntil of existing jobs are kept."`
 	Prune          string `query:"prune" maxLength:"1024" doc:"Also delete jobs whose labels match this selector and that are not in the request, in the groups where you are editor. Nothing is deleted if any job is refused."`
+	Note           string `query:"note" maxLength:"500" doc:"Reason; shown with the versions and in the audit."`
 	Body           applyBody
 }
 
@@ -118,8 +119,11 @@ func (s *manyResource) apply(ctx context.Context, in *applyInput) (*core.Body[Ap
 	if err := core.CheckSelector("query.prune", in.Prune); err != nil {
 		return nil, err
 	}
-	if err := s.once(ctx, in.IdempotencyKey, body, "apply", in.Prune, strconv.FormatBool(in.DryRun),
-		strconv.FormatBool(in.Program)); err != nil {
+	asked := []string{"apply", in.Prune, strconv.FormatBool(in.DryRun), strconv.FormatBool(in.Program)}
+	if in.Note != "" { // requests without one have the same digest on masters that do not know notes
+		asked = append(asked, in.Note)
+	}
+	if err := s.once(ctx, in.IdempotencyKey, body, asked...); err != nil {
 		return nil, err
 	}
 	answer := ApplyAnswer{DryRun: in.DryRun, Items: make([]Applied, len(sent))}
@@ -142,7 +146,7 @@ func (s *manyResource) apply(ctx context.Context, in *applyInput) (*core.Body[Ap
 		inParallel(ctx, len(round), func(n int) {
 			i := round[n]
 			s.applyOne(ctx, &answer.Items[i], jobs[i], applying{together, coming, named, in.DryRun, in.Program,
-				read})
+				read, actorOf(ctx, in.Note)})
 			at := fmt.Sprintf("body.jobs[%d]", i)
 			answer.Items[i].Refusal.place(at)
 			putAt(at, answer.Items[i].Warnings)
@@ -158,7 +162,8 @@ func (s *manyResource) apply(ctx context.Context, in *applyInput) (*core.Body[Ap
 		if err != nil {
 			return nil, err
 		}
-		pruned, err := s.prune(ctx, doomed, in.DryRun, slices.ContainsFunc(answer.Items, Applied.failed))
+		pruned, err := s.prune(ctx, actorOf(ctx, in.Note), doomed, in.DryRun,
+			slices.ContainsFunc(answer.Items, Applied.failed))
 		if err != nil {
 			return nil, err
 		}
@@ -277,6 +282,7 @@ type applying struct {
 	dry      bool
 	program  bool
 	read     *named // what warnings were read for
+	who      common.Actor
 }
 
 // applyOne applies a job.
@@ -292,7 +298,7 @@ func (s *manyResource) applyOne(ctx context.Context, item *Applied, job *view.De
 				if a.program {
 					return s.applyProgram(ctx, common.Job(*job), pre, a)
 				}
-				return s.applyAfter(ctx, common.Job(*job), pre, a.dry, a.coming)
+				return s.applyAfter(ctx, common.Job(*job), pre, a)
 			})
 	}
 	if err == nil {
@@ -361,7 +367,8 @@ func (s *manyResource) doomed(ctx context.Context, in *applyInput, named map[str
 }
 
 // prune deletes jobs. If a job of the request was refused, it deletes none: the desired state is unknown.
-func (s *manyResource) prune(ctx context.Context, doomed []common.JobState, dry, refused bool) ([]Applied, error) {
+func (s *manyResource) prune(ctx context.Context, who common.Actor, doomed []common.JobState,
+	dry, refused bool) ([]Applied, error) {
 	slices.SortFunc(doomed, func(a, b common.JobState) int { return cmp.Compare(a.Name, b.Name) })
 	items := make([]Applied, len(doomed))
 	inPasses(ctx, len(doomed), func(i int) {
@@ -373,8 +380,7 @@ func (s *manyResource) prune(ctx context.Context, doomed []common.JobState, dry,
 			err = common.Errorf(common.CodeConflict, "not deleted, because other jobs were refused").
 				WithReason("others_refused").WithHint("correct the refused jobs and apply again")
 		case !dry:
-			err = s.Jobs.Delete(ctx, core.Actor(ctx), job.Name, common.Precondition{Version: job.Version},
-				common.DeleteRequest{})
+			err = s.Jobs.Delete(ctx, who, job.Name, common.Precondition{Version: job.Version}, common.DeleteRequest{})
 		default:
 			if err = s.complete(ctx, &job.StoredJob); err == nil {
 				err = item.compare(&job.Job, nil, true)

@@ -175,3 +175,26 @@ func TestVersionDiff(t *testing.T) {
 	h.Problem(404, "not_found", "", apitest.As("viewer", "GET", "/api/v1/jobs/a/versions/10/diff?to=99", ""))
 	h.Problem(404, "not_found", "", apitest.As("viewer", "GET", "/api/v1/jobs/b/versions/10/diff", ""))
 }
+
+func TestSaves_KeepTheReason(t *testing.T) {
+	h := apitest.NewHarness(t)
+	const job = `{"name":"a","command":"true"}`
+	patched := patch("editor", "a", `{"title":"A"}`)
+	patched.URL.RawQuery = "note=patched"
+	for _, r := range []*http.Request{
+		apitest.As("editor", "POST", "/api/v1/jobs?note=created", job),
+		apitest.As("editor", "PUT", "/api/v1/jobs/a?note=saved", `{"name":"a","command":"false"}`),
+		patched,
+		apitest.As("editor", "POST", "/api/v1/jobs/apply?note=applied", `{"jobs":[`+job+`]}`),
+	} {
+		before := len(h.Actors)
+		if w := h.Send(r); w.Code >= 300 {
+			t.Fatal(r.URL, w.Code, w.Body)
+		}
+		if len(h.Actors) == before || h.Actors[len(h.Actors)-1].Note != r.URL.Query().Get("note") {
+			t.Errorf("%s: %+v", r.URL, h.Actors[before:])
+		}
+	}
+	h.Problem(422, "invalid", "query.note", apitest.As("editor", "PUT",
+		"/api/v1/jobs/a?note="+strings.Repeat("x", 501), job))
+}

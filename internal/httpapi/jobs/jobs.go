@@ -124,6 +124,7 @@ type jobInput struct {
 
 type jobCreateInput struct {
 	IdempotencyKey string `header:"Idempotency-Key" maxLength:"128" doc:"A repeated request with the same key within a day creates the job once and returns its current state."`
+	Note           string `query:"note" maxLength:"500" doc:"Reason; shown with the version and in the audit."`
 	Body           JobInput
 }
 
@@ -131,6 +132,7 @@ type jobPutInput struct {
 	view.JobPath
 	IfMatch     string `header:"If-Match" doc:"Only if the job has this ETag."`
 	IfNoneMatch string `header:"If-None-Match" doc:"*: only if the job does not exist."`
+	Note        string `query:"note" maxLength:"500" doc:"Reason; shown with the version and in the audit."`
 	Body        JobInput
 }
 
@@ -322,6 +324,13 @@ func (s *Resource) addOverdue(ctx context.Context, items []Job) error {
 	return nil
 }
 
+// actorOf returns the caller, who gives a reason for a change.
+func actorOf(ctx context.Context, note string) common.Actor {
+	who := core.Actor(ctx)
+	who.Note = note
+	return who
+}
+
 func (s *Resource) create(ctx context.Context, in *jobCreateInput) (*jobOutput, error) {
 	if err := core.CheckKey(in.IdempotencyKey); err != nil {
 		return nil, err
@@ -332,7 +341,7 @@ func (s *Resource) create(ctx context.Context, in *jobCreateInput) (*jobOutput, 
 	if err := s.permitted(ctx, (*common.Job)(&in.Body.Definition), nil, nil); err != nil {
 		return nil, err
 	}
-	state, err := s.Jobs.CreateOnce(ctx, core.Actor(ctx), common.Job(in.Body.Definition), in.IdempotencyKey)
+	state, err := s.Jobs.CreateOnce(ctx, actorOf(ctx, in.Note), common.Job(in.Body.Definition), in.IdempotencyKey)
 	return s.saved(ctx, http.StatusCreated, &state, err)
 }
 
@@ -354,7 +363,7 @@ func (s *Resource) put(ctx context.Context, in *jobPutInput) (*jobOutput, error)
 	status := http.StatusOK
 	state, err := view.Authorized(ctx, s.Jobs, access.Editor, in.Name, pre,
 		func(pre common.Precondition) (common.JobState, error) {
-			state, created, err := s.Jobs.Put(ctx, core.Actor(ctx), common.Job(in.Body.Definition), pre)
+			state, created, err := s.Jobs.Put(ctx, actorOf(ctx, in.Note), common.Job(in.Body.Definition), pre)
 			if created {
 				status = http.StatusCreated
 			}

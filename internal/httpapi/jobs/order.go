@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"carillon/internal/common"
-	"carillon/internal/httpapi/core"
 )
 
 // inPasses does something for each of n as inParallel does, and again for those that then wait for others of them, as
@@ -31,15 +30,15 @@ func (r *Refusal) waitsForDeletion() bool {
 }
 
 // applyAfter applies a job. A dry run checks it without the parents that the request would create.
-func (s *manyResource) applyAfter(ctx context.Context, job common.Job, pre common.Precondition, dry bool,
-	coming map[string]bool) (common.Saved, error) {
-	stored := slices.DeleteFunc(slices.Clone(job.After), func(parent string) bool { return coming[parent] })
-	if !dry || len(stored) == len(job.After) {
-		return s.Jobs.Apply(ctx, core.Actor(ctx), job, pre, dry)
+func (s *manyResource) applyAfter(ctx context.Context, job common.Job, pre common.Precondition,
+	a applying) (common.Saved, error) {
+	stored := slices.DeleteFunc(slices.Clone(job.After), func(parent string) bool { return a.coming[parent] })
+	if !a.dry || len(stored) == len(job.After) {
+		return s.Jobs.Apply(ctx, a.who, job, pre, a.dry)
 	}
 	checked := job
 	checked.After = stored
-	saved, err := s.Jobs.Apply(ctx, core.Actor(ctx), checked, pre, dry)
+	saved, err := s.Jobs.Apply(ctx, a.who, checked, pre, a.dry)
 	if err != nil {
 		return saved, err
 	}

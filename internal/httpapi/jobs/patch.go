@@ -44,6 +44,7 @@ func (JobPatch) Schema(r huma.Registry) *huma.Schema {
 type jobPatchInput struct {
 	view.JobPath
 	IfMatch string   `header:"If-Match" doc:"Only if the job has this ETag."`
+	Note    string   `query:"note" maxLength:"500" doc:"Reason; shown with the version and in the audit."`
 	Body    JobPatch `contentType:"application/merge-patch+json"`
 }
 
@@ -60,7 +61,7 @@ type jobRollbackInput struct {
 }
 
 func (s *Resource) patch(ctx context.Context, in *jobPatchInput) (*jobOutput, error) {
-	return s.edit(ctx, core.Actor(ctx), "patch", in.Name, in.IfMatch, func(old common.Job) (common.Job, error) {
+	return s.edit(ctx, actorOf(ctx, in.Note), "patch", in.Name, in.IfMatch, func(old common.Job) (common.Job, error) {
 		return patched(&old, in.Body.raw)
 	})
 }
@@ -162,11 +163,10 @@ func (s *Resource) rollback(ctx context.Context, in *jobRollbackInput) (*jobOutp
 			"is the deletion of the job").WithHint("choose the version before it"))
 	}
 	target := common.Job(*then.Body.Job)
-	who := core.Actor(ctx)
-	who.Note = in.Body.Note
-	return s.edit(ctx, who, "rollback", in.Name, in.IfMatch, func(old common.Job) (common.Job, error) {
-		job := target
-		job.Paused, job.PauseNote, job.PauseUntil = old.Paused, old.PauseNote, old.PauseUntil
-		return job, nil
-	})
+	return s.edit(ctx, actorOf(ctx, in.Body.Note), "rollback", in.Name, in.IfMatch,
+		func(old common.Job) (common.Job, error) {
+			job := target
+			job.Paused, job.PauseNote, job.PauseUntil = old.Paused, old.PauseNote, old.PauseUntil
+			return job, nil
+		})
 }

@@ -33,7 +33,7 @@ func (s *manyResource) applyProgram(ctx context.Context, job common.Job, given c
 				pre.Version = state.Version
 			}
 		}
-		saved, err = s.applyAfter(ctx, job, pre, a.dry, a.coming)
+		saved, err = s.applyAfter(ctx, job, pre, a)
 		code := common.CodeOf(err)
 		if err == nil || code != common.CodeStale && code != common.CodeExists || given != (common.Precondition{}) {
 			return saved, err

@@ -66,12 +66,12 @@ export function useFreshJob() {
 export function useSaveJob() {
   const queryClient = useQueryClient();
   return useMutation({
-    mutationFn: ({ definition, etag }: { definition: Definition; etag?: string | undefined }) =>
+    mutationFn: ({ definition, etag, note }: { definition: Definition; etag?: string | undefined; /** The reason. */ note?: string | undefined }) =>
       etag === undefined
-        ? dataOf(client.POST('/api/v1/jobs', { body: definition }))
+        ? dataOf(client.POST('/api/v1/jobs', { params: { query: { note: note || undefined } }, body: definition }))
         : dataOf(
             client.PUT('/api/v1/jobs/{name}', {
-              params: { path: { name: definition.name }, header: { 'If-Match': etag } },
+              params: { path: { name: definition.name }, header: { 'If-Match': etag }, query: { note: note || undefined } },
               body: definition,
             }),
           ),

@@ -10543,7 +10543,10 @@ export interface operations {
     };
     "create-job": {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Reason; shown with the version and in the audit. */
+                note?: string;
+            };
             header?: {
                 /** @description A repeated request with the same key within a day creates the job once and returns its current state. */
                 "Idempotency-Key"?: string;
@@ -10713,6 +10716,8 @@ export interface operations {
                 program?: boolean;
                 /** @description Also delete jobs whose labels match this selector and that are not in the request, in the groups where you are editor. Nothing is deleted if any job is refused. */
                 prune?: string;
+                /** @description Reason; shown with the versions and in the audit. */
+                note?: string;
             };
             header?: {
                 /** @description Returns 409 if the key was used for another request within a day. Applying the same again changes nothing. */
@@ -11012,7 +11017,10 @@ export interface operations {
     };
     "put-job": {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Reason; shown with the version and in the audit. */
+                note?: string;
+            };
             header?: {
                 /** @description Only if the job has this ETag. */
                 "If-Match"?: string;
@@ -11148,7 +11156,10 @@ export interface operations {
     };
     "patch-job": {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Reason; shown with the version and in the audit. */
+                note?: string;
+            };
             header?: {
                 /** @description Only if the job has this ETag. */
                 "If-Match"?: string;

@@ -24,7 +24,8 @@ import { CrontabBox, UnderstoodNote } from './CrontabBox.tsx';
 import { fieldId, FormContext, unnamedIn, type Fresh, type FormView } from './context.ts';
 import { JobDocument } from './document/JobDocument.ts';
 import { isRenamed, rangeOf } from './document/parse.ts';
-import { same, type Path } from './document/paths.ts';
+import { same } from '../../lib/same.ts';
+import type { Path } from './document/paths.ts';
 import { keepDraft, readDraft, type DraftOf } from './draft.ts';
 import classes from './Editor.module.css';
 import { FaultSummary } from './FaultSummary.tsx';
@@ -161,11 +162,11 @@ export function Editor({ opened, begin, from, view, onView }: Props) {
     keepDraft({ who, job: saved.name, from: undefined }, { text: doc.text, base: next });
     void navigate({ to: '/jobs/$name/edit', params: { name: saved.name }, search: { view }, replace: true });
   };
-  const send = (what: Definition, etag: string | undefined) => {
+  const send = (what: Definition, etag: string | undefined, note?: string) => {
     // An etag does not identify the job, so the name must be the one that was opened.
     if (base && what.name !== base.job.name) return;
     save.mutate(
-      { definition: what, etag },
+      { definition: what, etag, note },
       {
         onSuccess: (saved) => done(what, saved),
         onError: (error) => {
@@ -308,7 +309,7 @@ export function Editor({ opened, begin, from, view, onView }: Props) {
         {importing !== undefined && <ImportDialog text={importing} onClose={() => setImporting(undefined)} />}
         {reviewed && (
           <ReviewDialog
-            base={base && baseDefinition} definition={reviewed} busy={save.isPending} error={save.error} onSave={() => send(reviewed, base?.etag)}
+            base={base && baseDefinition} definition={reviewed} busy={save.isPending} error={save.error} onSave={(note) => send(reviewed, base?.etag, note)}
             onClose={() => setReviewed(undefined)}
           />
         )}

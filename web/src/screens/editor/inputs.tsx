@@ -7,7 +7,8 @@ import { localZone } from '../../lib/localTime.ts';
 import { originText } from '../../parts/FromDefaults.tsx';
 import { WhenField } from '../../parts/WhenField.tsx';
 import { useField } from './context.ts';
-import { same, type Path } from './document/paths.ts';
+import { same } from '../../lib/same.ts';
+import type { Path } from './document/paths.ts';
 import classes from './fields.module.css';
 import { defaultAt, labelAt, specAt } from './labels.ts';
 

@@ -12,7 +12,8 @@ import { changed } from './document/change.ts';
 import type { Snapshot } from './document/JobDocument.ts';
 import { linesOf } from './document/lines.ts';
 import { isRenamed, rangeOf, type Range } from './document/parse.ts';
-import { locationOf, pathOf, same, valueAt, type Path } from './document/paths.ts';
+import { same } from '../../lib/same.ts';
+import { locationOf, pathOf, valueAt, type Path } from './document/paths.ts';
 import { meantBy } from './flow.ts';
 import { fieldOf } from './labels.ts';
 

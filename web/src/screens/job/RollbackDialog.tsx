@@ -1,13 +1,16 @@
-import { Alert, Button, Group, Modal, Stack, Textarea } from '@mantine/core';
+import { Alert, Button, Group, Modal, Stack } from '@mantine/core';
 import { useEffect, useState } from 'react';
 import { useTranslation } from 'react-i18next';
+import { definitionOf } from '../../api/definition.ts';
 import { useFreshJob } from '../../api/jobs.ts';
 import { Problem } from '../../api/problem.ts';
-import { useRollback, useVersionDiff } from '../../api/versions.ts';
+import { useRollback, useVersion, useVersionDiff } from '../../api/versions.ts';
 import { versionNumber } from '../../lib/versionNumber.ts';
 import { DiffView } from '../../parts/DiffView.tsx';
 import { Icon } from '../../parts/icons.tsx';
 import { ProblemNotice } from '../../parts/ProblemNotice.tsx';
+import { ReasonField } from '../../parts/ReasonField.tsx';
+import { ScheduleImpact } from '../../parts/ScheduleImpact.tsx';
 import { showNotice } from '../../parts/showNotice.ts';
 import { Waiting } from '../../parts/Waiting.tsx';
 
@@ -22,6 +25,7 @@ export function RollbackDialog({ name, version, number, onClose, onDone }: { nam
 
   const now = fresh.data?.job.meta.version;
   const diff = useVersionDiff(name, now === undefined ? undefined : [now, version]);
+  const then = useVersion(name, version);
   const stale = rollback.error instanceof Problem && rollback.error.status === 412;
   const error = fresh.error ?? diff.error ?? (stale ? null : rollback.error);
   const known = diff.data && !diff.isPlaceholderData && diff.data.from === now && diff.data.to === version;
@@ -49,7 +53,8 @@ export function RollbackDialog({ name, version, number, onClose, onDone }: { nam
         {error && <ProblemNotice error={error} />}
         {!known && !error && <Waiting rows={3} />}
         {known && diff.data && <DiffView diff={diff.data.diff} label={t('versions.willChange')} />}
-        <Textarea label={t('versions.note')} description={t('versions.noteHelp')} autosize minRows={1} maxRows={4} maxLength={500} value={note} onChange={(e) => setNote(e.currentTarget.value)} />
+        {known && fresh.data && then.data?.job && <ScheduleImpact key={`${now} ${version}`} base={definitionOf(fresh.data.job)} definition={then.data.job} />}
+        <ReasonField value={note} onChange={setNote} />
         <Group justify="flex-end" className="stays">
           <Button variant="default" onClick={onClose}>{t('common.cancel')}</Button>
           <Button color="red" disabled={!known || diff.data?.diff === ''} loading={rollback.isPending || fresh.isPending} onClick={confirm}>{t('versions.rollback', { version: number })}</Button>

@@ -5,7 +5,8 @@ import { isMap, isScalar, parseDocument, visit, type Document, type Node, type P
 import { inOrder, readOptions, stringify, writeOptions } from '../../../lib/yaml.ts';
 import { orderAt, placeOf } from '../../../lib/yamlOrder.ts';
 import { keyOf, parse } from './parse.ts';
-import { same, valueAt, type Path } from './paths.ts';
+import { same } from '../../../lib/same.ts';
+import { valueAt, type Path } from './paths.ts';
 
 export interface Change {
   from: number;

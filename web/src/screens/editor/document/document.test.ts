@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { renameAt, setAt } from './change.ts';
 import { isRenamed, namesAt, parse, rangeOf } from './parse.ts';
-import { pathOf, same, valueAt } from './paths.ts';
+import { same } from '../../../lib/same.ts';
+import { pathOf, valueAt } from './paths.ts';
 import { suggest } from './suggest.ts';
 
 const text = `# The nightly report.

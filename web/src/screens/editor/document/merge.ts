@@ -1,7 +1,8 @@
 // Merges three versions of a job: the common base, the saved one of another user, and that of this editor.
 
 import type { Definition } from '../../../api/types.ts';
-import { locationOf, same, valueAt, type Path } from './paths.ts';
+import { same } from '../../../lib/same.ts';
+import { locationOf, valueAt, type Path } from './paths.ts';
 
 export interface Collision {
   path: Path;

@@ -5,7 +5,7 @@ import { useCan } from '../../../parts/session.ts';
 import { useSecrets } from '../../../api/secrets.ts';
 import { Panel } from '../../../parts/Panel.tsx';
 import { fieldId, useField, useForm } from '../context.ts';
-import { same } from '../document/paths.ts';
+import { same } from '../../../lib/same.ts';
 import classes from '../fields.module.css';
 import { Fold } from '../Fold.tsx';
 import { Area, Text, useTexts, Words } from '../inputs.tsx';
