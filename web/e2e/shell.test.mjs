@@ -178,11 +178,32 @@ test('a problem that recurs keeps its one-line banner, and those of single jobs 
   await banner.locator('[data-over]').waitFor();
   await banner.getByText('it has occurred repeatedly').waitFor();
   await assertAccessible(page, 'banner of a problem that recurs');
+  await banner.getByRole('button', { name: /^Hide/ }).click();
+  await banner.waitFor({ state: 'detached' });
+  assert.ok(Math.abs((await heading.boundingBox()).y - y) < 1, 'a banner that goes moves nothing');
   degraded = [condition('fires_overdue', { data: { count: '1', first: 'told', since: new Date().toISOString() } })];
   await page.goto(server.url);
   await page.locator('[data-condition=fires_overdue]').getByText('Overdue jobs: 1.').waitFor();
   await shoot(page, 'banner-overview');
   await leave(tab);
+
+  // On a phone, where banners do not stick, one that comes covers the top of the page until the page is scrolled there.
+  const phone = await open(browser, server, { storageState: session, width: 390, height: 844 });
+  degraded = [];
+  await phone.page.route('**/api/v1/stats/overview', async (route) => {
+    const response = await route.fetch();
+    await route.fulfill({ response, json: { ...(await response.json()), degraded } });
+  });
+  await phone.page.goto(`${server.url}/ledger`);
+  await phone.page.waitForFunction(() => performance.now() > 5000);
+  const title = phone.page.getByRole('heading', { level: 1 });
+  const before = (await title.boundingBox()).y;
+  degraded = [cluster];
+  const there = phone.page.locator('[data-condition=log_store_away]');
+  await there.waitFor();
+  assert.ok(Math.abs((await title.boundingBox()).y - before) < 1, 'a new banner moves nothing on a phone');
+  assert.equal((await there.boundingBox()).y, 0, 'it is visible');
+  await leave(phone);
 });
 
 test('text typed before the palette has loaded goes to the palette', async () => {

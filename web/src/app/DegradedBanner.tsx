@@ -7,7 +7,7 @@ import { Problem } from '../api/problem.ts';
 import type { Condition } from '../api/types.ts';
 import { useFoldedAway } from '../lib/foldedAway.ts';
 import { labelled } from '../lib/lists.ts';
-import { conditionParts, conditionWords, modesOf, namesOf, occurrenceOf } from '../parts/conditions.ts';
+import { conditionParts, conditionWords, hasTime, modesOf, namesOf, occurrenceOf } from '../parts/conditions.ts';
 import { ConditionText } from '../parts/ConditionText.tsx';
 import { Filled, slot } from '../parts/Filled.tsx';
 import { HeldModes } from '../parts/heldModes.ts';
@@ -50,7 +50,7 @@ export function DegradedBanner() {
           {modes.map((mode) => (
             <li key={mode.id} data-condition={mode.condition.code}>
               <Line
-                grave={mode.grave} title={conditionWords(t, i18n.language, mode.condition).title} condition={mode.condition} since={mode.since} over={mode.over} who={namesOf(t, i18n.language, mode.who)}
+                grave={mode.grave} title={conditionWords(t, i18n.language, mode.condition).title} condition={mode.condition} since={hasTime(t, i18n.language, mode.condition) ? undefined : mode.since} over={mode.over} who={namesOf(t, i18n.language, mode.who)}
                 page={pageOf(mode.condition.code)}
                 onFold={mode.grave || onOverview ? undefined : () => {
                   fold(occurrenceOf(mode), all.map(occurrenceOf));
@@ -72,7 +72,7 @@ interface LineProps {
   /** Its words, with links, in place of title and text. */
   condition?: Condition;
   text?: string;
-  since?: string;
+  since?: string | undefined;
   /** It is over at the moment, and recurs. */
   over?: boolean;
   who?: string;

@@ -25,17 +25,19 @@ export function Shell() {
   useShortcuts({ help: () => setHelp(true), palette: () => setFinding((before) => !before) });
   useArrival();
   useLostFailures();
-  const banners = useBannerSpace();
+  const { space, banners } = useBannerSpace();
   const noRole = me.role === undefined && Object.keys(me.groups ?? {}).length === 0;
   return (
     <div className={classes.shell}>
       <a href="#content" className={classes.skip} onClick={() => document.getElementById('content')?.focus()}>{t('nav.skip')}</a>
       <Navigation onFind={() => setFinding(true)} onHelp={() => setHelp(true)} noRole={noRole} />
       <div className={classes.column}>
-        <div ref={banners} className={classes.banners}>
-          <OfflineBanner />
-          <OutOfDateBanner />
-          {!noRole && <DegradedBanner />}
+        <div ref={space} className={classes.space}>
+          <div ref={banners} className={classes.banners}>
+            <OfflineBanner />
+            <OutOfDateBanner />
+            {!noRole && <DegradedBanner />}
+          </div>
         </div>
         <main id="content" className={classes.content} tabIndex={-1}>
           {noRole ? <NoRole /> : <Outlet />}

@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import type { Condition } from '../api/types.ts';
 import { en } from '../i18n/en/index.ts';
 import { zh } from '../i18n/zh/index.ts';
-import { conditionParts, conditionWords, modesOf, namesIn, namesOf, occurrenceOf } from './conditions.ts';
+import { conditionParts, conditionWords, hasTime, modesOf, namesIn, namesOf, occurrenceOf } from './conditions.ts';
 
 const translator = createInstance({ lng: 'zh', initAsync: false, resources: { en: { translation: en }, zh: { translation: zh } }, interpolation: { escapeValue: false } });
 void translator.init();
@@ -69,4 +69,11 @@ it('distinguishes stuck loops and their consequences', () => {
   const stuck = (loop: string) => condition('loop_stuck', 'north', 1, { data: { loop, error: 'permission denied' } });
   expect(modesOf([stuck('delivery'), stuck('recovery'), { ...stuck('recovery'), who: 'east' }]).map((mode) => [mode.id, mode.who])).toEqual([['loop_stuck delivery', ['north']], ['loop_stuck recovery', ['east', 'north']]]);
   expect(conditionWords(english, 'en', stuck('delivery'))).toEqual({ title: 'A background task is stuck: delivery.', text: 'Outcomes and output do not reach the log store. permission denied' });
+});
+
+it('finds a time that the words of a condition have, and not one that they leave out', () => {
+  const at = '2026-11-01T03:00:00Z';
+  expect(hasTime(english, 'en', condition('notifications_behind', 'm', 0, { data: { at } }))).toBe(true);
+  expect(hasTime(english, 'en', condition('fires_overdue', 'm', 0, { data: { count: '1', first: 'a', since: at } }))).toBe(false);
+  expect(hasTime(english, 'en', condition('no_workers', 'm', 0))).toBe(false);
 });

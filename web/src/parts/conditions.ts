@@ -52,6 +52,12 @@ export function conditionWords(t: TFunction, language: string, { code, data, tex
   return { title: visible(title), text: visible(textOf('text').trim()) };
 }
 
+/** Reports whether the words of a condition have a time: beside it, its start would be a second one. */
+export function hasTime(t: TFunction, language: string, condition: Condition): boolean {
+  const { title, text } = conditionWords(t, language, condition);
+  return Object.values(condition.data ?? {}).some((value) => isTime(value) && `${title} ${text}`.includes(formatTime(value, language)));
+}
+
 /** Things that a condition names, and that have a page. */
 export type NamedKind = 'job' | 'run' | 'channel' | 'worker';
 
