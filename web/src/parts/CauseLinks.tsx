@@ -25,10 +25,13 @@ export function CauseLinks({ reason, job, group }: { reason: Reason | undefined;
   // A selector that only excludes workers names no label that one could have.
   const label = data.requires !== undefined && Object.keys(labelsFor(data.requires)).length > 0 && may('admin') && workers.length > 0;
   const text = t(label ? 'causeLinks.label' : 'causeLinks.workers');
-  const only = workers.length === 1 ? workers[0] : undefined;
+  // Workers that would run it claim again once they are undrained: its placement is right.
+  const drained = Number(data['draining'] ?? 0) > 0;
+  const draining = workers.filter(({ draining }) => draining);
+  const only = drained && !label && draining.length === 1 ? draining[0] : workers.length === 1 ? workers[0] : undefined;
   return (
     <span className={classes.links} data-cause-links={reason.code}>
-      {may('editor', group ?? '') && reason.code !== 'needs_feature' && <Link to="/jobs/$name/edit" params={{ name: job }} search={{ section: 'placement' }}>{t('causeLinks.placement')}</Link>}
+      {may('editor', group ?? '') && reason.code !== 'needs_feature' && !drained && <Link to="/jobs/$name/edit" params={{ name: job }} search={{ section: 'placement' }}>{t('causeLinks.placement')}</Link>}
       {only ? <Link to="/workers/$id" params={{ id: only.id }} search={{ label: label ? data.requires : undefined }}>{text}</Link> : <Link to="/workers" search={{ label: label ? data.requires : undefined }}>{text}</Link>}
     </span>
   );

@@ -8,6 +8,11 @@ export const overview = {
     degraded_one: '1 cluster problem', degraded_other: '{{count}} cluster problems',
     running: 'Running now', runningNone: 'Nothing is running.', elapsed: 'for {{time}}', on: 'on {{worker}}', onGone: 'on {{worker}} (dead)', onGoneText: 'The worker is dead. Unless it returns in time, the run is recorded as lost, and re-run if the job says so.', kill: 'Kill', attempt: 'Attempt {{n}}', killRun: 'Kill the run of {{job}}',
     waiting: 'Waiting', waitingNone: 'Nothing is waiting.', ofPaused_one: '1 of a paused job', ofPaused_other: '{{number}} of paused jobs', due: 'due {{at}}', planned: 'planned {{at}}', gap_one: '1 fire', gap_other: '{{count}} fires', cancelRun: 'Cancel the waiting run of {{job}}', noReason: 'About to start.',
+    waitFor: {
+      drained_one: '1 fire waits for {{worker}}, which is drained', drained_other: '{{number}} fires wait for {{worker}}, which is drained', stopping_one: '1 fire waits for {{worker}}, which is stopping', stopping_other: '{{number}} fires wait for {{worker}}, which is stopping',
+      several_one: '1 fire waits for workers that take no more runs', several_other: '{{number}} fires wait for workers that take no more runs',
+    },
+    moreJobs_one: 'and 1 more job', moreJobs_other: 'and {{count}} more jobs', showNew_one: 'Show 1 new', showNew_other: 'Show {{count}} new',
     troubles: 'Failed, lost or missed in the last 24 hours', troublesNone: 'None in the last 24 hours.', log: 'Log', logOf: 'Log of the last unsuccessful run of {{job}}', againOf: 'Run {{job}} again',
     wellSince: 'Succeeded since', runsAgain: 'Running again', showFires: 'Show these fires of {{job}}',
     soon: 'Next fires', soonNone: 'No fires planned in the next hour.', soonChart: 'Fires in the next hour, by minute', minute: 'Minute', fires: 'Fires', nextFires: 'Next jobs to fire',

@@ -11,6 +11,11 @@ export const overview: Texts<typeof english> = {
     degraded_one: '1 个集群问题', degraded_other: '{{count}} 个集群问题',
     running: '正在运行', runningNone: '当前没有运行。', elapsed: '已运行 {{time}}', onGone: '在已失联的 {{worker}} 上', onGoneText: '该工作节点已不再存活。若未及时恢复，此运行将记为已丢失，并按任务的设置重新运行。', on: '节点 {{worker}}', kill: '终止', attempt: '第 {{n}} 次尝试', killRun: '终止 {{job}} 的运行',
     waiting: '等待中', waitingNone: '没有等待中的运行。', ofPaused_one: '另有 1 次属于已暂停的任务', ofPaused_other: '另有 {{number}} 次属于已暂停的任务', due: '{{at}}到期', planned: '计划于 {{at}}', gap_one: '1 次触发', gap_other: '{{count}} 次触发', cancelRun: '取消 {{job}} 等待中的运行', noReason: '即将启动。',
+    waitFor: {
+      drained_one: '1 次触发在等待已被排空的 {{worker}}', drained_other: '{{number}} 次触发在等待已被排空的 {{worker}}', stopping_one: '1 次触发在等待正在停止的 {{worker}}', stopping_other: '{{number}} 次触发在等待正在停止的 {{worker}}',
+      several_one: '1 次触发在等待不再领取运行的工作节点', several_other: '{{number}} 次触发在等待不再领取运行的工作节点',
+    },
+    moreJobs_one: '另有 1 个任务', moreJobs_other: '另有 {{count}} 个任务', showNew_one: '显示 1 项新的', showNew_other: '显示 {{count}} 项新的',
     troubles: '最近 24 小时失败、丢失或错过', troublesNone: '最近 24 小时内没有。', log: '日志', logOf: '{{job}} 最近一次未成功的运行的日志', againOf: '再次运行 {{job}}',
     wellSince: '此后已成功', runsAgain: '正在重新运行', showFires: '查看 {{job}} 的这些触发',
     soon: '接下来的触发', soonNone: '未来一小时内没有计划的触发。', soonChart: '未来一小时每分钟的触发', minute: '分钟', fires: '触发', nextFires: '接下来触发的任务',

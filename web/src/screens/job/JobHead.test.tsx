@@ -29,8 +29,8 @@ afterEach(async () => {
   vi.unstubAllGlobals();
 });
 
-async function linksWith(code: string | undefined, requires?: string): Promise<(string | null)[] | undefined> {
-  reason = code === undefined ? undefined : { code, text: `text of ${code}`, data: { alive: '1', not_selected: '1', ...(requires && { requires }) } };
+async function linksWith(code: string | undefined, requires?: string, more: Record<string, string> = {}): Promise<(string | null)[] | undefined> {
+  reason = code === undefined ? undefined : { code, text: `text of ${code}`, data: { alive: '1', not_selected: '1', ...(requires && { requires }), ...more } };
   const translator = await createTranslator();
   await loadRest(translator);
   const router = createRouter({ routeTree: createRootRoute(), history: createMemoryHistory() });
@@ -54,5 +54,7 @@ it('says that no worker can run the job, and leads to its placement and to the l
 });
 
 it('offers no label for a selector that only excludes workers', async () => expect(await linksWith('no_worker', '!slow')).toEqual(['/jobs/train/edit?section=placement', '/workers/w1']));
+
+it('leads to the drained worker alone, as the placement is right', async () => expect(await linksWith('no_worker', undefined, { draining: '1' })).toEqual(['/workers/w1']));
 
 it.each([undefined, 'no_slot', 'starting'])('is silent with the reason %s', async (code) => expect(await linksWith(code)).toBeUndefined());

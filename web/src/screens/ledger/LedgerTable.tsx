@@ -35,12 +35,15 @@ interface Props {
 const columns = 6;
 const idOf = (fire: Fire) => fire.id;
 
-/** Fires by day, with a line between planned and past ones. It does not move while the pointer is on it, but offers new entries. */
+/** Fires by day, with a line between planned and past ones. It does not move while the pointer is on it or fires are selected, but offers new entries. */
 export function LedgerTable({ fires, ahead, now: across, busy, selected, onToggle, onToggleAll }: Props) {
   const { t, i18n } = useTranslation();
-  const { rows, held, hidden, show, around } = useSteady([...ahead, ...fires], idOf);
+  const { rows, held, hidden, show, around } = useSteady([...ahead, ...fires], idOf, selected.size > 0);
   const dayFormat = new Intl.DateTimeFormat(i18n.language, { dateStyle: 'full' });
   const dayOf = (at: string) => dayFormat.format(new Date(at));
+  // A held list keeps rows that new ones have moved to the next page; they are still in the ledger.
+  const oldest = Math.min(...fires.map((fire) => Date.parse(fire.plannedAt)));
+  const isGone = ({ row, gone }: { row: Fire; gone: boolean }) => gone && Date.parse(row.plannedAt) > oldest;
   const may = useRights();
   const mayActOn = (fire: Fire) => isTrouble(fire.status) && may('operator', fire.group ?? '');
   const failures = fires.filter(mayActOn).map((fire) => fire.id);
@@ -65,7 +68,7 @@ export function LedgerTable({ fires, ahead, now: across, busy, selected, onToggl
         {days.map(({ day, rows: entries }, i) => (
           <tbody key={`${day} ${i}`}>
             <tr className={classes.day}><th scope="rowgroup" colSpan={columns}>{day}</th></tr>
-            {entries.map((entry) => (entry.kind === 'now' ? <NowLine key="now" /> : <FireRow key={entry.row.row.id} fire={entry.row.row} gone={entry.row.gone} mayAct={mayActOn(entry.row.row)} selected={selected.has(entry.row.row.id)} onToggle={onToggle} />))}
+            {entries.map((entry) => (entry.kind === 'now' ? <NowLine key="now" /> : <FireRow key={entry.row.row.id} fire={entry.row.row} gone={isGone(entry.row)} mayAct={mayActOn(entry.row.row)} selected={selected.has(entry.row.row.id)} onToggle={onToggle} />))}
           </tbody>
         ))}
       </table>

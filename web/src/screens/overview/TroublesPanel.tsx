@@ -1,4 +1,4 @@
-import { ActionIcon } from '@mantine/core';
+import { ActionIcon, Button } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
 import { useMemo, useState } from 'react';
 import { useTranslation } from 'react-i18next';
@@ -29,7 +29,8 @@ export function TroublesPanel({ troubles, acknowledged, partial }: { troubles: r
   const { t, i18n } = useTranslation();
   const may = useRights();
   const fresh = useMemo(() => troubles.slice(0, shown), [troubles]);
-  const { rows, around } = useSteady(fresh, idOf);
+  const [selected, setSelected] = useState<ReadonlySet<string>>(new Set());
+  const { rows, hidden, show, around } = useSteady(fresh, idOf, troubles.some(({ job }) => selected.has(job)));
   const last = useLastRuns(rows.map(({ row }) => row.job));
   const { run, dialog } = useRunNow();
   const job = useFreshJob();
@@ -37,12 +38,16 @@ export function TroublesPanel({ troubles, acknowledged, partial }: { troubles: r
     job.mutate(name, { onSuccess: ({ job: found }) => run(found), onError: (error) => showFailure(t, i18n.language, error) });
   const number = new Intl.NumberFormat(i18n.language);
   const all = { status: troubleStatuses.join(','), range: 'day', open: '1' };
-  const [selected, setSelected] = useState<ReadonlySet<string>>(new Set());
   // Fires of selected jobs that are still listed.
   const picked = troubles.filter((trouble) => selected.has(trouble.job)).flatMap((trouble) => trouble.fires);
 
   return (
-    <Panel title={t('overview.troubles')} side={rows.length > 0 && <Link to="/ledger" search={all} className={classes.side}>{t('overview.all')}</Link>}>
+    <Panel title={t('overview.troubles')} side={rows.length > 0 && (
+        <span className="spaced">
+          {hidden > 0 && <Button size="compact-xs" variant="default" data-hidden={hidden} onClick={show}>{t('overview.showNew', { count: hidden })}</Button>}
+          <Link to="/ledger" search={all} className={classes.side}>{t('overview.all')}</Link>
+        </span>
+      )}>
       {rows.length === 0 && !partial && <p className={classes.calm}>{t(acknowledged > 0 ? 'overview.wellAcknowledged' : 'overview.troublesNone')}</p>}
       {rows.length === 0 && partial && <p className={classes.calm}>{t('degraded.partial')}</p>}
       {rows.length > 0 && (

@@ -17,10 +17,11 @@ import { RelativeTime } from '../../parts/TimeText.tsx';
 import { Waiting } from '../../parts/Waiting.tsx';
 import { Why } from '../../parts/Why.tsx';
 import classes from './rows.module.css';
+import { DrainedRow } from './DrainedRow.tsx';
 import { waitingRows, type WaitingRow } from './waiting.ts';
 
 const shown = 6;
-const idOf = ({ fire }: WaitingRow) => fire.id;
+const idOf = ({ id }: WaitingRow) => id;
 
 /** Due fires that have not started, with the reason; longest wait first. Those of paused jobs wait on purpose, and are only counted. */
 export function WaitingPanel({ paused }: { paused: number | undefined }) {
@@ -33,7 +34,7 @@ export function WaitingPanel({ paused }: { paused: number | undefined }) {
   const fresh = useMemo(() => all.slice(0, shown), [all]);
   const { rows, around } = useSteady(fresh, idOf, killing !== undefined);
   const number = new Intl.NumberFormat(i18n.language);
-  const more = all.slice(shown).reduce((sum, { fire, count }) => sum + (fire.gap?.count ?? count), 0);
+  const more = all.slice(shown).reduce((sum, { count }) => sum + count, 0);
 
   return (
     <Panel title={t('overview.waiting')} side={all.length > 0 && <Link to="/ledger" search={{ status: 'waiting' }} className={classes.side}>{t('overview.all')}</Link>}>
@@ -42,10 +43,11 @@ export function WaitingPanel({ paused }: { paused: number | undefined }) {
       {waiting.data && rows.length === 0 && <p className={classes.calm}>{t('overview.waitingNone')}</p>}
       {rows.length > 0 && (
         <ul className={classes.rows} {...around} data-waiting="">
-          {rows.map(({ row: { fire, count }, gone }) => {
+          {rows.map(({ row: { id, fire, count, drained }, gone }) => {
+            if (drained) return <DrainedRow key={id} oldest={fire} jobs={drained} count={count} gone={gone} />;
             const run = fire.attempts.at(-1);
             return (
-              <li key={fire.id} className={classes.row} data-gone={gone || undefined} data-why={fire.reason?.code ?? 'none'}>
+              <li key={id} className={classes.row} data-gone={gone || undefined} data-why={fire.reason?.code ?? 'none'}>
                 <div className={classes.main}>
                   <span className={classes.first}>
                     <JobLink job={fire.job} title={fire.jobTitle} run={run} className={classes.name} />
@@ -55,7 +57,7 @@ export function WaitingPanel({ paused }: { paused: number | undefined }) {
                     {fire.jobTitle && <span>{fire.job}</span>}
                     <CauseLinks reason={fire.reason} job={fire.job} group={fire.group} />
                     {fire.dueAt && Date.parse(fire.dueAt) > now ? <span><Filled text={t('overview.due', { at: slot })}><RelativeTime at={fire.dueAt} /></Filled></span> : <span><Filled text={t('overview.planned', { at: slot })}><RelativeTime at={fire.gap?.from ?? fire.plannedAt} /></Filled></span>}
-                    {count > 1 && <Link to="/ledger" search={{ job: fire.job, status: 'waiting' }}>{t('overview.gap', { count })}</Link>}
+                    {count > 1 && !fire.gap && <Link to="/ledger" search={{ job: fire.job, status: 'waiting' }}>{t('overview.gap', { count })}</Link>}
                     {fire.gap && <span>{t('overview.gap', { count: fire.gap.count })}</span>}
                     {fire.cause !== 'cron' && <span>{t(`cause.${fire.cause}`)}</span>}
                   </span>

@@ -17,7 +17,7 @@ import { ProblemNotice } from '../../parts/ProblemNotice.tsx';
 import { RelativeTime } from '../../parts/TimeText.tsx';
 import { Waiting } from '../../parts/Waiting.tsx';
 import { Functions, heartbeatOf, Labels, Load, Program, Skew } from './columns.tsx';
-import { DrainDialog } from './DrainDialog.tsx';
+import { DrainDialog } from '../../parts/DrainDialog.tsx';
 import { LoadPanel } from './LoadPanel.tsx';
 import { RunsOn } from './RunsOn.tsx';
 import { SettingsDialog } from './SettingsDialog.tsx';

@@ -16,7 +16,7 @@ import { ProblemNotice } from '../../parts/ProblemNotice.tsx';
 import { Waiting } from '../../parts/Waiting.tsx';
 import { Cluster } from './Cluster.tsx';
 import { workerColumns } from './columns.tsx';
-import { DrainDialog } from './DrainDialog.tsx';
+import { DrainDialog } from '../../parts/DrainDialog.tsx';
 import { GoneWorkers } from './GoneWorkers.tsx';
 import { MastersPanel } from './MastersPanel.tsx';
 import { RunsOn } from './RunsOn.tsx';

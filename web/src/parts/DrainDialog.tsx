@@ -2,12 +2,12 @@ import { Alert, Textarea } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import type { Worker } from '../../api/types.ts';
-import { useChangeWorker, useExclusiveJobs } from '../../api/workers.ts';
-import { visible } from '../../lib/visible.ts';
-import { ConfirmDialog } from '../../parts/ConfirmDialog.tsx';
-import { Icon } from '../../parts/icons.tsx';
-import { showNotice } from '../../parts/showNotice.ts';
+import type { Worker } from '../api/types.ts';
+import { useChangeWorker, useExclusiveJobs } from '../api/workers.ts';
+import { visible } from '../lib/visible.ts';
+import { ConfirmDialog } from './ConfirmDialog.tsx';
+import { Icon } from './icons.tsx';
+import { showNotice } from './showNotice.ts';
 
 /** Asks before a worker is drained or resumed, and describes the effect. */
 export function DrainDialog({ worker, onClose }: { worker: Worker; onClose: () => void }) {
