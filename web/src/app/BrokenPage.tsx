@@ -18,9 +18,9 @@ export function BrokenPage({ error }: { error: unknown }) {
     // Browsers remember that a module failed: only a reload requests it again.
     else if (wasAway.current && unloaded) window.location.reload();
   }, [away, unloaded]);
-  if (away && unloaded) return <EmptyPage icon="warn" title={t('offline.notLoaded')} />;
+  if (away && unloaded) return <EmptyPage whole icon="warn" title={t('offline.notLoaded')} />;
   return (
-    <EmptyPage icon="warn" title={unloaded ? t('offline.outOfDate') : t('problem.unexpected')}>
+    <EmptyPage whole icon="warn" title={unloaded ? t('offline.outOfDate') : t('problem.unexpected')}>
       <Button onClick={() => window.location.reload()}>{t('problem.reloadPage')}</Button>
     </EmptyPage>
   );

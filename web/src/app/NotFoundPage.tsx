@@ -5,7 +5,7 @@ import { EmptyPage } from '../parts/EmptyPage.tsx';
 export function NotFoundPage() {
   const { t } = useTranslation();
   return (
-    <EmptyPage icon="question" title={t('notFound.title')}>
+    <EmptyPage whole icon="question" title={t('notFound.title')}>
       <p>{t('notFound.text')}</p>
       <Link to="/">{t('notFound.home')}</Link>
     </EmptyPage>

@@ -25,8 +25,8 @@ interface Props<Row extends object> {
   busy?: boolean;
   /** No longer in the list; kept only to preserve the positions. */
   isGone?: (row: Row) => boolean;
-  /** On a phone a row is a card: name and actions on top, the other columns with labels below. */
-  cards?: boolean;
+  /** On a phone a row is a card: name and actions on top, the other columns with labels below; with 'below' the actions come last, and leave their width to long texts. */
+  cards?: boolean | 'below';
   /** A line that belongs to a row, as wide as the table; none if undefined. */
   note?: (row: Row) => ReactNode;
   /** Content below a row, as wide as the table; none if undefined. */
@@ -59,7 +59,7 @@ export function DataTable<Row extends object>({ caption, columns, rows, rowId, b
               <Fragment key={row.id}>
                 <tr data-row={row.id} data-gone={isGone?.(row.original) || undefined} data-noted={noted ? '' : undefined}>
                   {row.getAllCells().map((cell) => (
-                    <td key={cell.id} className={hide(cell.column.columnDef.meta)} data-column={cell.column.id} data-name={cards && cell.column.id !== 'actions' ? String(cell.column.columnDef.header) : undefined}>
+                    <td key={cell.id} className={hide(cell.column.columnDef.meta)} data-column={cell.column.id} data-name={cards !== false && cell.column.id !== 'actions' ? String(cell.column.columnDef.header) : undefined}>
                       <table.FlexRender cell={cell} />
                     </td>
                   ))}

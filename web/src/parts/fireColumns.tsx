@@ -5,6 +5,7 @@ import { labelled } from '../lib/lists.ts';
 import { formatTime } from '../lib/time.ts';
 import { visible } from '../lib/visible.ts';
 import { column, type Columns } from './DataTable.tsx';
+import classes from './fireColumns.module.css';
 import { FireWhen } from './FireWhen.tsx';
 import { JobName } from './JobName.tsx';
 import { StatusBadge } from './StatusBadge.tsx';
@@ -41,7 +42,7 @@ function FireStatus({ t, language, fire }: { t: TFunction; language: string; fir
 function Attempts({ t, language, fire }: { t: TFunction; language: string; fire: Fire }) {
   if (fire.attempts.length === 0) return <span className="dim">{t('common.none')}</span>;
   return (
-    <span className="spaced">
+    <span className={`spaced ${classes.attempts}`}>
       {fire.attempts.map((id, i) => (
         <Link key={id} to="/runs/$id" params={{ id }} aria-label={t('ledger.attemptOf', { n: i + 1, job: fire.job, time: formatTime(fire.plannedAt, language) })}>
           {i + 1}

@@ -37,7 +37,7 @@ export const notifications = {
     deletePending: 'Pending deliveries fail as well.', deleteConfirm: 'Delete the channel', deleted: 'The channel {{name}} was deleted.',
   },
   deliveries: {
-    table: 'Deliveries', when: 'Created', what: 'Notification', channel: 'Channel', result: 'Status', attempts: 'Attempts', next: 'Next attempt', now: 'now', anyChannel: 'All channels', anyStatus: 'All statuses', run: 'Run',
+    table: 'Deliveries', when: 'Created', what: 'Notification', channel: 'Channel', result: 'Status', attempts: 'Attempts', next: 'Next attempt', now: 'now', behind: 'waits for the one before', anyChannel: 'All channels', anyStatus: 'All statuses', run: 'Run',
     status: { waiting: 'Pending', retrying: 'Retrying', sent: 'Delivered', failed: 'Failed' },
     events: { failed: 'Failed', missed: 'Missed', lost: 'Lost', late: 'Late', recovered: 'Recovered', approval: 'Approval', paused: 'Paused', output: 'Output', step_failed: 'Step failed', escalated: 'Escalated', digest: 'Digest', summary: 'Summary', summary_recovered: 'Summary of recoveries', summary_output: 'Summary of outputs', test: 'Test' },
     codes: {

@@ -40,7 +40,7 @@ export const notifications: Texts<typeof english> = {
     deletePending: '尚未发出的通知也会失败。', deleteConfirm: '删除渠道', deleted: '渠道 {{name}} 已删除。',
   },
   deliveries: {
-    table: '投递记录', when: '创建时间', what: '通知', channel: '渠道', result: '状态', attempts: '尝试次数', next: '下次尝试', now: '现在', anyChannel: '所有渠道', anyStatus: '所有状态', run: '运行',
+    table: '投递记录', when: '创建时间', what: '通知', channel: '渠道', result: '状态', attempts: '尝试次数', next: '下次尝试', now: '现在', behind: '等待前一条', anyChannel: '所有渠道', anyStatus: '所有状态', run: '运行',
     status: { waiting: '待发送', retrying: '重试中', sent: '已送达', failed: '失败' },
     events: { failed: '失败', missed: '错过', lost: '丢失', late: '延迟', recovered: '恢复', approval: '等待审批', paused: '已暂停', output: '输出', step_failed: '步骤失败', escalated: '已升级', digest: '免打扰汇总', summary: '汇总', summary_recovered: '恢复汇总', summary_output: '输出汇总', test: '测试' },
     codes: {

@@ -44,7 +44,7 @@ export function EditJobPage() {
   if (current && current !== opened) setOpened(current);
   if (job.error instanceof Problem && job.error.status === 404 && !current) {
     return (
-      <EmptyPage icon="question" title={t('job.notFound', { name })}>
+      <EmptyPage whole icon="question" title={t('job.notFound', { name })}>
         <Link to="/jobs">{t('job.allJobs')}</Link>
       </EmptyPage>
     );

@@ -47,7 +47,7 @@ export function BackfillPage() {
   const backfill = useBackfill(id, { status, cursor: pages.cursor, limit: perPage });
   if (backfill.error instanceof Problem && (backfill.error.status === 404 || backfill.error.status === 422) && !backfill.data) {
     return (
-      <EmptyPage icon="question" title={t('backfill.notFound')}>
+      <EmptyPage whole icon="question" title={t('backfill.notFound')}>
         <Link to="/backfills">{t('backfill.allJobs')}</Link>
       </EmptyPage>
     );

@@ -21,7 +21,7 @@ export function DeletedJob({ name }: { name: string }) {
   const living = listed.find((version) => version.verb !== 'delete');
   if (!last) {
     return (
-      <EmptyPage icon="question" title={t('job.notFound', { name })}>
+      <EmptyPage whole icon="question" title={t('job.notFound', { name })}>
         <Link to="/jobs">{t('job.allJobs')}</Link>
       </EmptyPage>
     );

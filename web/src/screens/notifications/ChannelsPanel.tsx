@@ -54,7 +54,7 @@ export function ChannelsPanel() {
             {!admin && <span className="small dim">{t('notifications.adminsOnly')}</span>}
             <span className={classes.end}>{create}</span>
           </div>
-          <DataTable cards caption={t('channels.table')} columns={columns} rows={rows} rowId={({ name }) => name} below={below} />
+          <DataTable cards="below" caption={t('channels.table')} columns={columns} rows={rows} rowId={({ name }) => name} below={below} />
         </>
       )}
       {editing && <ChannelDialog channel={editing === 'new' ? undefined : editing} onClose={() => setEditing(undefined)} />}

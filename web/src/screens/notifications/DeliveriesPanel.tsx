@@ -19,6 +19,7 @@ import { useCursorPages } from '../../parts/useCursorPages.ts';
 import { Waiting } from '../../parts/Waiting.tsx';
 import { deliveryColumns } from './deliveryColumns.tsx';
 import classes from './notifications.module.css';
+import { queuedBehind } from './queue.ts';
 
 /** What was sent, or is to be sent, to which channel. */
 export function DeliveriesPanel() {
@@ -34,15 +35,16 @@ export function DeliveriesPanel() {
   const { mutate: retry, isPending, variables } = useRetryDelivery();
   const set = (part: Partial<NotificationSearch>) => void navigate({ to: '/notifications', search: { tab: 'deliveries', ...filter, ...part }, replace: true });
   const retrying = isPending ? variables : undefined;
+  const rows = deliveries.data?.items;
+  const behind = useMemo(() => queuedBehind(rows ?? [], deliveries.dataUpdatedAt), [rows, deliveries.dataUpdatedAt]);
   const columns = useMemo(
     () =>
       deliveryColumns(t, {
-        admin, retrying,
+        admin, retrying, behind,
         onRetry: (id) => retry(id, { onSuccess: () => showNotice(t, t('deliveries.requeued')), onError: (error) => showFailure(t, i18n.language, error) }),
       }),
-    [t, i18n.language, admin, retrying, retry],
+    [t, i18n.language, admin, retrying, behind, retry],
   );
-  const rows = deliveries.data?.items;
   const filtered = channel !== undefined || status !== undefined || job !== undefined;
   return (
     <>

@@ -17,6 +17,8 @@ interface Acts {
   /** The delivery whose retry is being requested. */
   retrying: string | undefined;
   onRetry: (id: string) => void;
+  /** Ids of those that are due, but wait for another delivery of their channel. */
+  behind: ReadonlySet<string>;
 }
 
 const jobsShown = 5;
@@ -40,7 +42,7 @@ export function deliveryColumns(t: TFunction, acts: Acts): Columns<Delivery> {
       </div>
     )),
     column<Delivery>('attempts', t('deliveries.attempts'), ({ attempts }) => attempts, false),
-    column<Delivery>('next', t('deliveries.next'), ({ nextAt }) => (nextAt ? Date.parse(nextAt) > Date.now() ? <RelativeTime at={nextAt} /> : t('deliveries.now') : <span className="dim">{t('common.none')}</span>), false),
+    column<Delivery>('next', t('deliveries.next'), ({ id, nextAt }) => (acts.behind.has(id) ? t('deliveries.behind') : nextAt ? Date.parse(nextAt) > Date.now() ? <RelativeTime at={nextAt} /> : t('deliveries.now') : <span className="dim">{t('common.none')}</span>), false),
     column<Delivery>('actions', t('common.actions'), (delivery) => acts.admin && isRetriable(delivery) && (
       <div className={classes.actions}>
         <Button

@@ -50,7 +50,7 @@ export function RunPage() {
   const run = useRun(id);
   if (run.error instanceof Problem && (run.error.status === 404 || run.error.status === 422)) {
     return (
-      <EmptyPage icon="question" title={t('run.notFound')}>
+      <EmptyPage whole icon="question" title={t('run.notFound')}>
         <Link to="/runs">{t('run.allRuns')}</Link>
       </EmptyPage>
     );

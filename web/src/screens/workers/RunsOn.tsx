@@ -37,10 +37,12 @@ export function RunsOn({ worker }: { worker: Worker }) {
         <ul className={classes.runs} aria-label={t('workers.runsOf', { name: visible(worker.name || worker.id) })}>
           {others.map((run) => (
             <li key={run.id} data-run={run.id}>
-              <JobLink job={run.job} title={run.jobTitle} run={run.id} className={classes.runName} />
-              <span className="small dim nowrap">{t('workers.since', { time: formatSeconds(Math.max(0, Math.floor((now - Date.parse(run.startedAt ?? run.claimedAt ?? run.plannedAt)) / 1000)), i18n.language) })}</span>
-              {run.slow && <Flag kind="slow" />}
-              <span className={classes.runEnd}>{run.expectedEndAt && <ExpectedEnd run={run} />}</span>
+              <span className={classes.runText}>
+                <JobLink job={run.job} title={run.jobTitle} run={run.id} className={classes.runName} />
+                <span className="small dim nowrap">{t('workers.since', { time: formatSeconds(Math.max(0, Math.floor((now - Date.parse(run.startedAt ?? run.claimedAt ?? run.plannedAt)) / 1000)), i18n.language) })}</span>
+                {run.slow && <Flag kind="slow" />}
+                {run.expectedEndAt && <span className={classes.runEnd}><ExpectedEnd run={run} /></span>}
+              </span>
               {may('operator', run.group ?? '') && (
                 <Button size="compact-sm" variant="default" leftSection={<Icon name="stop" size={13} />} aria-label={t('workers.killRun', { job: visible(run.job) })} onClick={() => setKilling(run)}>{t('run.kill')}</Button>
               )}
