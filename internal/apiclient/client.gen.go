@@ -9595,6 +9595,12 @@ type WorkerSettings struct {
 	// DrainNote Reason.
 	DrainNote *string `json:"drainNote,omitempty"`
 
+	// DrainedAt When it was drained.
+	DrainedAt *time.Time `json:"drainedAt,omitempty"`
+
+	// DrainedBy Who drained it; other changes keep it.
+	DrainedBy *string `json:"drainedBy,omitempty"`
+
 	// Labels Overrides the worker's own.
 	Labels *map[string]string `json:"labels,omitempty"`
 

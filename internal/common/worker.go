@@ -56,6 +56,8 @@ type Registration struct {
 type WorkerSettings struct {
 	Drain     bool              `json:"drain,omitempty" doc:"The worker claims no new runs."`
 	DrainNote string            `json:"drainNote,omitempty" doc:"Reason."`
+	DrainedAt time.Time         `json:"drainedAt,omitzero" doc:"When it was drained."`
+	DrainedBy string            `json:"drainedBy,omitempty" doc:"Who drained it; other changes keep it."`
 	Labels    map[string]string `json:"labels,omitzero" doc:"Overrides the worker's own."` // if not nil
 	Slots     *int              `json:"slots,omitempty" doc:"Overrides the worker's own."`
 	Weight    *int              `json:"weight,omitempty"` // default 1

@@ -46,6 +46,7 @@ test('a drained worker shows its remaining runs until it is empty', async () => 
   await dialog.getByRole('button', { name: 'Drain' }).click();
   await row.getByText('Draining').waitFor();
   await note.getByText('1 run is left.').waitFor();
+  await note.getByText(/^drained by /).waitFor();
   await dialog.waitFor({ state: 'detached' });
   await assertAccessible(page, 'a worker that drains');
   await shoot(page, 'workers-draining');

@@ -108,10 +108,17 @@ func (s *Settings) UpdateWorker(ctx context.Context, actor common.Actor, worker 
 			return common.Invalid("the settings cannot be saved", faults...)
 		}
 		after.UpdatedAt, after.UpdatedBy = before.UpdatedAt, before.UpdatedBy
+		after.DrainedAt, after.DrainedBy = before.DrainedAt, before.DrainedBy
 		if readable && reflect.DeepEqual(before, after) {
 			return nil
 		}
 		after.UpdatedAt, after.UpdatedBy = s.etcd.Now().UTC(), actor.Name
+		switch {
+		case !after.Drain:
+			after.DrainedAt, after.DrainedBy = time.Time{}, ""
+		case !before.Drain || after.DrainNote != before.DrainNote:
+			after.DrainedAt, after.DrainedBy = after.UpdatedAt, actor.Name
+		}
 		t.If(cmps...)
 		writeSettings(t, actor, id, kv, before, &after)
 		return nil

@@ -60,6 +60,20 @@ func (s *settingsStory) changes() []common.Change {
 	return all
 }
 
+func TestUpdateSettings_ByAnother_KeepsWhoDrained(t *testing.T) {
+	s := newSettings(t)
+	put(t, s.client, common.WorkerKey("w"), registration("w", "1", noon))
+	s.update("w", func(w *common.WorkerSettings) { w.Drain = true })
+	paul := common.Actor{Name: "paul"}
+	got, err := s.settings.UpdateWorker(t.Context(), paul, "w", func(w *common.WorkerSettings) error {
+		w.Weight = new(7)
+		return nil
+	})
+	if err != nil || got.UpdatedBy != "paul" || got.DrainedBy != "olga" || !got.DrainedAt.Equal(noon) {
+		t.Fatalf("%v, %+v", err, got)
+	}
+}
+
 func TestUpdateSettings(t *testing.T) {
 	s := newSettings(t)
 	put(t, s.client, common.WorkerKey("w"), registration("w", "1", noon))
@@ -102,7 +116,10 @@ func TestUpdateSettings(t *testing.T) {
 
 	// They outlive their worker, and are removed when they are empty.
 	remove(t, s.client, common.WorkerKey("w"))
-	s.update("w", func(w *common.WorkerSettings) { w.Drain = false })
+	got = s.update("w", func(w *common.WorkerSettings) { w.Drain = false })
+	if got.DrainedBy != "" || !got.DrainedAt.IsZero() {
+		t.Fatalf("undrained: %+v", got)
+	}
 	got = s.update("w", func(w *common.WorkerSettings) { *w = common.WorkerSettings{} })
 	if !got.UpdatedAt.IsZero() {
 		t.Fatalf("%+v", got)

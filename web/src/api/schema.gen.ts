@@ -7743,6 +7743,13 @@ export interface components {
             drain?: boolean;
             /** @description Reason. */
             drainNote?: string;
+            /**
+             * Format: date-time
+             * @description When it was drained.
+             */
+            drainedAt?: string;
+            /** @description Who drained it; other changes keep it. */
+            drainedBy?: string;
             /** @description Overrides the worker's own. */
             labels?: {
                 [key: string]: string;

@@ -3,7 +3,7 @@ export const workers = {
     toHealth: 'Check the cluster’s health',
     title: 'Workers', table: 'Workers', name: 'Worker', version: 'Version', load: 'Slots used', started: 'Started', state: 'State', ready: 'Ready', draining: 'Draining',
     trouble: 'Not accepting runs', loadOf_one: '{{used}} of {{slots}} slot in use', loadOf_other: '{{used}} of {{slots}} slots in use', running_one: '1 run', running_other: '{{count}} runs', weight: 'Weight', skew: 'Clock',
-    skewHelp: 'How far its clock is ahead of the cluster’s.', stopping: 'Stopping', away: 'Offline', awayHelp: 'It is not alive; only its settings are known.', setBy: 'settings changed by {{who}}, {{when}}',
+    skewHelp: 'How far its clock is ahead of the cluster’s.', stopping: 'Stopping', away: 'Offline', awayHelp: 'It is not alive; only its settings are known.', drainedBy: 'drained by {{who}}, {{when}}', setBy: 'settings changed by {{who}}, {{when}}',
     drain: 'Drain', undrain: 'Undrain', settings: 'Edit settings…', drainTitle: 'Drain {{name}}?', undrainTitle: 'Undrain {{name}}?',
     drainText_zero: 'It claims no new fires.',
     drainOthers: 'Other workers run its jobs.',

@@ -6,7 +6,7 @@ export const workers: Texts<typeof english> = {
     toHealth: '检查集群健康状况',
     title: '工作节点', table: '工作节点列表', name: '工作节点', version: '版本', load: '已用槽位', started: '启动时间', state: '状态', ready: '就绪', draining: '排空中',
     trouble: '不接受运行', loadOf_one: '{{slots}} 个槽位中已用 {{used}} 个', loadOf_other: '{{slots}} 个槽位中已用 {{used}} 个', running_one: '1 个运行', running_other: '{{count}} 个运行', weight: '权重', skew: '时钟',
-    skewHelp: '其时钟比集群快多少。', stopping: '停止中', away: '不在线', awayHelp: '它没有存活，只知道为它所做的设置。', setBy: '最近由 {{who}} 设置，{{when}}',
+    skewHelp: '其时钟比集群快多少。', stopping: '停止中', away: '不在线', awayHelp: '它没有存活，只知道为它所做的设置。', drainedBy: '由 {{who}} 排空，{{when}}', setBy: '最近由 {{who}} 设置，{{when}}',
     drain: '排空', undrain: '取消排空', settings: '修改设置…', drainTitle: '排空 {{name}}？', undrainTitle: '取消排空 {{name}}？',
     drainText_zero: '它不再领取新的运行。',
     drainOthers: '其任务由其他工作节点运行。',

@@ -62,6 +62,8 @@ function ConditionLine({ t, language, condition }: { t: TFunction; language: str
 }
 
 function SetBy({ t, language, worker: { settings } }: Props) {
+  // Drained before that was recorded, only the last change is known.
+  if (settings?.drain && settings.drainedBy) return <span className="dim">{t('workers.drainedBy', { who: visible(settings.drainedBy), when: settings.drainedAt ? formatTime(settings.drainedAt, language) : '' })}</span>;
   if (!settings?.updatedBy) return null;
   return <span className="dim">{t('workers.setBy', { who: visible(settings.updatedBy), when: settings.updatedAt ? formatTime(settings.updatedAt, language) : '' })}</span>;
 }
