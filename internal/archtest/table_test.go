@@ -43,6 +43,7 @@ var table = map[string]kind{
 	"internal/executor/runas":           pure,
 	"internal/executor/spawn":           pure,
 	"internal/executor/typeschema":      pure,
+	"internal/executor/usage":           pure,
 	"internal/flow":                     pure,
 	"internal/flow/drawing":             pure,
 	"internal/flow/nodes":               pure,

@@ -73,6 +73,8 @@ func workInGroup() {
 	got = x.Run(ctx, missing, printer{})
 	fmt.Println(got.Reason.Code)
 	got = x.Run(ctx, shell("sed -n s/^0:://p /proc/self/cgroup"), printer{})
+	got = x.Run(ctx, shell(burnApart), printer{})
+	fmt.Println(got.CPUSeconds)
 	cancel()
 	<-ended
 	left, _ := filepath.Glob(filepath.Join(group, "run-*"))
@@ -82,6 +84,12 @@ func workInGroup() {
 	}
 	os.Exit(0)
 }
+
+// burnApart prints the CPU time, in ticks, of a process that the command does not wait for.
+const burnApart = `out=$(mktemp -d)
+(setsid sh -c 'i=0; while [ $i -lt 300000 ]; do i=$((i+1)); done; read stat </proc/$$/stat
+set -- $stat; echo $((${14} + ${15})) >$0/new; mv $0/new $0/used' $out &)
+until [ -e $out/used ]; do sleep 0.05; done; cat $out/used; rm -r $out`
 
 // A run has a cgroup of its own where that can be had, and nothing leaves it; also where a filter forbids clone3.
 func TestCgroupOfARun(t *testing.T) {
@@ -121,13 +129,18 @@ func tryCgroup(t *testing.T, withoutClone string) {
 		t.Fatalf("%v, printed %q", err, out)
 	}
 	lines := strings.Split(strings.TrimSpace(string(out)), "\n")
-	if len(lines) != 6 {
+	if len(lines) != 8 {
 		t.Fatalf("printed %q", out)
 	}
 	wantGone(t, pids(t, lines[1]))
 	name := "/" + filepath.Base(group) + "/run-"
 	if !strings.HasSuffix(lines[0], name+"3") || lines[2] != "succeeded" || lines[3] != "shell_missing" ||
-		!strings.HasSuffix(lines[4], name+"5") || lines[5] != "left 0" {
+		!strings.HasSuffix(lines[4], name+"5") || lines[7] != "left 0" {
 		t.Errorf("printed %q", lines)
+	}
+	ticks, err1 := strconv.Atoi(lines[5])
+	used, err2 := strconv.ParseFloat(lines[6], 64)
+	if err1 != nil || err2 != nil || ticks == 0 || used < float64(ticks)/100 {
+		t.Errorf("the run used %q s, a process of it %q ticks", lines[6], lines[5])
 	}
 }

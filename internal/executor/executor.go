@@ -83,6 +83,12 @@ type Output interface {
 	Chunk(common.Chunk)
 }
 
+// Samples is an Output that also receives samples of what the processes of a run use: all that are kept so far, each
+// time. It must not block.
+type Samples interface {
+	Usage(common.Usage)
+}
+
 // Executor runs commands. It is safe for concurrent use.
 type Executor struct {
 	cfg     Config
@@ -104,6 +110,7 @@ type Executor struct {
 
 	plugIns plugIns
 
+	sampler sampler
 	tracker *tracker
 	marks   *marker
 	groups  groups
@@ -174,6 +181,7 @@ func New(cfg Config) (*Executor, error) {
 			cfg.Log.Info("cgroups_unused", "error", err) // descendants are found by other means
 		}
 	}
+	x.own.Go(func() { x.sample(x.quit) })
 	for range cfg.StartGate {
 		x.addForker()
 	}
@@ -312,6 +320,7 @@ func (x *Executor) execute(ctx context.Context, t *Task, out Output, masks *reda
 		return x.outcome(t, x.unstarted(t, spec, err))
 	}
 	announce := inside.Announce(out, t.Record.Run, p.startedAt)
+	used := x.measure(t, p, out)
 	cause := x.supervise(ctx, t, p)
 	announce.Stop()
 	ended := time.Now()
@@ -319,6 +328,7 @@ func (x *Executor) execute(ctx context.Context, t *Task, out Output, masks *reda
 		x.cfg.Yield(yieldFor, ctx.Done(), t.KillNow)
 	}
 	yielded := time.Since(ended)
+	used.last()
 	killGroup(p.pid)
 	lived := p.leaf.kill()
 	limits := limitsOf(&t.Job.Job)
@@ -329,6 +339,7 @@ func (x *Executor) execute(ctx context.Context, t *Task, out Output, masks *reda
 	}
 	clean := x.settle(t, p)
 	hit := p.leaf.hit(limits)
+	used.readGroup()
 	if !p.leaf.remove() {
 		x.cfg.Log.Warn("cgroup_not_removed", "job", t.Record.Job, "run", t.Record.Run)
 	}
@@ -350,6 +361,7 @@ func (x *Executor) execute(ctx context.Context, t *Task, out Output, masks *reda
 	}
 	if err == nil && run.StartedAt != nil {
 		x.account(&run, &end)
+		used.account(&run)
 	}
 	run.OutputBytes, run.OutputTruncated = capture.Close()
 	capture.Explain(&run)

@@ -69,17 +69,28 @@ func (l *leaf) hit(limits limits) *inside.Outcome {
 
 // events returns the count of an event of a group; 0 if it is not counted.
 func (l *leaf) events(file, name string) int {
+	n, _ := l.sum(file, name)
+	return int(n)
+}
+
+// sum adds up named values of a file of a group. known is false if the file has none of them.
+func (l *leaf) sum(file string, names ...string) (sum int64, known bool) {
+	if l == nil {
+		return 0, false
+	}
 	data, err := os.ReadFile(filepath.Join(l.path, file))
 	if err != nil {
-		return 0
+		return 0, false
 	}
 	for line := range strings.Lines(string(data)) {
-		if count, found := strings.CutPrefix(line, name+" "); found {
-			n, _ := strconv.Atoi(strings.TrimSpace(count)) // 0 if it is not a number
-			return n
+		name, value, _ := strings.Cut(line, " ")
+		if !slices.Contains(names, name) {
+			continue
 		}
+		n, err := strconv.ParseInt(strings.TrimSpace(value), 10, 64)
+		sum, known = sum+n, known || err == nil
 	}
-	return 0
+	return sum, known
 }
 
 // Features returns the features of a worker.

@@ -23,7 +23,7 @@ const unsureWait = time.Second
 const sureAfter = time.Second
 
 // clockTick is the unit of start times in /proc.
-const clockTick = 10 * time.Millisecond
+const clockTick = proctree.Tick
 
 // tracker tracks the descendants of runs that outlived their parents: since this process is a subreaper, they become
 // its children. The kernel lists them under the first thread. Commands are started by other threads and listed under
@@ -170,6 +170,22 @@ func (k *tracker) noteAll(p *process, list []proctree.Process) {
 		p.noted[q.PID] = q
 		k.noted[q.PID] = note{q, p}
 	}
+}
+
+// adopted returns the adopted processes that belong to runs, as the last passes found.
+func (k *tracker) adopted() map[*process][]int {
+	if k == nil {
+		return nil
+	}
+	k.passing.Lock()
+	defer k.passing.Unlock()
+	of := map[*process][]int{}
+	for pid, v := range k.known {
+		if v.of != nil {
+			of[v.of] = append(of[v.of], pid)
+		}
+	}
+	return of
 }
 
 // killNoted kills the recorded descendants.

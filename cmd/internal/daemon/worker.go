@@ -16,6 +16,7 @@ import (
 	"carillon/internal/health"
 	"carillon/internal/platform/lifecycle"
 	"carillon/internal/platform/traces"
+	"carillon/internal/runlog"
 	"carillon/internal/secrets/crypt"
 	"carillon/internal/worker"
 )
@@ -135,6 +136,8 @@ func newCommands(cfg *WorkerConfig, tools worker.Tools) (*commands, error) {
 	})
 	return c, err
 }
+
+var _ executor.Samples = (*runlog.Sink)(nil) // which a worker passes as the output of runs
 
 // Run implements worker.Runner.
 func (c *commands) Run(ctx context.Context, t dispatch.Task, interval *common.Interval,

@@ -13,6 +13,7 @@ import (
 	"os"
 	"strconv"
 	"strings"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -23,7 +24,14 @@ type Process struct {
 	Start                       uint64 // start time, in ticks of the boot clock
 	Dead                        bool   // it has ended and was not reaped yet
 	Stopped                     bool   // by a signal, or by a debugger
+
+	CPU    time.Duration // CPU time of all its threads
+	Waited time.Duration // CPU time of its ended children that it waited for, and of theirs
+	Memory int64         // resident, in bytes
 }
+
+// Tick is the unit of times in /proc.
+const Tick = 10 * time.Millisecond
 
 // Look reads /proc/<pid>/stat, proc(5). The process name in parentheses may contain any bytes, so the fields are
 // counted from the last closing parenthesis.
@@ -41,7 +49,37 @@ func Look(pid int) (p Process, found bool) {
 		*to, _ = strconv.Atoi(fields[i+1])
 	}
 	p.Start, _ = strconv.ParseUint(fields[19], 10, 64)
+	p.CPU, p.Waited = inTicks(fields[11])+inTicks(fields[12]), inTicks(fields[13])+inTicks(fields[14])
+	if len(fields) > 21 {
+		pages, _ := strconv.ParseInt(fields[21], 10, 64)
+		p.Memory = pages * int64(os.Getpagesize())
+	}
 	return p, true
+}
+
+func inTicks(text string) time.Duration {
+	n, _ := strconv.ParseInt(text, 10, 64)
+	return time.Duration(n) * Tick
+}
+
+// IO returns how many bytes a process, and its ended children that it waited for, read from storage and wrote to it;
+// known is false if this process may not read that. It may belong to a process that has ended and was not reaped.
+func IO(pid int) (read, written int64, known bool) {
+	data, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/io")
+	if err != nil {
+		return 0, 0, false
+	}
+	for line := range bytes.Lines(data) {
+		name, value, _ := bytes.Cut(line, []byte(": "))
+		n, _ := strconv.ParseInt(string(bytes.TrimSpace(value)), 10, 64)
+		switch string(name) {
+		case "read_bytes":
+			read = n
+		case "write_bytes":
+			written = n
+		}
+	}
+	return read, written, true
 }
 
 // forked is the flag of a process that has not executed a program since it was forked (PF_FORKNOEXEC of the kernel).
