@@ -22,6 +22,9 @@ func (f *fakes) Acknowledge(_ context.Context, _ common.Actor, fire string, stat
 	return nil
 }
 
+// Latest returns no acknowledgements.
+func (f *fakes) Latest(context.Context) (map[string]string, error) { return nil, nil }
+
 func (f *fakes) Mark(_ context.Context, fires []common.Fire) (partial bool, err error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

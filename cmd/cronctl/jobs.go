@@ -101,7 +101,7 @@ func jobResource() *resource {
 func traits() filters {
 	return filters{
 		{kind: isSwitch, name: "failing", adds: "failing",
-			help: "only jobs whose last fire failed, timed out, was lost, missed or refused"},
+			help: "only jobs whose last fire was a failure, and is not acknowledged"},
 		{kind: isSwitch, name: "running", adds: "running", help: "only jobs with a current run"},
 		{kind: isSwitch, name: "late", adds: "late",
 			help: "only jobs with an overdue fire, or a run that should have started"},

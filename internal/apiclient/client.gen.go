@@ -9074,7 +9074,7 @@ type TokenDefinitionRole string
 
 // TraitCounts defines model for TraitCounts.
 type TraitCounts struct {
-	// Failing Jobs whose last fire failed, timed out, was lost, missed or refused; absent while the last results are unknown.
+	// Failing Jobs whose last fire failed, timed out, was lost, missed or refused, and is not acknowledged; absent while the last results are unknown.
 	Failing *int64 `json:"failing,omitempty"`
 
 	// Late Jobs with an overdue fire, or a run that should have started.
@@ -9934,7 +9934,7 @@ type ListJobsParams struct {
 	// State Only jobs in this state. done: the schedule has no more fires; manual: without a schedule.
 	State *ListJobsParamsState `form:"state,omitempty" json:"state,omitempty"`
 
-	// Is Only jobs with all of these properties, separated by commas. failing: the last fire failed, timed out, was lost, missed or refused, and no retry of it is pending; running: with a current run; late: with an overdue fire, or a run that should have started; never_ran: a fire was due, and no run was ever started; not_due: no fire was due or requested yet; skipping: 3 or more of the last 10 fires were skipped because an earlier run was unresolved or another fire waited, one of the last 3 among them; unnotified: no enabled channel is notified of a failure. 503 while the log store is away and the last results are unknown.
+	// Is Only jobs with all of these properties, separated by commas. failing: the last fire failed, timed out, was lost, missed or refused, no retry of it is pending, and it is not acknowledged; running: with a current run; late: with an overdue fire, or a run that should have started; never_ran: a fire was due, and no run was ever started; not_due: no fire was due or requested yet; skipping: 3 or more of the last 10 fires were skipped because an earlier run was unresolved or another fire waited, one of the last 3 among them; unnotified: no enabled channel is notified of a failure. 503 while the log store is away and the last results are unknown.
 	Is *[]ListJobsParamsIs `form:"is,omitempty" json:"is,omitempty"`
 
 	// Sort Sort order, ascending, or descending with a minus; equal ones by name. lastRun: by planned time of the newest run; duration: by the 95th percentile of the last 7 days; success: by success rate of the last 7 days; jobs without a value are last. Default: name.

@@ -57,6 +57,11 @@ type (
 		flows.Nodes
 		runs.Nodes
 	}
+	// Acks reads acknowledgements.
+	Acks interface {
+		jobs.Acks
+		runs.Acks
+	}
 	// Workers manages workers.
 	Workers interface {
 		jobs.Workers
@@ -81,7 +86,7 @@ type Config struct {
 	Jobs      Jobs
 	Runs      Runs
 	Nodes     Nodes
-	Acks      runs.Acks
+	Acks      Acks
 	Following runs.Following
 	Workers   Workers
 	Types     Types
@@ -183,6 +188,7 @@ func Build(cfg Config) (http.Handler, *core.Router, error) {
 			Findings:  cfg.Findings,
 			Grouping:  cfg.Grouping,
 			LastFires: cfg.LastFires,
+			Acks:      cfg.Acks,
 			Estimator: expected,
 			Interner:  cfg.Schedules,
 			Now:       cfg.Now,

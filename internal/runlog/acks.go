@@ -65,7 +65,7 @@ func (a *Acks) Mark(ctx context.Context, fires []common.Fire) (partial bool, err
 	return partial || away, nil
 }
 
-// maxAcks bounds the acknowledgements that Since reads.
+// maxAcks bounds the acknowledgements that Since and Latest read.
 const maxAcks = 5000
 
 // Since returns the latest acknowledgement of each job that was made since a time and not withdrawn, by the job's name.
@@ -94,6 +94,28 @@ func (a *Acks) Since(ctx context.Context, since time.Time) (by map[string]common
 		}
 	}
 	return by, partial || away, nil
+}
+
+// Latest returns the attempt, "" for a fire without one, of each acknowledgement that was not withdrawn, by the id of
+// its fire: of the 5,000 newest entries. While the store is unavailable only undelivered ones are known.
+func (a *Acks) Latest(ctx context.Context) (attempts map[string]string, err error) {
+	q := ChangeQuery{Kind: AckKind, Limit: maxAcks}
+	changes, _, err := a.undelivered(ctx, q)
+	if err != nil {
+		return nil, err
+	}
+	stored, err := a.store.Changes(ctx, q)
+	if err != nil && !isAway(ctx, err) {
+		return nil, err
+	}
+	attempts = map[string]string{}
+	for fire, c := range newestByFire(changes, stored) {
+		var state AckState
+		if c.Verb == AckVerb && json.Unmarshal(c.After, &state) == nil {
+			attempts[fire] = state.Run
+		}
+	}
+	return attempts, nil
 }
 
 // newestByFire returns the newest change of each fire.

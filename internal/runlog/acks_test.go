@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"strings"
 	"testing"
 	"time"
@@ -78,6 +79,28 @@ func TestAcks_TheNewestEntryOfAFireCounts(t *testing.T) {
 	}
 	if strings.Join(got, "; ") != "u.1 by ada 7; u.4 by ada 4" {
 		t.Error(got)
+	}
+}
+
+func TestAcks_Latest_ReturnsAttemptsThatAreStillAcknowledged(t *testing.T) {
+	log := &ackLog{
+		stored: []common.Change{
+			acked(t, 1, runlog.AckVerb, "u.1", "u.1.1"),
+			acked(t, 2, runlog.AckVerb, "u.2", "u.2.1"),
+			acked(t, 3, runlog.AckVerb, "u.3", ""),
+		},
+		live: []common.Change{
+			acked(t, 4, runlog.AckUndo, "u.2", ""), acked(t, 5, runlog.AckVerb, "u.1", "u.1.2"),
+		},
+	}
+	got, err := runlog.NewAcks(log, log).Latest(t.Context())
+	if want := map[string]string{"u.1": "u.1.2", "u.3": ""}; err != nil || !maps.Equal(got, want) {
+		t.Errorf("%v, %v; want %v", got, err, want)
+	}
+	log.away, log.stored = common.Errorf(common.CodeUnavailable, "away"), nil
+	got, err = runlog.NewAcks(log, log).Latest(t.Context())
+	if want := map[string]string{"u.1": "u.1.2"}; err != nil || !maps.Equal(got, want) {
+		t.Errorf("without the log store: %v, %v", got, err)
 	}
 }
 

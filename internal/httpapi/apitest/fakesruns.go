@@ -284,6 +284,17 @@ func (f *Fakes) Mark(_ context.Context, fires []common.Fire) (partial bool, err 
 	return f.StoreOff, nil
 }
 
+// Latest returns what Acknowledge has kept.
+func (f *Fakes) Latest(context.Context) (map[string]string, error) {
+	f.Mu.Lock()
+	defer f.Mu.Unlock()
+	attempts := map[string]string{}
+	for fire, state := range f.Acked {
+		attempts[fire] = state.Run
+	}
+	return attempts, nil
+}
+
 // Print adds to what a run has printed.
 func (f *Fakes) Print(id, text string) {
 	f.Mu.Lock()

@@ -25,6 +25,7 @@ type Resource struct {
 	Findings  Findings
 	Grouping  Grouping
 	LastFires LastFires
+	Acks      Acks
 	Estimator *view.Estimator
 	Interner  *schedule.Interner
 	Now       func() time.Time
@@ -90,7 +91,7 @@ type jobListInput struct {
 	Group   string  `query:"group" pattern:"^[a-z0-9]([a-z0-9._/-]{0,126}[a-z0-9])?$" doc:"Only jobs of this group."`
 	Below   string  `query:"below" pattern:"^[a-z0-9]([a-z0-9._/-]{0,126}[a-z0-9])?$" doc:"Only jobs of this group and its subgroups: groups whose names continue with a slash, a dot or a dash, as data/etl for data."`
 	State   string  `query:"state" enum:"active,paused,done,manual" doc:"Only jobs in this state. done: the schedule has no more fires; manual: without a schedule."`
-	Is      []Trait `query:"is" nullable:"false" doc:"Only jobs with all of these properties, separated by commas. failing: the last fire failed, timed out, was lost, missed or refused, and no retry of it is pending; running: with a current run; late: with an overdue fire, or a run that should have started; never_ran: a fire was due, and no run was ever started; not_due: no fire was due or requested yet; skipping: 3 or more of the last 10 fires were skipped because an earlier run was unresolved or another fire waited, one of the last 3 among them; unnotified: no enabled channel is notified of a failure. 503 while the log store is away and the last results are unknown."`
+	Is      []Trait `query:"is" nullable:"false" doc:"Only jobs with all of these properties, separated by commas. failing: the last fire failed, timed out, was lost, missed or refused, no retry of it is pending, and it is not acknowledged; running: with a current run; late: with an overdue fire, or a run that should have started; never_ran: a fire was due, and no run was ever started; not_due: no fire was due or requested yet; skipping: 3 or more of the last 10 fires were skipped because an earlier run was unresolved or another fire waited, one of the last 3 among them; unnotified: no enabled channel is notified of a failure. 503 while the log store is away and the last results are unknown."`
 	Sort    string  `query:"sort" enum:"name,nextFire,updated,group,lastRun,duration,success,-name,-nextFire,-updated,-group,-lastRun,-duration,-success" doc:"Sort order, ascending, or descending with a minus; equal ones by name. lastRun: by planned time of the newest run; duration: by the 95th percentile of the last 7 days; success: by success rate of the last 7 days; jobs without a value are last. Default: name."`
 	Limit   int     `query:"limit" minimum:"1" maximum:"500" default:"50" doc:"Maximum number of items."`
 	Cursor  string  `query:"cursor" maxLength:"1024" doc:"nextCursor of the previous page; the filters must be the same."`

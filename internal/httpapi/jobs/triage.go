@@ -40,9 +40,15 @@ type LastFires interface {
 	Snapshot(ctx context.Context) (func(job, uid string) *runlog.LastFires, error)
 }
 
+// Acks reads acknowledgements of failed fires.
+type Acks interface {
+	// Latest returns the acknowledged attempt of each fire, "" for one without an attempt, by the fire's id.
+	Latest(ctx context.Context) (map[string]string, error)
+}
+
 // TraitCounts are the numbers of jobs with each trait.
 type TraitCounts struct {
-	Failing    *int `json:"failing,omitempty" doc:"Jobs whose last fire failed, timed out, was lost, missed or refused; absent while the last results are unknown."`
+	Failing    *int `json:"failing,omitempty" doc:"Jobs whose last fire failed, timed out, was lost, missed or refused, and is not acknowledged; absent while the last results are unknown."`
 	Running    int  `json:"running" doc:"Jobs with a current run."`
 	Late       int  `json:"late" doc:"Jobs with an overdue fire, or a run that should have started."`
 	NeverRan   *int `json:"never_ran,omitempty" doc:"Jobs of which a fire was due, and no run was ever started; absent while the last results are unknown."`
@@ -59,6 +65,7 @@ type triage struct {
 	waiting map[string]bool // jobs
 	late    map[string]bool // jobs
 	enabled map[string]bool // channels
+	acked   map[string]string
 }
 
 // triage reads the state that decides the traits.
@@ -75,6 +82,11 @@ func (s *Resource) triage(ctx context.Context, wanted []Trait) (t *triage, err e
 	}
 	if wants(traitFailing, traitRunning, traitLate, traitNeverRan, traitNotDue) {
 		if err := t.readOpen(ctx, s, wants(traitLate, traitNeverRan, traitNotDue)); err != nil {
+			return nil, err
+		}
+	}
+	if wants(traitFailing) {
+		if t.acked, err = s.Acks.Latest(ctx); err != nil {
 			return nil, err
 		}
 	}
@@ -133,8 +145,7 @@ func (t *triage) readOpen(ctx context.Context, s *Resource, late bool) error {
 func (t *triage) has(trait Trait, job *common.JobFacts) bool {
 	switch trait {
 	case traitFailing:
-		last := t.last(job.Name, job.UID)
-		return last != nil && last.Settled(func(fire string) bool { return t.open[fire] }).Status.NeedsAttention()
+		return t.failing(job)
 	case traitRunning:
 		return t.running[job.Name]
 	case traitLate:
@@ -150,6 +161,24 @@ func (t *triage) has(trait Trait, job *common.JobFacts) bool {
 		return !slices.ContainsFunc(job.FailureTo, func(channel string) bool { return t.enabled[channel] })
 	}
 	return false
+}
+
+// failing reports whether the last fire of a job is a problem that is not acknowledged.
+func (t *triage) failing(job *common.JobFacts) bool {
+	record := t.last(job.Name, job.UID)
+	if record == nil {
+		return false
+	}
+	last := record.Settled(func(fire string) bool { return t.open[fire] })
+	if !last.Status.NeedsAttention() {
+		return false
+	}
+	attempt := ""
+	if last.Attempt > 0 {
+		attempt = common.RunID(last.ID, last.Attempt)
+	}
+	acked, is := t.acked[last.ID]
+	return !is || acked != attempt
 }
 
 func (t *triage) neverRan(job *common.JobFacts) bool {

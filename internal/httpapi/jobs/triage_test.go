@@ -10,6 +10,7 @@ import (
 	"carillon/internal/common"
 	"carillon/internal/httpapi/apitest"
 	"carillon/internal/httpapi/jobs"
+	"carillon/internal/runlog"
 )
 
 type triaged struct {
@@ -109,6 +110,28 @@ func TestJobs_AreSortedByTheirRuns(t *testing.T) {
 			t.Errorf("%s: %s", sort, l.names())
 		}
 	}
+}
+
+// An acknowledged failure leaves the filter until a further attempt or fire fails.
+func TestJobs_AcknowledgedFailures_AreNotFailing(t *testing.T) {
+	h := withTraits(t)
+	failing := func(want string) {
+		t.Helper()
+		var l triaged
+		apitest.Decode(t, h.Want(http.StatusOK, apitest.As("viewer", http.MethodGet,
+			"/api/v1/jobs?is=failing&counts=true", "")), &l)
+		if l.names() != want || l.Counts == nil || l.Counts.Failing == nil || *l.Counts.Failing != len(l.Items) {
+			t.Errorf("%s, counts %+v; want %s", l.names(), l.Counts, want)
+		}
+	}
+	h.Acked = map[string]runlog.AckState{
+		"c.f2": {Job: "c", Run: common.RunID("c.f2", 1)},
+		"f.f1": {Job: "f", Run: common.RunID("f.f1", 2)}, // of another attempt
+		"g.f9": {Job: "g", Run: common.RunID("g.f9", 1)}, // of another fire
+	}
+	failing("f g")
+	h.RunList = append(h.RunList, apitest.OneAt("c", 3, time.Now(), common.StatusFailed, time.Second))
+	failing("c f g")
 }
 
 // Without the log store a filter by results is refused instead of answered wrongly; the others work.

@@ -7193,7 +7193,7 @@ export interface components {
         TraitCounts: {
             /**
              * Format: int64
-             * @description Jobs whose last fire failed, timed out, was lost, missed or refused; absent while the last results are unknown.
+             * @description Jobs whose last fire failed, timed out, was lost, missed or refused, and is not acknowledged; absent while the last results are unknown.
              */
             failing?: number;
             /**
@@ -10399,7 +10399,7 @@ export interface operations {
                 below?: string;
                 /** @description Only jobs in this state. done: the schedule has no more fires; manual: without a schedule. */
                 state?: "active" | "paused" | "done" | "manual";
-                /** @description Only jobs with all of these properties, separated by commas. failing: the last fire failed, timed out, was lost, missed or refused, and no retry of it is pending; running: with a current run; late: with an overdue fire, or a run that should have started; never_ran: a fire was due, and no run was ever started; not_due: no fire was due or requested yet; skipping: 3 or more of the last 10 fires were skipped because an earlier run was unresolved or another fire waited, one of the last 3 among them; unnotified: no enabled channel is notified of a failure. 503 while the log store is away and the last results are unknown. */
+                /** @description Only jobs with all of these properties, separated by commas. failing: the last fire failed, timed out, was lost, missed or refused, no retry of it is pending, and it is not acknowledged; running: with a current run; late: with an overdue fire, or a run that should have started; never_ran: a fire was due, and no run was ever started; not_due: no fire was due or requested yet; skipping: 3 or more of the last 10 fires were skipped because an earlier run was unresolved or another fire waited, one of the last 3 among them; unnotified: no enabled channel is notified of a failure. 503 while the log store is away and the last results are unknown. */
                 is?: ("failing" | "running" | "late" | "never_ran" | "not_due" | "skipping" | "unnotified")[];
                 /** @description Sort order, ascending, or descending with a minus; equal ones by name. lastRun: by planned time of the newest run; duration: by the 95th percentile of the last 7 days; success: by success rate of the last 7 days; jobs without a value are last. Default: name. */
                 sort?: "name" | "nextFire" | "updated" | "group" | "lastRun" | "duration" | "success" | "-name" | "-nextFire" | "-updated" | "-group" | "-lastRun" | "-duration" | "-success";

@@ -4,7 +4,7 @@ export const jobs = {
     results: 'Last results', resultsOf: 'Last results of {{name}}: {{results}}', p95: '95% within', success: 'Success',
     traits: 'Condition', trait: { failing: 'Failing', running: 'Running', late: 'Late', never_ran: 'Never ran', not_due: 'Not due yet', skipping: 'Skips fires', unnotified: 'No alerts' },
     traitHelp: {
-      failing: 'The last fire failed, timed out, was lost, missed or refused.', running: 'Has a current run.', late: 'Has an overdue fire, or a run that should have started.',
+      failing: 'The last fire failed, timed out, was lost, missed or refused, and is not acknowledged.', running: 'Has a current run.', late: 'Has an overdue fire, or a run that should have started.',
       never_ran: 'A fire was due, and no run was ever started.', not_due: 'No fire was due or requested yet.', skipping: 'Of the last 10 fires, 3 or more were skipped because a run or fire before them had not ended; one of the last 3 among them.', unnotified: 'No enabled channel is notified when it fails.',
     },
     title: 'Jobs', search: 'Search jobs', new: 'New job', newMore: 'More ways to add jobs', import: 'Import a crontab…', table: 'Jobs', name: 'Job', schedule: 'Schedule', nextFire: 'Next fire', lastFire: 'Last run',

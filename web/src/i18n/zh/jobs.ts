@@ -7,7 +7,7 @@ export const jobs: Texts<typeof english> = {
     results: '最近结果', resultsOf: '{{name}} 的最近结果：{{results}}', p95: '95% 耗时不超过', success: '成功率',
     traits: '运行状况', trait: { failing: '失败', running: '运行中', late: '延迟', never_ran: '从未运行', not_due: '尚未到期', skipping: '常跳过触发', unnotified: '无告警' },
     traitHelp: {
-      failing: '最近一次触发失败、超时、丢失、错过或被拒绝。', running: '有正在进行的运行。', late: '有逾期的触发，或有运行未按时开始。',
+      failing: '最近一次触发失败、超时、丢失、错过或被拒绝，且尚未确认。', running: '有正在进行的运行。', late: '有逾期的触发，或有运行未按时开始。',
       never_ran: '曾有触发到期，但从未启动过任何运行。', not_due: '尚无触发到期或被请求。', skipping: '最近 10 次触发中，有 3 次或更多因之前的运行或触发尚未结束而被跳过，且最近 3 次中至少有一次。', unnotified: '失败时没有启用的通知渠道会收到通知。',
     },
     title: '任务', search: '搜索任务', new: '新建任务', newMore: '更多新建方式', import: '导入 crontab…', table: '任务列表', name: '任务', schedule: '计划', nextFire: '下次触发', lastFire: '最近运行',
