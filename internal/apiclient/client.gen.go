@@ -586,6 +586,7 @@ const (
 	ConditionCodeClockOff              ConditionCode = "clock_off"
 	ConditionCodeClockUnproven         ConditionCode = "clock_unproven"
 	ConditionCodeCursorInFuture        ConditionCode = "cursor_in_future"
+	ConditionCodeDefaultsRefused       ConditionCode = "defaults_refused"
 	ConditionCodeDefinitionsNotApplied ConditionCode = "definitions_not_applied"
 	ConditionCodeDiskFull              ConditionCode = "disk_full"
 	ConditionCodeEtcdAway              ConditionCode = "etcd_away"
@@ -635,6 +636,8 @@ func (e ConditionCode) Valid() bool {
 	case ConditionCodeClockUnproven:
 		return true
 	case ConditionCodeCursorInFuture:
+		return true
+	case ConditionCodeDefaultsRefused:
 		return true
 	case ConditionCodeDefinitionsNotApplied:
 		return true

@@ -4,7 +4,7 @@ import "time"
 
 // Condition is an active problem of a worker or master (a degraded mode). It ends with its cause.
 type Condition struct {
-	Code        string    `json:"code" doc:"For programs and translations." enum:"etcd_away,etcd_full,log_store_away,outbox_full,spool_full,disk_full,clock_off,worker_lost,no_workers,watch_stale,loop_stuck,no_elected_master,unreadable,certificate_ends,certificate_unusable,misses_feature,housekeeping_fails,fires_overdue,fire_without_entry,notify_failing,notifications_stuck,notifications_behind,run_as_ignored,changes_full,audit_stuck,audit_unreadable,clock_unproven,cursor_in_future,etcd_went_back,cannot_start,start_hangs,guardian_silent,type_broken,update_stuck,function_stuck,definitions_not_applied"`
+	Code        string    `json:"code" doc:"For programs and translations." enum:"etcd_away,etcd_full,log_store_away,outbox_full,spool_full,disk_full,clock_off,worker_lost,no_workers,watch_stale,loop_stuck,no_elected_master,unreadable,certificate_ends,certificate_unusable,misses_feature,housekeeping_fails,fires_overdue,fire_without_entry,notify_failing,notifications_stuck,notifications_behind,run_as_ignored,changes_full,audit_stuck,audit_unreadable,clock_unproven,cursor_in_future,etcd_went_back,cannot_start,start_hangs,guardian_silent,type_broken,update_stuck,function_stuck,definitions_not_applied,defaults_refused"`
 	Who         string    `json:"who,omitempty" doc:"Name of the worker or master that reports it."`
 	Text        string    `json:"text" doc:"English text."`
 	Data        Words     `json:"data,omitempty" doc:"Values for translated texts."`
@@ -58,6 +58,7 @@ const (
 	ConditionUpdateStuck    = "update_stuck"            // a replica that was handed over has had no healthy run since
 	ConditionFunctionStuck  = "function_stuck"          // a function does not return although its context has ended
 	ConditionNotApplied     = "definitions_not_applied" // a program could not apply the definitions of its jobs
+	ConditionRefused        = "defaults_refused"        // jobs refuse what they inherit since a change of defaults
 )
 
 // ConditionCodes lists all codes.
@@ -72,5 +73,5 @@ func ConditionCodes() []string {
 		ConditionRunAs, ConditionChangesFull, ConditionAuditStuck, ConditionAuditUnreadable,
 		ConditionClockUnproven, ConditionCursorInFuture, ConditionEtcdWentBack,
 		ConditionCannotStart, ConditionStartHangs, ConditionGuardianSilent, ConditionTypeBroken, ConditionUpdateStuck,
-		ConditionFunctionStuck, ConditionNotApplied}
+		ConditionFunctionStuck, ConditionNotApplied, ConditionRefused}
 }

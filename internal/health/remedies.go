@@ -61,6 +61,12 @@ var remedies = map[string]remedy{
 		advice: "Check the address and the token of the program: it runs the jobs as they are defined now, and tries " +
 			"again every minute.",
 	},
+	common.ConditionRefused: {
+		check: "jobs",
+		name:  "job",
+		advice: "Save the job NAME with values of its own that are valid (cronctl edit job NAME), or change the " +
+			"defaults of its group; each such job is tried again then.",
+	},
 	common.ConditionEtcdAway: {covered: true},
 	common.ConditionEtcdFull: {covered: true},
 	common.ConditionLogStoreAway: {

@@ -2941,7 +2941,7 @@ export interface components {
              * @description For programs and translations.
              * @enum {string}
              */
-            code: "etcd_away" | "etcd_full" | "log_store_away" | "outbox_full" | "spool_full" | "disk_full" | "clock_off" | "worker_lost" | "no_workers" | "watch_stale" | "loop_stuck" | "no_elected_master" | "unreadable" | "certificate_ends" | "certificate_unusable" | "misses_feature" | "housekeeping_fails" | "fires_overdue" | "fire_without_entry" | "notify_failing" | "notifications_stuck" | "notifications_behind" | "run_as_ignored" | "changes_full" | "audit_stuck" | "audit_unreadable" | "clock_unproven" | "cursor_in_future" | "etcd_went_back" | "cannot_start" | "start_hangs" | "guardian_silent" | "type_broken" | "update_stuck" | "function_stuck" | "definitions_not_applied";
+            code: "etcd_away" | "etcd_full" | "log_store_away" | "outbox_full" | "spool_full" | "disk_full" | "clock_off" | "worker_lost" | "no_workers" | "watch_stale" | "loop_stuck" | "no_elected_master" | "unreadable" | "certificate_ends" | "certificate_unusable" | "misses_feature" | "housekeeping_fails" | "fires_overdue" | "fire_without_entry" | "notify_failing" | "notifications_stuck" | "notifications_behind" | "run_as_ignored" | "changes_full" | "audit_stuck" | "audit_unreadable" | "clock_unproven" | "cursor_in_future" | "etcd_went_back" | "cannot_start" | "start_hangs" | "guardian_silent" | "type_broken" | "update_stuck" | "function_stuck" | "definitions_not_applied" | "defaults_refused";
             /** @description Values for translated texts. */
             data?: {
                 [key: string]: string;

@@ -17,7 +17,7 @@ export interface Mode {
 }
 
 // These concern the whole cluster, whatever their source.
-const ofTheCluster = new Set<string>(['etcd_full', 'worker_lost', 'no_workers', 'unreadable', 'misses_feature', 'housekeeping_fails', 'no_elected_master', 'fires_overdue', 'fire_without_entry', 'cursor_in_future']);
+const ofTheCluster = new Set<string>(['etcd_full', 'worker_lost', 'no_workers', 'unreadable', 'misses_feature', 'housekeeping_fails', 'no_elected_master', 'fires_overdue', 'fire_without_entry', 'cursor_in_future', 'defaults_refused']);
 // These concern one worker, which their data names.
 const aboutOne = new Set<string>(['worker_lost', 'misses_feature']);
 const graveCodes = new Set<string>(['etcd_away', 'etcd_full', 'no_workers', 'no_elected_master', 'etcd_went_back']);
@@ -69,7 +69,7 @@ export interface ConditionPart {
 
 // The data fields of conditions with names.
 const named: Record<string, Record<string, NamedKind>> = {
-  fires_overdue: { first: 'job' }, fire_without_entry: { job: 'job' }, cursor_in_future: { first: 'job' }, update_stuck: { job: 'job' }, function_stuck: { job: 'job', run: 'run' },
+  fires_overdue: { first: 'job' }, fire_without_entry: { job: 'job' }, cursor_in_future: { first: 'job' }, update_stuck: { job: 'job' }, function_stuck: { job: 'job', run: 'run' }, defaults_refused: { job: 'job' },
   notify_failing: { channels: 'channel' }, worker_lost: { worker: 'worker' }, misses_feature: { worker: 'worker' },
 };
 

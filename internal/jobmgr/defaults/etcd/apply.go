@@ -20,19 +20,25 @@ func (s *Service) pending(all map[string]common.GroupDefaults, since int64, grou
 	jobs, received := s.cfg.Catalog.Since(since)
 	for i := range jobs {
 		job := &jobs[i]
-		if defaults.Cover(group, job.Group) && defaults.Of(job, defaults.Line(all, job.Group), s.cfg.Timezone) != nil {
+		if defaults.Cover(group, job.Group) && s.differs(all, job) {
 			names = append(names, job.Name)
 		}
 	}
 	return names, received
 }
 
-// apply changes jobs, and notes in the review which were refused; it may be nil.
+// differs reports whether a job is not stored with the values that it inherits.
+func (s *Service) differs(all map[string]common.GroupDefaults, job *common.JobState) bool {
+	return defaults.Of(job, defaults.Line(all, job.Group), s.cfg.Timezone) != nil
+}
+
+// apply changes jobs, and notes in the review which were refused; without one it remembers them for Conditions.
 func (s *Service) apply(ctx context.Context, actor common.Actor, review *defaults.Review, names []string) error {
 	var mu sync.Mutex
 	var failed error
 	changed := 0
 	var refusals []defaults.Affected
+	why := map[string]string{}
 	var group errgroup.Group
 	group.SetLimit(atOnce)
 	for _, name := range names {
@@ -53,6 +59,7 @@ func (s *Service) apply(ctx context.Context, actor common.Actor, review *default
 					faults = common.Faults{common.NewFault("", cmp.Or(refusal.Reason, string(refusal.Code)), nil, "%s",
 						refusal.Message)}
 				}
+				why[name] = common.Excerpt(refusal.Error())
 				refusals = append(refusals, defaults.Affected{Name: name, Fields: []string{}, Faults: faults})
 			default:
 				failed = cmp.Or(failed, err)
@@ -63,6 +70,8 @@ func (s *Service) apply(ctx context.Context, actor common.Actor, review *default
 	_ = group.Wait()
 	if review != nil {
 		review.Applied(changed, refusals)
+	} else {
+		s.remember(why)
 	}
 	return cmp.Or(failed, context.Cause(ctx))
 }
@@ -90,6 +99,7 @@ func (s *Service) inherit(ctx context.Context, actor common.Actor, name string) 
 // stay as they are until they, or the defaults, are changed.
 func (s *Service) Run(ctx context.Context) error {
 	var seen, done int64 // of the jobs, and of the defaults
+	defer s.forget(nil)  // the next elected master finds them
 	for {
 		revision, grows := s.cfg.Table.changed()
 		wait := again
@@ -126,7 +136,9 @@ var errUnknown = errors.New("defaults not read yet")
 // settle changes the jobs saved after a revision that are not stored with the values that they inherit. It returns the
 // revision up to which it has seen the jobs.
 func (s *Service) settle(ctx context.Context, since int64) (received int64, err error) {
-	names, received := s.pending(s.cfg.Table.read(), since, common.AllGroups)
+	all := s.cfg.Table.read()
+	s.forget(all)
+	names, received := s.pending(all, since, common.AllGroups)
 	if len(names) == 0 {
 		return received, nil
 	}

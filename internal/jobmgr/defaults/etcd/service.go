@@ -14,6 +14,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"go.etcd.io/etcd/api/v3/mvccpb"
@@ -45,6 +46,7 @@ type Catalog interface {
 	Sync(ctx context.Context) (revision int64)
 	// Since returns the jobs that were saved after a revision, and the revision up to which it has received all.
 	Since(revision int64) (jobs []common.JobState, received int64)
+	Job(name string) (common.JobState, bool)
 }
 
 // Jobs changes jobs.
@@ -75,11 +77,15 @@ type Config struct {
 type Service struct {
 	cfg  Config
 	etcd etcdkit.Store
+
+	mu       sync.Mutex
+	refusals map[string]refusal // guarded by mu; by job, as Run has found
 }
 
 // New returns a service.
 func New(cfg Config) *Service {
-	return &Service{cfg: cfg, etcd: etcdkit.Store{Client: cfg.Client, Now: cfg.Now, Changed: cfg.Changed}}
+	store := etcdkit.Store{Client: cfg.Client, Now: cfg.Now, Changed: cfg.Changed}
+	return &Service{cfg: cfg, etcd: store, refusals: map[string]refusal{}}
 }
 
 // List returns all defaults by group: those of all jobs first.

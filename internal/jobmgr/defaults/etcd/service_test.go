@@ -289,6 +289,41 @@ func TestRun_AddsWhatAnOlderMasterLeftOut(t *testing.T) {
 	}
 }
 
+// A job that cannot have what it inherits is a condition until it, or the defaults, are changed.
+func TestRun_JobThatRefuses_IsACondition(t *testing.T) {
+	t.Parallel()
+	s := newStory(t)
+	long := strings.Repeat("x", 64<<10-400)
+	s.save("shop", common.Defaults{Env: map[string]string{"A": strings.Repeat("x", 1000)}})
+	older := s.newMaster(false)
+	s.put(older, common.Job{Name: "big", Group: "shop", Description: long})
+	s.put(older, common.Job{Name: "small", Group: "shop"})
+	s.run(s.service.Run)
+	conditions := func(n int) (found []common.Condition) {
+		t.Helper()
+		for s.Context().Err() == nil {
+			if found = s.service.Conditions(); len(found) == n {
+				return found
+			}
+			time.Sleep(50 * time.Millisecond)
+		}
+		return found
+	}
+	c := conditions(1)[0]
+	if c.Code != common.ConditionRefused || c.Data["job"] != "big" || c.Data["count"] != "1" || c.Data["error"] == "" ||
+		c.From.IsZero() || !strings.Contains(c.Text, "big") {
+		t.Errorf("%+v", c)
+	}
+	if s.get("small").Env["A"] == "" {
+		t.Error("the other job has not been changed")
+	}
+	s.save("shop", common.Defaults{Timeout: "1h"})
+	conditions(0)
+	if s.get("big").Timeout != "1h" {
+		t.Errorf("%+v", s.get("big").Job)
+	}
+}
+
 // Pausing a job must not make what it inherits its own.
 func TestPause_KeepsInheriting(t *testing.T) {
 	t.Parallel()

@@ -69,6 +69,7 @@ export const notifications = {
       fires_overdue: 'Find out why no worker claims them: the page of the job lists its eligible workers, and why others are not eligible.',
       notify_failing: 'Look at the answers to its deliveries, correct the channel, and send a test.',
       update_stuck: 'Look at the last runs and the output of that replica. Save the job with a command that keeps running, or restore its last version: then its other replicas go on.',
+      defaults_refused: 'Save the job with values of its own that are valid, or change the defaults of its group. It is tried again then.',
       unreadable: 'Another program or a newer version wrote it. Define the job again, or delete it; admins see all such values below, and how to proceed with each.',
       audit_unreadable: 'Look at the entries “unreadable” of the audit. Find out what else writes to etcd, or damaged it. The problem ends 24 hours after the last one.',
     },

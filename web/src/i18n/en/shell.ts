@@ -78,6 +78,7 @@ export const shell = {
     notify_failing: { title: 'Deliveries fail. Channels: {{channels}}.', text: 'They are retried for a day. Check the settings of the channels, and send a test.' },
     type_broken: { title: 'Plug-ins of a worker do not describe themselves.', text: 'Their types are not offered: {{error}}' },
     function_stuck: { title: 'A function of job {{job}} does not return.', text: 'Its run {{run}} was to end more than {{seconds}} seconds ago. It keeps its slots until its function returns.' },
+    defaults_refused: { title: 'Jobs that refuse changed defaults: {{count}}.', text: 'They keep the previous values. The first is {{job}}: {{error}}' },
     definitions_not_applied: { title: 'The jobs of app {{app}} could not be updated.', text: 'The program runs the jobs as they are defined now, and tries again every minute: {{error}}' },
     run_as_ignored: { title: 'A worker’s run-as file cannot be used.', text: 'Its previous rules stay in force: {{error}}' },
     guardian_silent: { title: 'A worker’s guardian is not responding.', text: 'The worker claims no fires, and ends its runs unless the guardian responds within half a minute. Check whether that process is stopped.' },

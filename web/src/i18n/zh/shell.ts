@@ -79,6 +79,7 @@ export const shell: Texts<typeof english> = {
     notify_failing: { title: '通知渠道持续发送失败：{{channels}}。', text: '一天之内会不断重试。请检查渠道的设置，并发送一条测试。' },
     type_broken: { title: '工作节点的插件没有描述自身。', text: '不提供这些类型：{{error}}' },
     function_stuck: { title: '任务 {{job}} 的函数没有返回。', text: '其运行 {{run}} 应在 {{seconds}} 秒前结束。函数返回之前，它一直占用槽位。' },
+    defaults_refused: { title: '有任务无法采用更改后的默认设置：{{count}} 个。', text: '它们保留原有的值。第一个是 {{job}}：{{error}}' },
     definitions_not_applied: { title: '程序 {{app}} 未能更新其任务。', text: '程序按现有定义运行任务，每分钟重试一次：{{error}}' },
     run_as_ignored: { title: '工作节点的 run-as 文件无法使用。', text: '仍按先前的规则执行：{{error}}' },
     guardian_silent: { title: '工作节点的守护进程没有响应。', text: '该工作节点不领取运行；若守护进程在半分钟内仍无响应，它将结束自己的运行并退出。请检查该进程是否被暂停。' },
