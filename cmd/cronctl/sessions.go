@@ -9,7 +9,7 @@ import (
 func sessionResource() *resource {
 	return &resource{
 		name: "session", plural: "sessions",
-		get:    verb{use: "sessions", short: "List login sessions: yours, or all for admins"},
+		get:    verb{use: "sessions", short: "List sign-in sessions: yours, or all for admins"},
 		delete: verb{use: "sessions ID...", short: "End sessions"},
 		columns: columnsOf("ID,NAME,USER,SINCE,UNTIL,FROM", func(s *apiclient.Session, _ bool) []any {
 			return []any{s.Id, s.Name, s.User, s.CreatedAt, s.ExpiresAt, s.Remote}

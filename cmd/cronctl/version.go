@@ -17,7 +17,7 @@ func (c *cli) version() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "version",
 		Short: "Show the versions of cronctl and of the server",
-		Long: `Show the versions of cronctl and of the server. Without a login, or if the server does not
+		Long: `Show the versions of cronctl and of the server. Without signing in, or if the server does not
 answer, only that of cronctl is shown, with a note; "cronctl --version" sends no request.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {

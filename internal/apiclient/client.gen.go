@@ -11195,7 +11195,7 @@ type ClientInterface interface {
 
 	// LoginWithBody Sign in
 	//
-	// Creates a session for a user name and password, a token, or a login code. The response sets a cookie; the session ends after eight hours without use, and after a day. After five failures within a minute, for a user or from a network, returns 429; a user has five more from each network of an earlier login.
+	// Creates a session for a user name and password, a token, or a sign-in code. The response sets a cookie; the session ends after eight hours without use, and after a day. After five failures within a minute, for a user or from a network, returns 429; a user has five more from each network of an earlier sign-in.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -11204,7 +11204,7 @@ type ClientInterface interface {
 
 	// Login Sign in
 	//
-	// Creates a session for a user name and password, a token, or a login code. The response sets a cookie; the session ends after eight hours without use, and after a day. After five failures within a minute, for a user or from a network, returns 429; a user has five more from each network of an earlier login.
+	// Creates a session for a user name and password, a token, or a sign-in code. The response sets a cookie; the session ends after eight hours without use, and after a day. After five failures within a minute, for a user or from a network, returns 429; a user has five more from each network of an earlier sign-in.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -11227,14 +11227,14 @@ type ClientInterface interface {
 
 	// LoginMethods List login methods
 	//
-	// The methods of the console's login page. A browser that opens `start` returns to the console signed in, or with the reason of the failure in the fragment: `#sso=refused`, `not_allowed` (no role is assigned to the user), `unavailable` or `busy`.
+	// The methods of the console's sign-in page. A browser that opens `start` returns to the console signed in, or with the reason of the failure in the fragment: `#sso=refused`, `not_allowed` (no role is assigned to the user), `unavailable` or `busy`.
 	//
 	// Corresponds with GET /api/v1/auth/methods (the `LoginMethods` operationId).
 	LoginMethods(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// OidcCallback Complete a login at the issuer
 	//
-	// The redirect URI of the client at the issuer. It checks the issuer's answer against the attempt of the browser's cookie, sets the cookie of the session, and redirects to the console; a login that fails redirects there as well, with the reason in the fragment, as at `GET /api/v1/auth/methods`. Parameters that are not listed are ignored, since issuers add some of their own.
+	// The redirect URI of the client at the issuer. It checks the issuer's answer against the attempt of the browser's cookie, sets the cookie of the session, and redirects to the console; a sign-in that fails redirects there as well, with the reason in the fragment, as at `GET /api/v1/auth/methods`. Parameters that are not listed are ignored, since issuers add some of their own.
 	//
 	// Corresponds with GET /api/v1/auth/oidc/callback (the `OidcCallback` operationId).
 	OidcCallback(ctx context.Context, params *OidcCallbackParams, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -12654,7 +12654,7 @@ func (c *Client) VerifyAudit(ctx context.Context, params *VerifyAuditParams, req
 
 // LoginWithBody Sign in
 //
-// Creates a session for a user name and password, a token, or a login code. The response sets a cookie; the session ends after eight hours without use, and after a day. After five failures within a minute, for a user or from a network, returns 429; a user has five more from each network of an earlier login.
+// Creates a session for a user name and password, a token, or a sign-in code. The response sets a cookie; the session ends after eight hours without use, and after a day. After five failures within a minute, for a user or from a network, returns 429; a user has five more from each network of an earlier sign-in.
 //
 // Takes any type of body and a specified content type.
 //
@@ -12673,7 +12673,7 @@ func (c *Client) LoginWithBody(ctx context.Context, contentType string, body io.
 
 // Login Sign in
 //
-// Creates a session for a user name and password, a token, or a login code. The response sets a cookie; the session ends after eight hours without use, and after a day. After five failures within a minute, for a user or from a network, returns 429; a user has five more from each network of an earlier login.
+// Creates a session for a user name and password, a token, or a sign-in code. The response sets a cookie; the session ends after eight hours without use, and after a day. After five failures within a minute, for a user or from a network, returns 429; a user has five more from each network of an earlier sign-in.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -12726,7 +12726,7 @@ func (c *Client) Me(ctx context.Context, reqEditors ...RequestEditorFn) (*http.R
 
 // LoginMethods List login methods
 //
-// The methods of the console's login page. A browser that opens `start` returns to the console signed in, or with the reason of the failure in the fragment: `#sso=refused`, `not_allowed` (no role is assigned to the user), `unavailable` or `busy`.
+// The methods of the console's sign-in page. A browser that opens `start` returns to the console signed in, or with the reason of the failure in the fragment: `#sso=refused`, `not_allowed` (no role is assigned to the user), `unavailable` or `busy`.
 //
 // Corresponds with GET /api/v1/auth/methods (the `LoginMethods` operationId).
 func (c *Client) LoginMethods(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -12743,7 +12743,7 @@ func (c *Client) LoginMethods(ctx context.Context, reqEditors ...RequestEditorFn
 
 // OidcCallback Complete a login at the issuer
 //
-// The redirect URI of the client at the issuer. It checks the issuer's answer against the attempt of the browser's cookie, sets the cookie of the session, and redirects to the console; a login that fails redirects there as well, with the reason in the fragment, as at `GET /api/v1/auth/methods`. Parameters that are not listed are ignored, since issuers add some of their own.
+// The redirect URI of the client at the issuer. It checks the issuer's answer against the attempt of the browser's cookie, sets the cookie of the session, and redirects to the console; a sign-in that fails redirects there as well, with the reason in the fragment, as at `GET /api/v1/auth/methods`. Parameters that are not listed are ignored, since issuers add some of their own.
 //
 // Corresponds with GET /api/v1/auth/oidc/callback (the `OidcCallback` operationId).
 func (c *Client) OidcCallback(ctx context.Context, params *OidcCallbackParams, reqEditors ...RequestEditorFn) (*http.Response, error) {

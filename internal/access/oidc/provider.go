@@ -94,7 +94,7 @@ func New(cfg Config) *Provider {
 	}
 }
 
-// Title returns the text of the login button.
+// Title returns the text of the sign-in button.
 func (p *Provider) Title() string { return p.cfg.Title }
 
 // Close closes idle connections to the issuer.

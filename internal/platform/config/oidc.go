@@ -41,7 +41,7 @@ func (o *OIDC) declare(s *settings) {
 		"client id at the issuer; the redirect URI is publicURL with /api/v1/auth/oidc/callback")
 	s.secret(&o.ClientSecret, "oidc.clientSecret", "client secret; none for a public client.",
 		func(string) error { return nil })
-	s.text(&o.Title, "oidc.title", "text", "Single sign-on", "text of the login button", title)
+	s.text(&o.Title, "oidc.title", "text", "Single sign-on", "text of the sign-in button", title)
 	listOf(s, &o.Scopes, "oidc.scopes", "list", "openid,profile,email",
 		"requested scopes; some issuers need an additional one for groups", scope)
 	s.text(&o.NameClaim, "oidc.nameClaim", "name", "preferred_username", "claim with the displayed name of a user",

@@ -75,7 +75,7 @@ export interface paths {
         put?: never;
         /**
          * Sign in
-         * @description Creates a session for a user name and password, a token, or a login code. The response sets a cookie; the session ends after eight hours without use, and after a day. After five failures within a minute, for a user or from a network, returns 429; a user has five more from each network of an earlier login.
+         * @description Creates a session for a user name and password, a token, or a sign-in code. The response sets a cookie; the session ends after eight hours without use, and after a day. After five failures within a minute, for a user or from a network, returns 429; a user has five more from each network of an earlier sign-in.
          */
         post: operations["login"];
         delete?: never;
@@ -133,7 +133,7 @@ export interface paths {
         };
         /**
          * List login methods
-         * @description The methods of the console's login page. A browser that opens `start` returns to the console signed in, or with the reason of the failure in the fragment: `#sso=refused`, `not_allowed` (no role is assigned to the user), `unavailable` or `busy`.
+         * @description The methods of the console's sign-in page. A browser that opens `start` returns to the console signed in, or with the reason of the failure in the fragment: `#sso=refused`, `not_allowed` (no role is assigned to the user), `unavailable` or `busy`.
          */
         get: operations["login-methods"];
         put?: never;
@@ -153,7 +153,7 @@ export interface paths {
         };
         /**
          * Complete a login at the issuer
-         * @description The redirect URI of the client at the issuer. It checks the issuer's answer against the attempt of the browser's cookie, sets the cookie of the session, and redirects to the console; a login that fails redirects there as well, with the reason in the fragment, as at `GET /api/v1/auth/methods`. Parameters that are not listed are ignored, since issuers add some of their own.
+         * @description The redirect URI of the client at the issuer. It checks the issuer's answer against the attempt of the browser's cookie, sets the cookie of the session, and redirects to the console; a sign-in that fails redirects there as well, with the reason in the fragment, as at `GET /api/v1/auth/methods`. Parameters that are not listed are ignored, since issuers add some of their own.
          */
         get: operations["oidc-callback"];
         put?: never;
