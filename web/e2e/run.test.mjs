@@ -202,7 +202,7 @@ test('a run that no worker may start names the missing label, and leads to the p
   const tab = await visit(`/runs/${run}`);
   const { page } = tab;
   const outcome = page.locator('[data-outcome=no_worker]');
-  await outcome.getByText('1 alive, none matches the selector gpu=true').waitFor();
+  await outcome.getByText('1 online, none matches the selector gpu=true').waitFor();
   await assertAccessible(page, 'no worker');
   await shoot(page, 'run-no-worker');
   const [worker] = (await server.api('GET', '/workers')).items;

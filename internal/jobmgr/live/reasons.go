@@ -50,7 +50,7 @@ func (r *Runs) pendingReason(ctx context.Context, t *common.Trigger, unresolved 
 		return &common.Reason{
 			Code: common.ReasonBackoff,
 			Data: map[string]string{"until": until},
-			Text: "the retry is due at " + until,
+			Text: "retry due at " + until,
 		}
 	}
 	if !known {

@@ -44,7 +44,7 @@ func ExampleExplain() {
 	}
 	// Output:
 	// beta has rank 0
-	// alpha: its labels do not match "zone=b": it has zone=a (selector)
+	// alpha: it has the label zone=a (required: zone=b) (selector)
 	// gamma: it is draining: it finishes its runs and claims no more (draining)
 }
 
@@ -52,7 +52,7 @@ func ExampleWhy() {
 	req := placement.Requirements{Job: "report", Slots: 20}
 	fmt.Println(placement.Why(&req, candidates()).Text)
 	// Output:
-	// no eligible worker among 3 live workers: 3 have fewer slots than a run uses
+	// no eligible worker: 3 online, of which 3 have fewer slots than a run uses
 }
 
 func ExampleSelector() {

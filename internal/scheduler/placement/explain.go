@@ -117,10 +117,13 @@ func Unplaced(verdicts []Verdict) common.Reason {
 		}
 	}
 	if n := count[NotSelected]; n > 0 && n == len(verdicts) {
-		reason.Text = fmt.Sprintf("no eligible worker: %d alive, none matches the selector %s", n, selector)
+		reason.Text = fmt.Sprintf("no eligible worker: %d online, none matches the selector %s", n, selector)
 	} else if len(parts) > 0 {
-		reason.Text = fmt.Sprintf("no eligible worker among %s: %s",
-			plural(len(verdicts), "live worker", "live workers"), strings.Join(parts, ", "))
+		reason.Text = fmt.Sprintf("no eligible worker: %d online, of which %s", len(verdicts),
+			strings.Join(parts, ", "))
+		if len(verdicts) == 1 {
+			reason.Text = "no eligible worker: the only one online" + strings.TrimPrefix(parts[0], "1")
+		}
 	}
 	return reason
 }
@@ -147,10 +150,10 @@ func (req *Requirements) reason(code string, c *Candidate) *common.Reason {
 	case NotSelected:
 		unmet := req.Selector.unmet(c.Labels)
 		r.Data = map[string]string{"selector": req.Selector.String(), "unmet": unmet.String()}
-		r.Text = fmt.Sprintf("its labels do not match %q: it has no label %s", unmet, unmet.key)
+		r.Text = fmt.Sprintf("it has no label %s (required: %s)", unmet.key, unmet)
 		if value, has := c.Labels[unmet.key]; has {
 			r.Data["label"] = unmet.key + "=" + value
-			r.Text = fmt.Sprintf("its labels do not match %q: it has %s", unmet, r.Data["label"])
+			r.Text = fmt.Sprintf("it has the label %s (required: %s)", r.Data["label"], unmet)
 		}
 	case NoWeight:
 		r.Text = "its weight is 0"

@@ -45,13 +45,13 @@ func TestExplainAndRank_AgreeOnEligibility(t *testing.T) {
 			req:  placement.Requirements{Selector: selector(t, "zone,zone=b")},
 			code: placement.NotSelected,
 			data: map[string]string{"selector": "zone,zone=b", "unmet": "zone=b", "label": "zone=a"},
-			text: `its labels do not match "zone=b": it has zone=a`,
+			text: `it has the label zone=a (required: zone=b)`,
 		},
 		"no such label": {
 			req:  placement.Requirements{Selector: selector(t, "rack in (1,2)")},
 			code: placement.NotSelected,
 			data: map[string]string{"selector": "rack in (1,2)", "unmet": "rack in (1,2)"},
-			text: `its labels do not match "rack in (1,2)": it has no label rack`,
+			text: `it has no label rack (required: rack in (1,2))`,
 		},
 		"weight 0, by weight": {
 			req:  placement.Requirements{Strategy: common.StrategyWeight},
@@ -221,7 +221,7 @@ func TestWhy(t *testing.T) {
 		}},
 		"one, not eligible": {all: []placement.Candidate{drained}, want: common.Reason{Code: common.ReasonNoWorker,
 			Data: map[string]string{"alive": "1", "draining": "1"},
-			Text: "no eligible worker among 1 live worker: 1 is draining"}},
+			Text: "no eligible worker: the only one online is draining"}},
 		"several, not eligible": {
 			req: placement.Requirements{Slots: 2, Selector: selector(t, "zone=a")},
 			all: []placement.Candidate{drained, small, {ID: "x"}, {ID: "y"}},
@@ -234,7 +234,7 @@ func TestWhy(t *testing.T) {
 					"too_small": "1",
 					"draining":  "1",
 				},
-				Text: "no eligible worker among 4 live workers: " +
+				Text: "no eligible worker: 4 online, of which " +
 					"2 do not match the selector zone=a, 1 has fewer slots than a run uses, 1 is draining",
 			},
 		},
@@ -244,7 +244,7 @@ func TestWhy(t *testing.T) {
 			want: common.Reason{
 				Code: common.ReasonNoWorker,
 				Data: map[string]string{"alive": "2", "selector": "2", "requires": "zone=a,gpu=true"},
-				Text: "no eligible worker: 2 alive, none matches the selector zone=a,gpu=true",
+				Text: "no eligible worker: 2 online, none matches the selector zone=a,gpu=true",
 			},
 		},
 		"pinned elsewhere": {
@@ -253,7 +253,7 @@ func TestWhy(t *testing.T) {
 			want: common.Reason{
 				Code: common.ReasonNoWorker,
 				Data: map[string]string{"alive": "1", "not_pinned": "1", "pinned": "berlin, tokyo"},
-				Text: "no eligible worker among 1 live worker: 1 is not one that the job is pinned to (berlin, tokyo)",
+				Text: "no eligible worker: the only one online is not one that the job is pinned to (berlin, tokyo)",
 			},
 		},
 		"a full one": {all: []placement.Candidate{drained, full}, want: common.Reason{Code: common.ReasonNoSlot,
