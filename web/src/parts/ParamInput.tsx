@@ -21,6 +21,7 @@ export function ParamInput({ name, param, value, error, first, onChange }: Props
   const said = [
     param.description,
     param.default && !choices ? t('runDialog.default', { value: param.default }) : '',
+    either && (param.default === either.on || param.default === either.off) ? t(param.default === either.on ? 'runDialog.defaultOn' : 'runDialog.defaultOff') : '',
     param.pattern && !choices ? t('runDialog.pattern', { pattern: param.pattern }) : '',
   ].filter(Boolean);
   const common = { label: <code>{name}</code>, description: said.length > 0 ? visible(said.join(' · ')) : undefined, error, 'data-autofocus': first || undefined };

@@ -3,6 +3,7 @@ import { useTranslation } from 'react-i18next';
 import { useJobs } from '../api/jobs.ts';
 import { useRunsById } from '../api/runs.ts';
 import type { Fire } from '../api/types.ts';
+import { inDeclaredOrder } from '../lib/paramOrder.ts';
 import { titled } from '../lib/jobTitle.ts';
 import { visible } from '../lib/visible.ts';
 import classes from './FailureDialog.module.css';
@@ -45,7 +46,7 @@ export function RerunList({ fires }: { fires: readonly Failure[] }) {
       {sorted.map((group) => {
         const description = jobs.get(group.job)?.description;
         const params = new Set(group.fires.flatMap(({ attempts }) => {
-          const given = Object.entries(runs.get(attempts.at(-1) ?? '')?.params ?? {});
+          const given = inDeclaredOrder(runs.get(attempts.at(-1) ?? '')?.params ?? {}, jobs.get(group.job)?.params);
           return given.length > 0 ? [given.map(([name, value]) => visible(`${name}=${value}`)).join(' ')] : [];
         }));
         return (

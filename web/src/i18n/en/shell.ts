@@ -149,6 +149,6 @@ export const shell = {
   },
   runDialog: {
     title: 'Run {{name}} now', confirmTitle: 'Run {{name}} now?', confirmText: 'It runs once, now. Its schedule does not change.', worker: 'Worker', draining: 'Draining', note: 'Note', workerHelp: 'Run it on this worker only.', anyWorker: 'By the job’s placement', noteHelp: 'The reason; shown with the run.', alone: 'Start no other jobs', aloneHelp: 'Otherwise, after its success: {{jobs}}.',
-    default: 'Default: {{value}}', isDefault: '{{value}} (default)', pattern: 'Must match: {{pattern}}',
+    default: 'Default: {{value}}', defaultOn: 'Default: on', defaultOff: 'Default: off', isDefault: '{{value}} (default)', pattern: 'Must match: {{pattern}}',
   },
 };

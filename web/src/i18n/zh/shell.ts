@@ -150,6 +150,6 @@ export const shell: Texts<typeof english> = {
   },
   runDialog: {
     title: '立即运行 {{name}}', confirmTitle: '立即运行 {{name}}？', confirmText: '立即运行一次，计划不变。', worker: '工作节点', draining: '排空中', note: '备注', workerHelp: '只在该节点上运行。', anyWorker: '按任务的节点选择规则', noteHelp: '运行的原因，与运行一起显示。', alone: '不触发其他任务', aloneHelp: '否则成功后会触发：{{jobs}}。',
-    default: '默认值：{{value}}', isDefault: '{{value}}（默认）', pattern: '须匹配：{{pattern}}',
+    default: '默认值：{{value}}', defaultOn: '默认：开', defaultOff: '默认：关', isDefault: '{{value}}（默认）', pattern: '须匹配：{{pattern}}',
   },
 };

@@ -10,6 +10,7 @@ import type { Job, RunStatus } from '../../api/types.ts';
 import { formatSeconds, secondsBetween } from '../../lib/duration.ts';
 import { listed } from '../../lib/lists.ts';
 import { formatPeriod } from '../../lib/time.ts';
+import { inDeclaredOrder } from '../../lib/paramOrder.ts';
 import { visible } from '../../lib/visible.ts';
 import { DataTable } from '../../parts/DataTable.tsx';
 import { EmptyPage } from '../../parts/EmptyPage.tsx';
@@ -84,7 +85,7 @@ function BackfillView({ backfill, pages, status, busy }: Props) {
           <Pace backfill={backfill} />
           {backfill.reason && <p className={classes.all}><Why reason={backfill.reason} /></p>}
         </Panel>
-        <Settings backfill={backfill} zone={zone} />
+        <Settings backfill={backfill} zone={zone} declared={job?.params} />
         {backfill.yielded && job && <GaveWay job={job} yielded={backfill.yielded} mayRun={mayRun} />}
         {job && backfill.to && <Marked job={job} backfill={backfill} to={backfill.to} />}
         <Dates backfill={backfill} pages={pages} status={status} busy={busy} zone={zone} />
@@ -109,7 +110,7 @@ function Pace({ backfill: { state, counts, createdAt, endedAt, expectedEndAt } }
 }
 
 /** What was requested, by whom and when. */
-function Settings({ backfill, zone }: { backfill: Backfill; zone: string | undefined }) {
+function Settings({ backfill, zone, declared }: { backfill: Backfill; zone: string | undefined; declared: Job['params'] }) {
   const { t, i18n } = useTranslation();
   const { from, to, reprocess, order, concurrency, maxFailures, includeUnknown, params = {}, by, note, createdAt, endedAt } = backfill;
   const range = from && to && formatPeriod(from, to, i18n.language, zone);
@@ -123,7 +124,7 @@ function Settings({ backfill, zone }: { backfill: Backfill; zone: string | undef
           [t('backfill.order'), order && t(`backfill.orders.${order}`)],
           [t('backfill.concurrency'), concurrency !== undefined && String(concurrency)],
           [t('backfill.maxFailures'), maxFailures !== undefined && String(maxFailures)],
-          [t('run.params'), Object.keys(params).length > 0 && <span className="break">{listed(Object.entries(params).map(([name, value]) => `${name}=${visible(value)}`), i18n.language)}</span>],
+          [t('run.params'), Object.keys(params).length > 0 && <span className="break">{listed(inDeclaredOrder(params, declared).map(([name, value]) => `${name}=${visible(value)}`), i18n.language)}</span>],
           [t('run.triggeredBy'), by && <PlainText>{by}</PlainText>],
           [t('run.note'), note && <PlainText>{note}</PlainText>],
           [t('backfill.begun'), createdAt && <TimeText at={createdAt} zone={zone} />],
