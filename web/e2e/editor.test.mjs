@@ -174,7 +174,7 @@ test('of two concurrent edits compatible changes are merged, and conflicts are r
   await page.getByLabel('Value of variable 1').fill('2');
   await server.api('PATCH', '/jobs/merged', { title: 'theirs', timeout: '2m', env: { B: 'b' } });
   await page.keyboard.press('Control+s');
-  await page.getByRole('dialog', { name: 'Save merged?' }).getByRole('button', { name: 'Save', exact: true }).click();
+  await page.getByRole('dialog', { name: /^Save .*merged\)?\?$/ }).getByRole('button', { name: 'Save', exact: true }).click();
   const conflict = page.getByRole('dialog', { name: 'Someone else saved this job first' });
   await conflict.getByText('Changed on both sides').waitFor();
   assert.equal(await conflict.getByRole('radio').count(), 2, 'only the title collides');
@@ -184,7 +184,7 @@ test('of two concurrent edits compatible changes are merged, and conflicts are r
   await shoot(page, 'editor-merge');
   await conflict.getByRole('radio', { name: 'Saved theirs' }).check();
   await conflict.getByRole('button', { name: 'Merge and review' }).click();
-  await page.getByRole('dialog', { name: 'Save merged?' }).getByRole('button', { name: 'Save', exact: true }).click();
+  await page.getByRole('dialog', { name: /^Save .*merged\)?\?$/ }).getByRole('button', { name: 'Save', exact: true }).click();
   await page.getByRole('heading', { name: 'theirs' }).waitFor();
   const { title, timeout, env } = await server.api('GET', '/jobs/merged');
   assert.deepEqual({ title, timeout, env }, { title: 'theirs', timeout: '2m', env: { A: '2', B: 'b' } });

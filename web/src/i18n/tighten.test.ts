@@ -1,6 +1,6 @@
 import i18next from 'i18next';
 import { expect, it } from 'vitest';
-import { tighten, tightenChinese } from './tighten.ts';
+import { tighten, tightenAt, tightenChinese } from './tighten.ts';
 
 it.each([
   ['晚 {{delay}} 开始', { delay: '5 分钟' }, '晚 {{delay}}开始'],
@@ -19,4 +19,10 @@ it('applies to Chinese alone', async () => {
   const t = instance.t as unknown as (key: string, values: object) => string;
   expect(t('late', { delay: '5 分钟' })).toBe('晚 5 分钟开始');
   expect(t('late', { lng: 'en', delay: '5 分钟' })).toBe('晚 5 分钟 开始');
+});
+
+it('removes the spaces at a gap that begins or ends with Chinese', () => {
+  expect(tightenAt('自 _ 起', '_', '今天 06:00')).toBe('自_ 起');
+  expect(tightenAt('自 _ 起', '_', '11月20日周五 06:00')).toBe('自 _ 起');
+  expect(tightenAt('将于 _ 重试', '_', '3 小时前')).toBe('将于 _重试');
 });

@@ -17,6 +17,11 @@ export function tighten(template: string, values: Record<string, unknown>): stri
   });
 }
 
+/** Returns a Chinese sentence with a gap without the spaces at it, where the text of the gap begins or ends with Chinese. */
+export function tightenAt(sentence: string, gap: string, text: string): string {
+  return tighten(sentence.replaceAll(gap, '{{gap}}'), { gap: text }).replaceAll('{{gap}}', gap);
+}
+
 interface Interpolator {
   interpolate: (template: string, values: Record<string, unknown>, language: string, options: unknown) => string;
 }

@@ -15,5 +15,7 @@ it('names signals', () => {
 it('has texts for all of its codes', () => {
   for (const code of advised) expect(en.outcome.advice[code]).toMatch(/\.$/);
   expect(adviceFor({ code: 'late' })).toBe('late');
+  expect(adviceFor({ code: 'worker_stopping' })).toBe('worker_stopping');
+  expect(adviceFor({ code: 'worker_stopping' }, { followed: true })).toBe('worker_stopping_followed');
   expect(adviceFor({ code: 'of_tomorrow' })).toBeUndefined();
 });

@@ -40,15 +40,16 @@ export function signalMeaning(name: string): Meaning {
 
 /** Reasons with advice. */
 export const advised = [
-  'exit_code', 'signal', 'signal_measured', 'timeout', 'max_run_time', 'killed_by_user', 'worker_stopping', 'worker_cut_off', 'worker_died', 'wait_failed', 'workdir_missing', 'workdir_failed', 'program_missing',
+  'exit_code', 'signal', 'signal_measured', 'timeout', 'max_run_time', 'killed_by_user', 'worker_stopping', 'worker_stopping_followed', 'worker_cut_off', 'worker_died', 'wait_failed', 'workdir_missing', 'workdir_failed', 'program_missing',
   'shell_missing', 'start_failed', 'cannot_start', 'out_of_memory', 'too_many_tasks', 'user_not_allowed', 'user_missing', 'group_disabled', 'shell_not_allowed', 'command_not_allowed', 'param', 'late', 'overlap', 'queue_full', 'backfill', 'replaced', 'no_worker',
   'no_slot', 'pool_full', 'pool_missing', 'outbox_full', 'paused', 'maintenance', 'queued', 'backoff', 'needs_feature', 'secret_missing', 'secret_not_allowed', 'secret_sealed_otherwise', 'secrets_away', 'too_large', 'outputs_invalid', 'type_missing', 'type_untrusted', 'type_not_allowed', 'with_refused', 'http_address', 'panic', 'goexit',
 ] as const;
 
 export type Advice = (typeof advised)[number];
 
-/** Returns the advice for a reason; measured is set if the memory of the run is known. */
-export function adviceFor(reason: { code: string } | undefined, measured = false): Advice | undefined {
+/** Returns the advice for a reason; measured is set if the memory of the run is known, followed if another attempt was made. */
+export function adviceFor(reason: { code: string } | undefined, { measured = false, followed = false } = {}): Advice | undefined {
   const advice = advised.find((code) => code === reason?.code);
+  if (advice === 'worker_stopping' && followed) return 'worker_stopping_followed';
   return advice === 'signal' && measured ? 'signal_measured' : advice;
 }

@@ -1,7 +1,9 @@
 import { Link } from '@tanstack/react-router';
-import { Fragment } from 'react';
+import { Fragment, useMemo } from 'react';
+import { useJobs } from '../api/jobs.ts';
 import { useWorkers } from '../api/workers.ts';
 import { visible } from '../lib/visible.ts';
+import { JobLink } from './JobName.tsx';
 import type { ConditionPart, NamedKind } from './conditions.ts';
 
 /** The words of a condition; jobs, runs, channels and workers in them are links. */
@@ -12,9 +14,13 @@ export function ConditionText({ parts }: { parts: readonly ConditionPart[] }) {
 /** A link to what a condition names. */
 export function NamedLink({ kind, name }: { kind: NamedKind; name: string }) {
   if (kind === 'worker') return <WorkerLink name={name} />;
-  if (kind === 'job') return <Link to="/jobs/$name" params={{ name }}>{visible(name)}</Link>;
+  if (kind === 'job') return <TitledJob name={name} />;
   if (kind === 'run') return <Link to="/runs/$id" params={{ id: name }}>{visible(name)}</Link>;
   return <Link to="/notifications" search={{ tab: 'deliveries', channel: name }}>{visible(name)}</Link>;
+}
+
+function TitledJob({ name }: { name: string }) {
+  return <JobLink job={name} title={useJobs(useMemo(() => [name], [name])).get(name)?.title} />;
 }
 
 function WorkerLink({ name }: { name: string }) {

@@ -1,13 +1,14 @@
 // @vitest-environment happy-dom
 import { MantineProvider } from '@mantine/core';
 import { QueryClient, QueryClientProvider } from '@tanstack/react-query';
+import { createMemoryHistory, createRootRoute, createRouter, RouterContextProvider } from '@tanstack/react-router';
 import { act } from 'react';
 import { createRoot, type Root } from 'react-dom/client';
 import { I18nextProvider } from 'react-i18next';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { createTranslator, loadRest } from '../i18n/index.ts';
 import { JobField } from './JobField.tsx';
-import { NoSuchJob } from './NoSuchJob.tsx';
+import { JobsMeant, NoSuchJob } from './NoSuchJob.tsx';
 
 const jobs = [{ name: 'finance.payouts', title: 'Pay out sellers' }, { name: 'finance.payroll' }, { name: 'reports.sellers' }];
 const contains = (text: string, q: string) => text.toLowerCase().includes(q);
@@ -108,4 +109,13 @@ it('explains an empty list: there is no such job, and which may be meant', async
   });
   await act(async () => document.querySelector('button')?.click());
   expect(applied).toEqual(['finance.payouts']);
+});
+
+it('links the jobs that may be meant by the name of a page', async () => {
+  const router = createRouter({ routeTree: createRootRoute(), history: createMemoryHistory() });
+  await show(<RouterContextProvider router={router as never}><JobsMeant job="finance.payout" /></RouterContextProvider>);
+  await vi.waitFor(async () => {
+    await act(async () => undefined);
+    expect([...document.querySelectorAll('[data-meant] a')].map((link) => [link.textContent, link.getAttribute('href')])).toEqual([['Pay out sellers', '/jobs/finance.payouts']]);
+  });
 });

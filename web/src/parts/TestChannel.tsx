@@ -3,6 +3,7 @@ import type { useTestChannel } from '../api/channels.ts';
 import { useTranslation } from 'react-i18next';
 import { sentences } from '../lib/lists.ts';
 import { visible } from '../lib/visible.ts';
+import { deliveryTrouble } from './deliveryTrouble.ts';
 import { DeliveryStatus } from './DeliveryStatus.tsx';
 import { Icon } from './icons.tsx';
 import { ProblemNotice } from './ProblemNotice.tsx';
@@ -28,13 +29,13 @@ export function TestResult({ test }: { test: Test }) {
   if (test.error) return <ProblemNotice error={test.error} />;
   const delivery = test.data;
   if (!delivery || test.isPending) return null;
-  const said = delivery.answer === undefined ? undefined : t('channels.answered', { status: delivery.answer });
-  const text = delivery.status === 'sent' ? sentences([t('channels.tested'), said], i18n.language) : sentences([delivery.code && t(`deliveries.codes.${delivery.code}`), said], i18n.language);
+  const trouble = deliveryTrouble(t, delivery);
+  const text = delivery.status === 'sent' ? sentences([t('channels.tested'), delivery.answer === undefined ? undefined : t('channels.answered', { status: delivery.answer })], i18n.language) : trouble.said;
   return (
     <div role="status" className="spaced" data-test={delivery.status}>
       <DeliveryStatus delivery={delivery} />
       <span>{text}</span>
-      {delivery.error && <code className="break">{visible(delivery.error)}</code>}
+      {trouble.detail && <code className="break">{visible(trouble.detail)}</code>}
     </div>
   );
 }

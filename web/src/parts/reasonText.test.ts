@@ -10,14 +10,14 @@ const t = translator.getFixedT('zh');
 
 it('uses the server’s words in English, with times in the viewer’s zone', () => {
   const until = '2026-12-01T10:00:00Z';
-  expect(reasonText(t, 'en', { code: 'backoff', data: { until }, text: `it is tried again at ${until}` })).toBe(`It is tried again at ${formatTime(until, 'en')}`);
+  expect(reasonText(t, 'en', { code: 'backoff', data: { until }, text: `it is tried again at ${until}` })).toBe(`It is tried again ${formatTime(until, 'en')}`);
   expect(reasonText(t, 'zh', { code: 'backoff', data: { until }, text: '' })).toBe(`将于 ${formatTime(until, 'zh')} 重试`);
 });
 
 it('translates by code, with the data', () => {
   expect(reasonText(t, 'zh', { code: 'paused', data: { note: 'moving house' }, text: 'the job was paused: moving house' })).toBe('任务已暂停：moving house');
-  expect(reasonText(t, 'zh', { code: 'no_worker', data: { alive: '3', selector: '2', draining: '1' }, text: '' })).toBe('没有工作节点可以运行它：存活 3 个，2 个标签不符，1 个正在排空');
-  expect(reasonText(t, 'zh', { code: 'no_worker', data: { alive: '1', selector: '1', requires: 'gpu=true' }, text: '' })).toBe('没有工作节点可以运行它：存活 1 个，1 个标签不符，需要 gpu=true');
+  expect(reasonText(t, 'zh', { code: 'no_worker', data: { alive: '3', selector: '2', draining: '1' }, text: '' })).toBe('没有工作节点可以运行它：在线 3 个，2 个标签不符，1 个正在排空');
+  expect(reasonText(t, 'zh', { code: 'no_worker', data: { alive: '1', selector: '1', requires: 'gpu=true' }, text: '' })).toBe('没有工作节点可以运行它：在线 1 个，1 个标签不符，需要 gpu=true');
   expect(reasonText(t, 'zh', { code: 'timeout', data: { after: '1m30s' }, text: '' })).toBe('运行超过了超时时间 1 分 30 秒');
   expect(reasonText(t, 'zh', { code: 'no_slot', data: { slots: '4', used: '4', takes: '1' }, text: '' }, 'verdicts')).toBe('4 个槽位已用 4 个，而一次运行需要 1 个');
   expect(reasonText(t, 'zh', { code: 'needs_feature', data: { needs: 'detach' }, text: '' })).toBe('任务需要 detach，此版本的工作节点不支持');

@@ -12,7 +12,8 @@ import { serverText } from './problemText.ts';
 export function reasonText(t: TFunction, language: string, reason: Reason, of: 'reasons' | 'verdicts' = 'reasons'): string {
   const data = reason.data ?? {};
   const times = Object.values(data).filter((value) => isTime(value));
-  const local = (text: string) => times.reduce((said, time) => said.replaceAll(time, formatTime(time, language)), text);
+  // Formatted times begin with the day: "tried again today 14:03".
+  const local = (text: string) => times.reduce((said, time) => said.replaceAll(new RegExp(`(\\bat )?${time.replace(/[.+]/g, '\\$&')}`, 'g'), formatTime(time, language)), text);
   const localised = Object.fromEntries(Object.entries(data).map(([key, value]) => [key, key === 'fires' ? local(firesText(t, value)) : reason.code === 'fire_failed' && key === 'status' ? t(`status.${value as FireStatus}`) : isTime(value) ? formatTime(value, language) : key === 'after' ? lengthText(value, language) : value]));
   const said = local(data.fires === undefined ? reason.text : reason.text.replace(data.fires, firesText(t, data.fires)));
   const own = said.charAt(0).toUpperCase() + said.slice(1);

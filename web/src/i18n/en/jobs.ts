@@ -18,7 +18,7 @@ export const jobs = {
     emptyOr: 'Or import with cronctl. The machine is not changed, and a second import changes nothing:', emptyViewer: 'Jobs appear here once they are defined.',
     nothingFound: 'No job matches “{{q}}”', nothingFoundText: 'Search covers names and titles, within the selected group, state and labels.', clearSearch: 'Show all jobs',
     nothingThere: 'No job matches these filters', nothingThereText: 'No job has this group, state and labels.',
-    all: 'All jobs', withoutGroup: 'No group', pausedOf_one: '{{count}} is paused', pausedOf_other: '{{count}} are paused', findGroup: 'Find a group', noGroupFound: 'No group name contains this text.',
+    all: 'All jobs', withoutGroup: 'No group', pausedIn: '({{count}} paused)', pausedOf_one: '{{count}} is paused', pausedOf_other: '{{count}} are paused', findGroup: 'Find a group', noGroupFound: 'No group name contains this text.',
     fold: 'Collapse {{group}}', unfold: 'Expand {{group}}', allGroups: 'Show all {{count}} groups', anyState: 'All',
     states: { active: 'Active', paused: 'Paused', done: 'Finished', manual: 'Manual' },
     selector: 'Labels, as team=data,tier!=slow', emptyLabel: '(empty)', withoutFilter: 'Remove the filter {{name}}',

@@ -44,7 +44,8 @@ export const notifications = {
       channel_unknown: 'The channel does not exist.', channel_disabled: 'The channel is disabled.', channel_sealed: 'The channel is encrypted with a key that this master does not have.', kind_unavailable: 'The elected master cannot send to this kind: mail needs the setting smtpHost, a new kind an upgraded master.',
       refused: 'Rejected, or the address is not allowed.', gone: 'The receiver answered 410 Gone, and the channel was disabled.', gave_up: 'Given up after a day of retries.', trouble: 'The last attempt failed.',
     },
-    answer: 'Response {{status}}', more_one: 'and 1 more job', more_other: 'and {{count}} more jobs', retry: 'Retry', retryOf: 'Retry the delivery to {{channel}}', requeued: 'The delivery is sent again within 15 seconds.',
+    answered: { refused: 'Rejected: {{status}}.', gone: '{{status}} (Gone): the channel was disabled.', gave_up: 'Given up after a day of retries: {{status}}.', trouble: 'The last attempt failed: {{status}}.' },
+    more_one: 'and 1 more job', more_other: 'and {{count}} more jobs', retry: 'Retry', retryOf: 'Retry the delivery to {{channel}}', requeued: 'The delivery is sent again within 15 seconds.',
     emptyTitle: 'No deliveries yet', emptyText: 'Notifications of the last seven days are listed here, with the result of each attempt.', noMatch: 'No delivery matches these filters.', clear: 'Clear the filters',
   },
   silent: {

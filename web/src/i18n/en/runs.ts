@@ -43,7 +43,7 @@ export const runs = {
     scanned_one: '1 run was searched, {{size}} of output.', scanned_other: '{{count}} runs were searched, {{size}} of output.', until: 'Searched back to {{time}}.', all: 'Nothing more to search.',
   },
   outcome: {
-    title: 'Outcome', means: 'Meaning', todo: 'What to do', now: 'Right now', exitBy: 'A shell reports {{signal}} as {{code}}.',
+    ask: 'To run it again, ask an operator.', askIn: 'To run it again, ask an operator of {{group}}.', title: 'Outcome', means: 'Meaning', todo: 'What to do', now: 'Right now', exitBy: 'A shell reports {{signal}} as {{code}}.',
     exit: {
       general: 'The command failed (generic error). Most programs print the reason in their last lines.', usage: 'By convention: the command was called incorrectly, with a wrong option or argument.',
       data: 'The input was invalid.', noInput: 'An input file does not exist or cannot be read.', noUser: 'A user named in the call does not exist.', noHost: 'A host named in the call is unknown.',
@@ -65,6 +65,7 @@ export const runs = {
       max_run_time: 'The worker limits how long a run may take. Its operator can change the limit.',
       killed_by_user: 'It is not retried. Run it again once the reason for the kill is resolved.',
       worker_stopping: 'The worker was stopped or restarted before the run had ended. Unless the job says otherwise, another attempt follows. A longer drain timeout of the worker lets such runs end.',
+      worker_stopping_followed: 'The worker was stopped or restarted before the run had ended. A longer drain timeout of the worker lets such runs end.',
       worker_cut_off: 'The worker could not reach etcd for too long and ended the run, so that it does not run twice. Check the network between them.',
       worker_died: 'The worker died during the run, and the result is unknown. Check what the run did before you run it again.',
       wait_failed: 'How it ended is unknown. Check what it did before you run it again.',

@@ -21,7 +21,7 @@ export const jobs: Texts<typeof english> = {
     emptyOr: '或用 cronctl 导入。那台机器不会改动，重复导入也不会产生变化：', emptyViewer: '定义任务后，它们会显示在这里。',
     nothingFound: '没有与“{{q}}”匹配的任务', nothingFoundText: '在所选分组、状态和标签的范围内搜索名称和标题。', clearSearch: '显示全部任务',
     nothingThere: '没有符合筛选条件的任务', nothingThereText: '该分组中没有处于此状态且带有这些标签的任务。',
-    all: '全部任务', withoutGroup: '未分组', pausedOf_one: '{{count}} 个已暂停', pausedOf_other: '{{count}} 个已暂停', findGroup: '查找分组', noGroupFound: '没有名称包含该文字的分组。',
+    all: '全部任务', withoutGroup: '未分组', pausedIn: '（{{count}} 个已暂停）', pausedOf_one: '{{count}} 个已暂停', pausedOf_other: '{{count}} 个已暂停', findGroup: '查找分组', noGroupFound: '没有名称包含该文字的分组。',
     fold: '收起 {{group}}', unfold: '展开 {{group}}', allGroups: '显示全部 {{count}} 个分组', anyState: '不限',
     states: { active: '启用', paused: '已暂停', done: '已结束', manual: '手动触发' },
     selector: '标签，例如 team=data,tier!=slow', emptyLabel: '（空）', withoutFilter: '去掉筛选条件 {{name}}',

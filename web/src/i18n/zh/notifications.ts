@@ -47,7 +47,8 @@ export const notifications: Texts<typeof english> = {
       channel_unknown: '渠道不存在。', channel_disabled: '渠道已停用。', channel_sealed: '渠道是用该主控节点没有的密钥加密的。', kind_unavailable: '当选的主控节点不能发送到此类渠道：邮件需要设置 smtpHost，新的类型需要升级后的主控节点。',
       refused: '被拒绝，或地址不被允许。', gone: '接收方回答 410 Gone，渠道已停用。', gave_up: '重试一天后放弃。', trouble: '最近一次尝试失败。',
     },
-    answer: '响应 {{status}}', more_one: '另有 1 个任务', more_other: '另有 {{count}} 个任务', retry: '重试', retryOf: '重试发往 {{channel}} 的投递', requeued: '将在 15 秒内重新发送。',
+    answered: { refused: '被拒绝：{{status}}。', gone: '{{status}}（已失效）：渠道已停用。', gave_up: '重试一天后放弃：{{status}}。', trouble: '最近一次尝试失败：{{status}}。' },
+    more_one: '另有 1 个任务', more_other: '另有 {{count}} 个任务', retry: '重试', retryOf: '重试发往 {{channel}} 的投递', requeued: '将在 15 秒内重新发送。',
     emptyTitle: '还没有投递记录', emptyText: '此处列出最近七天的通知，以及每次尝试的结果。', noMatch: '没有符合筛选条件的投递。', clear: '清除筛选',
   },
   silent: {

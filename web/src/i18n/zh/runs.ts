@@ -46,7 +46,7 @@ export const runs: Texts<typeof english> = {
     scanned_one: '已查看 1 次运行，共 {{size}} 输出。', scanned_other: '已查看 {{count}} 次运行，共 {{size}} 输出。', until: '已查到 {{time}}。', all: '已全部查完。',
   },
   outcome: {
-    title: '结果', means: '含义', todo: '怎么办', now: '目前', exitBy: 'Shell 用 {{code}} 表示 {{signal}}。',
+    ask: '如需再次运行，请联系操作员。', askIn: '如需再次运行，请联系分组 {{group}} 的操作员。', title: '结果', means: '含义', todo: '怎么办', now: '目前', exitBy: 'Shell 用 {{code}} 表示 {{signal}}。',
     exit: {
       general: '命令失败（一般错误）；多数程序会在最后几行说明原因。', usage: '按惯例：命令的调用方式不对，某个选项或参数有误。', data: '输入数据不符合预期。', noInput: '输入文件不存在或无法读取。', noUser: '所指的用户不存在。',
       noHost: '所指的主机未知。', unavailable: '它需要的服务没有响应。', software: '程序内部出错。', system: '操作系统拒绝了某个请求，例如创建进程。', systemFile: '某个系统文件缺失或无法读取。', cannotCreate: '无法创建输出文件。', io: '读写失败。',
@@ -61,6 +61,7 @@ export const runs: Texts<typeof english> = {
     advice: {
       exit_code: '请看输出的最后几行，或跳到首个错误。排除原因后再次运行。', signal: '请查看工作节点的内核日志，以及谁能在那里发送信号。', signal_measured: '内存峰值为 {{memory}}。请查看工作节点的内核日志，以及谁能在那里发送信号。', timeout: '请看它最后在做什么。如果确实需要更久，请调大任务的超时时间。',
       max_run_time: '工作节点自身的规则限制了运行时长，由管理该节点的人调整。', killed_by_user: '之后不会自动再运行。终止的原因解决后，请再次运行。', worker_stopping: '工作节点在运行结束前被停止或重启。除非任务另有设置，将自动再试。延长节点的排空时限可让此类运行自行结束。',
+      worker_stopping_followed: '工作节点在运行结束之前被停止或重启。延长工作节点的排空超时，可让此类运行执行完毕。',
       worker_cut_off: '工作节点过久无法连接 etcd，为避免重复运行而结束了它。请检查两者之间的网络。', worker_died: '工作节点与此运行一同失联，是否已完成无从得知：再次运行之前，请先确认它做了什么。', wait_failed: '无法得知它如何结束：再次运行之前，请先确认它做了什么。',
       workdir_missing: '请在工作节点上创建该目录，或更正任务的工作目录。', workdir_failed: '请检查工作节点的磁盘：可能没有空间或权限。', program_missing: '请在可运行此任务的节点上安装它，写出完整路径，或用选择器选择已安装的节点。', shell_missing: '请在工作节点上安装该 Shell，或为任务换一个。',
       out_of_memory: '请提高任务的内存上限，或减少命令的内存用量。', too_many_tasks: '请提高任务数上限，或让命令同时启动更少的进程。',

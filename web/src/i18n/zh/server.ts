@@ -155,7 +155,15 @@ export const zhServer = {
     not_pinned: '任务只在 {{workers}} 上运行', selector: '标签不符合 {{unmet}}', no_weight: '权重为 0', too_small: '共有 {{slots}} 个槽位，而一次运行需要 {{takes}} 个', trouble: '不领取运行：{{trouble}}',
     only_types: '这是只运行自身函数的程序', draining: '正在排空：完成现有运行，不再领取', no_slot: '{{slots}} 个槽位已用 {{used}} 个，而一次运行需要 {{takes}} 个', outbox_full: '不领取运行：等待写入日志存储的结果已占满发件箱', needs_feature: '版本较旧，不支持任务所需的 {{needs}}',
   },
+  notices: {
+    digest: '免打扰时段内：{{parts}}', more_trouble: '另有 {{count}} 个任务出现故障', more_recovered: '另有 {{count}} 个任务已恢复', more_output: '另有 {{count}} 个任务有输出', recovered: '{{job}} 已恢复正常',
+    lost: '{{job}} 随工作节点一同丢失', late: '{{job}} 未按时开始', slow: '{{job}} 的运行时间超出平常', paused: '{{job}} 连续失败 {{count}} 次，已被暂停', restarts: '{{job}} 不断重启：连续 {{count}} 次运行都很短',
+    raised: '{{job}} 的故障已持续 {{after}}', approval: '{{job}} 等待步骤 {{step}} 的审批', output: '{{job}} {{how}}，并有输出', step_failed: '{{job}} 的一个步骤失败', step: '{{job}} 的步骤 {{step}} {{how}}', ended: '任务 {{job}} {{how}}',
+    on: '工作节点 {{worker}}', flapping: '时好时坏',
+  },
+  digests: { trouble: '{{count}} 个任务出现故障', recovered: '{{count}} 个任务已恢复', printed: '{{count}} 个任务有输出' },
+  hows: { succeeded: '成功', was_lost: '丢失', was_not_run: '未运行', timed_out: '超时', was_refused: '被拒绝', was_killed: '被终止', failed: '失败' },
   groups: {
-    alive: '存活 {{n}} 个', not_pinned: '{{n}} 个不在指定之列', selector: '{{n}} 个标签不符', no_weight: '{{n}} 个权重为 0', only_types: '{{n}} 个只运行自身的函数', too_small: '{{n}} 个槽位总数不足', needs_feature: '{{n}} 个版本不支持其所需功能', trouble: '{{n}} 个有故障', draining: '{{n}} 个正在排空',
+    alive: '在线 {{n}} 个', not_pinned: '{{n}} 个不在指定之列', selector: '{{n}} 个标签不符', no_weight: '{{n}} 个权重为 0', only_types: '{{n}} 个只运行自身的函数', too_small: '{{n}} 个槽位总数不足', needs_feature: '{{n}} 个版本不支持其所需功能', trouble: '{{n}} 个有故障', draining: '{{n}} 个正在排空',
   },
 } as const;

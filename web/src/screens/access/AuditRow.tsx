@@ -12,8 +12,8 @@ import { PlainText } from '../../parts/PlainText.tsx';
 import { TimeText } from '../../parts/TimeText.tsx';
 import classes from './access.module.css';
 import { jobOf } from './auditCsv.ts';
-import { fieldsOf } from './auditGroups.ts';
-import { kindText, rowVerb } from './auditWords.ts';
+import { fieldsOf, titleIn } from './auditGroups.ts';
+import { actorText, kindText, rowVerb } from './auditWords.ts';
 
 /** The entries of one request in a row; expanded, one by one. */
 export function AuditGroup({ entries }: { entries: readonly AuditEntry[] }) {
@@ -41,7 +41,7 @@ export function AuditGroup({ entries }: { entries: readonly AuditEntry[] }) {
 
 function Who({ entry: { actor } }: { entry: AuditEntry }) {
   const { t } = useTranslation();
-  return <span className="break"><strong>{visible(actor.name)}</strong>{actor.user && actor.user !== actor.name && <span className="dim"> {t('audit.asUser', { user: visible(actor.user) })}</span>}</span>;
+  return <span className="break"><strong>{actorText(t, actor.name)}</strong>{actor.user && actor.user !== actor.name && <span className="dim"> {t('audit.asUser', { user: visible(actor.user) })}</span>}</span>;
 }
 
 /** An audit entry; expanded, with the values before and after. */
@@ -51,6 +51,7 @@ function AuditRow({ entry }: { entry: AuditEntry }) {
   const { actor } = entry;
   const job = jobOf(entry);
   const fields = fieldsOf(entry);
+  const title = titleIn(entry);
   return (
     <li className={classes.entry} data-entry={entry.id} data-verb={entry.verb} data-kind={entry.kind} data-name={entry.name}>
       <details onToggle={(e) => setOpen(e.currentTarget.open)}>
@@ -59,7 +60,7 @@ function AuditRow({ entry }: { entry: AuditEntry }) {
           <TimeText at={entry.at} />
           <Who entry={entry} />
           <span className={classes.verb} data-verb={entry.verb}>{rowVerb(t, entry.verb)}</span>
-          <span className="break"><span className="dim">{kindText(t, entry.kind)}</span> <span className={job === undefined ? 'mono' : 'mono dim'}>{visible(entry.name)}</span>{job !== undefined && <> <span className="dim">{t('audit.ofJob')}</span> <strong className="mono">{visible(job)}</strong></>}{fields.length > 0 && <> <span className="small dim" data-fields="">{visible(listed(fields, i18n.language))}</span></>}</span>
+          <span className="break"><span className="dim">{kindText(t, entry.kind)}</span> {title && <><strong>{visible(title)}</strong> </>}<span className={job === undefined && !title ? 'mono' : 'mono dim'}>{visible(entry.name)}</span>{job !== undefined && <> <span className="dim">{t('audit.ofJob')}</span> <strong className="mono">{visible(job)}</strong></>}{fields.length > 0 && <> <span className="small dim" data-fields="">{visible(listed(fields, i18n.language))}</span></>}</span>
           <span className="small dim nowrap">{actor.remote}</span>
         </summary>
         {open && <Details entry={entry} />}

@@ -16,6 +16,7 @@ import { showNotice } from '../../parts/showNotice.ts';
 import { RelativeTime } from '../../parts/TimeText.tsx';
 import { useCursorPages } from '../../parts/useCursorPages.ts';
 import { Waiting } from '../../parts/Waiting.tsx';
+import { actorText } from './auditWords.ts';
 import classes from './access.module.css';
 import { RoleBadge } from './RoleBadge.tsx';
 import { TokenDialog } from './TokenDialog.tsx';
@@ -59,7 +60,7 @@ export function TokensPanel({ user = '', onAll, allUsers = false, asked = false,
           </>
         ) : <span className="dim">{t('tokens.unused')}</span>),
       column<Token>('expires', t('tokens.expires'), (token) => (token.expired ? <strong>{t('tokens.expired')}</strong> : token.expiresAt ? <RelativeTime at={token.expiresAt} /> : t('access.never')), false),
-      column<Token>('created', t('tokens.created'), (token) => (token.createdAt ? <><RelativeTime at={token.createdAt} /> <span className="small dim">{t('access.by', { who: visible(token.createdBy ?? '') })}</span></> : none), false),
+      column<Token>('created', t('tokens.created'), (token) => (token.createdAt ? <><RelativeTime at={token.createdAt} /> <span className="small dim">{t('access.by', { who: actorText(t, token.createdBy ?? '') })}</span></> : none), false),
       column<Token>('actions', t('common.actions'), (token) => (
         <div className={classes.actions}>
           <Button size="xs" variant="subtle" color="red" aria-label={t('tokens.deleteOf', { name: visible(token.name) })} onClick={() => setRevoking(token)}>{t('tokens.delete')}</Button>

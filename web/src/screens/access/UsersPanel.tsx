@@ -18,6 +18,7 @@ import { showNotice } from '../../parts/showNotice.ts';
 import { RelativeTime } from '../../parts/TimeText.tsx';
 import { useCursorPages } from '../../parts/useCursorPages.ts';
 import { Waiting } from '../../parts/Waiting.tsx';
+import { actorText } from './auditWords.ts';
 import classes from './access.module.css';
 import { Grants } from './Grants.tsx';
 import { UserDialog } from './UserDialog.tsx';
@@ -43,7 +44,7 @@ export function UsersPanel() {
     )),
     column<User>('may', t('users.roles'), (user) => <Grants role={user.role} groups={user.groups} />),
     column<User>('login', t('users.login'), (user) => (user.disabled ? <strong>{t('users.disabled')}</strong> : user.hasPassword ? t('users.byPassword') : <span className="dim">{t('users.noPassword')}</span>), false),
-    column<User>('created', t('users.created'), (user) => <><RelativeTime at={user.createdAt} /> <span className="small dim">{t('access.by', { who: visible(user.createdBy ?? '') })}</span></>, false),
+    column<User>('created', t('users.created'), (user) => <><RelativeTime at={user.createdAt} /> <span className="small dim">{t('access.by', { who: actorText(t, user.createdBy ?? '') })}</span></>, false),
     column<User>('actions', t('common.actions'), (user) => <UserActions user={user} onEdit={() => read(user.name, { onSuccess: setEditing })} onDelete={() => read(user.name, { onSuccess: setDeleting })} />),
   ], [t, me.user, read]);
   const rows = users.data?.items;

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import type { AuditEntry } from '../../api/types.ts';
-import { fieldsOf, groupsOf } from './auditGroups.ts';
+import { fieldsOf, groupsOf, titleIn } from './auditGroups.ts';
 
 const entry = (name: string, second: number, more: Partial<AuditEntry> = {}): AuditEntry =>
   ({ id: name, at: new Date(Date.UTC(2026, 10, 27, 22, 0, second)).toISOString(), actor: { name: 'adm', note: 'drill' }, verb: 'pause', kind: 'job', name, ...more });
@@ -16,4 +16,11 @@ it('names the fields of an edit and of a patch alike', () => {
   const after = { command: 'b', env: { A: '2', B: '3' }, updatedAt: 'y', number: 2 };
   for (const verb of ['replace', 'patch']) expect(fieldsOf(entry('a', 0, { verb, before, after }))).toEqual(['command', 'env']);
   expect(fieldsOf(entry('a', 0, { before, after }))).toEqual([]);
+});
+
+it('knows the title of a job from the entry, also of a deleted one', () => {
+  expect(titleIn({ kind: 'job', before: { title: 'Old' }, after: { title: 'Pay out sellers' } })).toBe('Pay out sellers');
+  expect(titleIn({ kind: 'job', before: { title: 'Old' }, after: {} })).toBeUndefined();
+  expect(titleIn({ kind: 'job', before: { title: 'Old' }, after: undefined })).toBe('Old');
+  expect(titleIn({ kind: 'user', before: undefined, after: { title: 'Ann' } })).toBeUndefined();
 });

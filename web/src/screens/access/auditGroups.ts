@@ -25,6 +25,14 @@ export function groupsOf(entries: readonly AuditEntry[]): AuditEntry[][] {
 // Every change of a job changes these.
 const bookkeeping = new Set(['updatedAt', 'updatedBy', 'number', 'version']);
 
+/** Returns the title that a job had after an entry, or before its deletion. */
+export function titleIn({ kind, before, after }: Pick<AuditEntry, 'kind' | 'before' | 'after'>): string | undefined {
+  const side = after ?? before;
+  if (kind !== 'job' || typeof side !== 'object' || side === null) return undefined;
+  const title = (side as Record<string, unknown>)['title'];
+  return typeof title === 'string' && title !== '' ? title : undefined;
+}
+
 /** Returns the fields that an edit changed, by their first names; those of a patch, a save and a rollback alike. */
 export function fieldsOf(entry: AuditEntry): string[] {
   if (!['replace', 'patch', 'rollback'].includes(entry.verb)) return [];

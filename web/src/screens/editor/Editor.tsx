@@ -24,7 +24,9 @@ import { CrontabBox, UnderstoodNote } from './CrontabBox.tsx';
 import { fieldId, FormContext, unnamedIn, type Fresh, type FormView } from './context.ts';
 import { JobDocument } from './document/JobDocument.ts';
 import { isRenamed, rangeOf } from './document/parse.ts';
+import { titled } from '../../lib/jobTitle.ts';
 import { same } from '../../lib/same.ts';
+import { visible } from '../../lib/visible.ts';
 import type { Path } from './document/paths.ts';
 import { keepDraft, readDraft, type DraftOf } from './draft.ts';
 import classes from './Editor.module.css';
@@ -148,7 +150,7 @@ export function Editor({ opened, begin, from, view, onView }: Props) {
   const done = (sent: Definition, saved: Job) => {
     const now = doc.settled().parsed.definition;
     const all = now !== undefined && same(now, sent);
-    showNotice(t, t(all ? (isNew ? 'editor.created' : 'editor.saved') : 'editor.savedBefore', { name: saved.name }));
+    showNotice(t, t(all ? (isNew ? 'editor.created' : 'editor.saved') : 'editor.savedBefore', { name: visible(titled(saved)) }));
     const next = { job: saved, etag: `"${saved.meta.version}"` };
     if (!all && !isNew) {
       setReviewed(undefined);
@@ -226,7 +228,7 @@ export function Editor({ opened, begin, from, view, onView }: Props) {
   };
   const form = useMemo((): FormView => ({ doc, definition, whole, isNew, errorAt: found.errorAt, warningAt: found.warningAt, redirect: found.redirect, placement: found.placement, fresh, setFresh }), [doc, definition, whole, isNew, found, fresh, setFresh]);
   const paste = useLinePaste(doc, isNew, setImporting);
-  const title = name ? t('editor.editTitle', { name }) : t('editor.newTitle');
+  const title = opened ? t('editor.editTitle', { name: visible(titled(opened.job)) }) : t('editor.newTitle');
   const elsewhere = found.faults.filter((fault) => fault.field === undefined && fault.severity === 'error');
   const errors = found.faults.some((fault) => fault.severity === 'error');
   const shownAtFields = save.error instanceof Problem && (save.error.code === 'exists' || (save.error.faults.length > 0 && errors));

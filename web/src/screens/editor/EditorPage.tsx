@@ -5,6 +5,7 @@ import { definitionOf } from '../../api/definition.ts';
 import { useJob, type VersionedJob } from '../../api/jobs.ts';
 import { Problem } from '../../api/problem.ts';
 import { EmptyPage } from '../../parts/EmptyPage.tsx';
+import { JobsMeant } from '../../parts/NoSuchJob.tsx';
 import { ProblemNotice } from '../../parts/ProblemNotice.tsx';
 import { Waiting } from '../../parts/Waiting.tsx';
 import type { EditorView as View } from '../../lib/searchParams.ts';
@@ -45,6 +46,7 @@ export function EditJobPage() {
   if (job.error instanceof Problem && job.error.status === 404 && !current) {
     return (
       <EmptyPage whole icon="question" title={t('job.notFound', { name })}>
+        <JobsMeant job={name} />
         <Link to="/jobs">{t('job.allJobs')}</Link>
       </EmptyPage>
     );

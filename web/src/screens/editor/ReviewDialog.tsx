@@ -4,6 +4,8 @@ import { useTranslation } from 'react-i18next';
 import { useDryRun } from '../../api/apply.ts';
 import { Problem } from '../../api/problem.ts';
 import type { Definition } from '../../api/types.ts';
+import { titled } from '../../lib/jobTitle.ts';
+import { visible } from '../../lib/visible.ts';
 import { DiffView } from '../../parts/DiffView.tsx';
 import { ProblemNotice } from '../../parts/ProblemNotice.tsx';
 import { ReasonField } from '../../parts/ReasonField.tsx';
@@ -41,7 +43,7 @@ export function ReviewDialog({ base, definition, busy, error, onSave, onClose }:
   }, [dry.isPending]);
   const unchanged = item?.result === 'unchanged';
   return (
-    <Modal opened size="xl" onClose={onClose} title={base ? t('review.title', { name: definition.name }) : t('review.newTitle', { name: definition.name })} closeButtonProps={{ 'aria-label': t('common.close') }}>
+    <Modal opened size="xl" onClose={onClose} title={t(base ? 'review.title' : 'review.newTitle', { name: visible(titled(definition)) })} closeButtonProps={{ 'aria-label': t('common.close') }}>
       <form onSubmit={submit}>
         <Stack gap="md">
           {dry.isPending && <Waiting rows={3} />}

@@ -2,6 +2,7 @@ import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { useTranslation } from 'react-i18next';
 import { useVersions } from '../../api/versions.ts';
 import { EmptyPage } from '../../parts/EmptyPage.tsx';
+import { JobsMeant } from '../../parts/NoSuchJob.tsx';
 import { PageHead } from '../../parts/PageHead.tsx';
 import { PlainText } from '../../parts/PlainText.tsx';
 import { TimeText } from '../../parts/TimeText.tsx';
@@ -22,6 +23,7 @@ export function DeletedJob({ name }: { name: string }) {
   if (!last) {
     return (
       <EmptyPage whole icon="question" title={t('job.notFound', { name })}>
+        <JobsMeant job={name} />
         <Link to="/jobs">{t('job.allJobs')}</Link>
       </EmptyPage>
     );

@@ -1,6 +1,8 @@
 import { useTranslation } from 'react-i18next';
 import { useSaveJob } from '../../api/jobs.ts';
 import { useVersion } from '../../api/versions.ts';
+import { titled } from '../../lib/jobTitle.ts';
+import { visible } from '../../lib/visible.ts';
 import { ConfirmDialog } from '../../parts/ConfirmDialog.tsx';
 import { showNotice } from '../../parts/showNotice.ts';
 
@@ -10,20 +12,21 @@ export function RestoreDialog({ name, version, number, onClose }: { name: string
   const then = useVersion(name, version);
   const save = useSaveJob();
   const definition = then.data?.job;
+  const called = visible(titled({ name, title: definition?.title }));
   const confirm = () =>
     definition &&
     save.mutate(
       { definition },
       {
         onSuccess: () => {
-          showNotice(t, t('editor.created', { name }));
+          showNotice(t, t('editor.created', { name: called }));
           onClose();
         },
       },
     );
   return (
     <ConfirmDialog
-      title={t('versions.restoreTitle', { name, version: number })} confirm={t('versions.restore', { version: number })} mild busy={save.isPending || then.isPending} error={save.error ?? then.error}
+      title={t('versions.restoreTitle', { name: called, version: number })} confirm={t('versions.restore', { version: number })} mild busy={save.isPending || then.isPending} error={save.error ?? then.error}
       onConfirm={confirm} onCancel={onClose}
     >
       {t(definition?.paused ? 'versions.restorePaused' : 'versions.restoreText')}

@@ -5,6 +5,8 @@ import { definitionOf } from '../../api/definition.ts';
 import { useFreshJob } from '../../api/jobs.ts';
 import { Problem } from '../../api/problem.ts';
 import { useRollback, useVersion, useVersionDiff } from '../../api/versions.ts';
+import { titled } from '../../lib/jobTitle.ts';
+import { visible } from '../../lib/visible.ts';
 import { versionNumber } from '../../lib/versionNumber.ts';
 import { DiffView } from '../../parts/DiffView.tsx';
 import { Icon } from '../../parts/icons.tsx';
@@ -26,6 +28,7 @@ export function RollbackDialog({ name, version, number, onClose, onDone }: { nam
   const now = fresh.data?.job.meta.version;
   const diff = useVersionDiff(name, now === undefined ? undefined : [now, version]);
   const then = useVersion(name, version);
+  const called = visible(titled({ name, title: fresh.data?.job.title }));
   const stale = rollback.error instanceof Problem && rollback.error.status === 412;
   const error = fresh.error ?? diff.error ?? (stale ? null : rollback.error);
   const known = diff.data && !diff.isPlaceholderData && diff.data.from === now && diff.data.to === version;
@@ -35,7 +38,7 @@ export function RollbackDialog({ name, version, number, onClose, onDone }: { nam
       { name, version, note: note.trim(), etag: fresh.data.etag },
       {
         onSuccess: (job) => {
-          showNotice(t, t('versions.rolledBack', { name, version: number, now: versionNumber(job.meta) }));
+          showNotice(t, t('versions.rolledBack', { name: called, version: number, now: versionNumber(job.meta) }));
           onClose();
           onDone(job.meta.version);
         },
@@ -46,7 +49,7 @@ export function RollbackDialog({ name, version, number, onClose, onDone }: { nam
     );
   };
   return (
-    <Modal opened size="xl" onClose={onClose} title={t('versions.rollbackTitle', { name, version: number })} closeButtonProps={{ 'aria-label': t('common.close') }}>
+    <Modal opened size="xl" onClose={onClose} title={t('versions.rollbackTitle', { name: called, version: number })} closeButtonProps={{ 'aria-label': t('common.close') }}>
       <Stack gap="md">
         <div>{t('versions.rollbackText')}</div>
         {stale && <Alert color="yellow" variant="light" icon={<Icon name="warn" />} role="alert" title={t('versions.stale')}>{t('versions.staleText', { version: fresh.data ? versionNumber(fresh.data.job.meta) : '' })}</Alert>}

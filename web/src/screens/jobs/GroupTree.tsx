@@ -51,8 +51,8 @@ export function GroupTree({ filter, onChange }: Props) {
       title={group === noGroup ? undefined : group} onClick={(event) => pick(event, group)}
     >
       <span className={classes.label}>{label}</span>
-      {paused > 0 && <span className={classes.paused} title={t('jobs.pausedOf', { count: paused })}><Icon name="pause" size={11} />{number.format(paused)}<span className="unseen">{t('jobs.pausedOf', { count: paused })}</span></span>}
-      <span className={classes.count}>{number.format(jobs)}</span>
+      {paused > 0 && <span className={classes.paused} title={t('jobs.pausedOf', { count: paused })} aria-hidden="true"><Icon name="pause" size={11} />{number.format(paused)}</span>}
+      <span className={classes.count}>{number.format(jobs)}</span>{paused > 0 && <span className="unseen"> {t('jobs.pausedIn', { count: paused })}</span>}
     </a>
   );
   const branch = (nodes: readonly GroupNode[]) => (

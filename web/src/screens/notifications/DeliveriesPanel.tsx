@@ -3,6 +3,7 @@ import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useMemo } from 'react';
 import { useTranslation } from 'react-i18next';
 import { deliveryStatuses, useChannels, useDeliveries, useRetryDelivery } from '../../api/channels.ts';
+import { useJobs } from '../../api/jobs.ts';
 import type { DeliveryStatus } from '../../api/types.ts';
 import type { NotificationSearch } from '../../lib/searchParams.ts';
 import { visible } from '../../lib/visible.ts';
@@ -17,9 +18,12 @@ import { showFailure } from '../../parts/showFailure.ts';
 import { showNotice } from '../../parts/showNotice.ts';
 import { useCursorPages } from '../../parts/useCursorPages.ts';
 import { Waiting } from '../../parts/Waiting.tsx';
-import { deliveryColumns } from './deliveryColumns.tsx';
+import { deliveryColumns, jobsIn } from './deliveryColumns.tsx';
 import classes from './notifications.module.css';
 import { queuedBehind } from './queue.ts';
+
+// Each is a request; jobs of a page are few as a rule.
+const mostTitles = 50;
 
 /** What was sent, or is to be sent, to which channel. */
 export function DeliveriesPanel() {
@@ -34,16 +38,17 @@ export function DeliveriesPanel() {
   const names = channel === undefined || known.includes(channel) ? known : [channel, ...known];
   const { mutate: retry, isPending, variables } = useRetryDelivery();
   const set = (part: Partial<NotificationSearch>) => void navigate({ to: '/notifications', search: { tab: 'deliveries', ...filter, ...part }, replace: true });
-  const retrying = isPending ? variables : undefined;
   const rows = deliveries.data?.items;
+  const titles = useJobs(rows ? jobsIn(rows).slice(0, mostTitles) : []);
+  const retrying = isPending ? variables : undefined;
   const behind = useMemo(() => queuedBehind(rows ?? [], deliveries.dataUpdatedAt), [rows, deliveries.dataUpdatedAt]);
   const columns = useMemo(
     () =>
       deliveryColumns(t, {
-        admin, retrying, behind,
+        admin, retrying, behind, titles, language: i18n.language,
         onRetry: (id) => retry(id, { onSuccess: () => showNotice(t, t('deliveries.requeued')), onError: (error) => showFailure(t, i18n.language, error) }),
       }),
-    [t, i18n.language, admin, retrying, behind, retry],
+    [t, i18n.language, admin, retrying, behind, retry, titles],
   );
   const filtered = channel !== undefined || status !== undefined || job !== undefined;
   return (

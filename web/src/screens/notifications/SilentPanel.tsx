@@ -4,6 +4,7 @@ import { useMemo } from 'react';
 import { useTranslation } from 'react-i18next';
 import { useUnnotifiedJobs } from '../../api/channels.ts';
 import type { Job } from '../../api/types.ts';
+import { titled } from '../../lib/jobTitle.ts';
 import { visible } from '../../lib/visible.ts';
 import { column, DataTable, type Columns } from '../../parts/DataTable.tsx';
 import { EmptyPage } from '../../parts/EmptyPage.tsx';
@@ -32,9 +33,9 @@ export function SilentPanel() {
     )),
     column<Job>('group', t('silent.group'), ({ group }) => (group ? <code className="break">{visible(group)}</code> : <span className="dim">{t('common.none')}</span>)),
     column<Job>('schedule', t('silent.schedule'), ({ cronExpr, schedules, meta }) => (meta.words ? visible(meta.words) : hasSchedule({ cronExpr, schedules }) ? <code>{visible(expressionsOf({ cronExpr, schedules }).join('; '))}</code> : <span className="dim">{t('silent.manual')}</span>), false),
-    column<Job>('actions', t('common.actions'), ({ name, group = '', meta }) => may('editor', group) && !meta.hidden && (
+    column<Job>('actions', t('common.actions'), ({ name, title, group = '', meta }) => may('editor', group) && !meta.hidden && (
       <div className={classes.actions}>
-        <Button size="xs" variant="default" aria-label={t('silent.setUpOf', { name: visible(name) })} renderRoot={(props) => <Link to="/jobs/$name/edit" params={{ name }} {...props} />}>{t('silent.setUp')}</Button>
+        <Button size="xs" variant="default" aria-label={t('silent.setUpOf', { name: visible(titled({ name, title })) })} renderRoot={(props) => <Link to="/jobs/$name/edit" params={{ name }} {...props} />}>{t('silent.setUp')}</Button>
       </div>
     )),
   ], [t, may]);

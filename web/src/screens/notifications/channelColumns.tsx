@@ -11,6 +11,7 @@ import { Icon } from '../../parts/icons.tsx';
 import { PlainText } from '../../parts/PlainText.tsx';
 import { TestButton } from '../../parts/TestChannel.tsx';
 import { RelativeTime } from '../../parts/TimeText.tsx';
+import { deliveryTrouble } from '../../parts/deliveryTrouble.ts';
 import { ToneBadge } from '../../parts/ToneBadge.tsx';
 import { UsedByButton } from '../../parts/UsedByJobs.tsx';
 import classes from './notifications.module.css';
@@ -78,15 +79,13 @@ function Last({ t, channel: { last, pending } }: { t: TFunction; channel: Channe
   );
 }
 
-// For the other codes, the error says the same.
-const withError: readonly string[] = ['refused', 'gone', 'gave_up', 'trouble'];
-
 /** Why a delivery failed or waits; the error itself is for admins. */
-export function DeliveryTrouble({ t, delivery: { code, error, answer } }: { t: TFunction; delivery: Delivery }) {
-  if (!code) return null;
+export function DeliveryTrouble({ t, delivery }: { t: TFunction; delivery: Delivery }) {
+  const { said, detail } = deliveryTrouble(t, delivery);
+  if (said === '') return null;
   return (
     <div className="small dim">
-      {t(`deliveries.codes.${code}`)} {withError.includes(code) && (error ? <code className="break">{visible(error)}</code> : answer !== undefined && t('deliveries.answer', { status: answer }))}
+      {said} {detail && <code className="break">{visible(detail)}</code>}
     </div>
   );
 }

@@ -1,11 +1,13 @@
 import { Button } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
 import type { TFunction } from 'i18next';
-import type { Delivery } from '../../api/types.ts';
+import type { Delivery, Job } from '../../api/types.ts';
 import { visible } from '../../lib/visible.ts';
 import { column, type Columns } from '../../parts/DataTable.tsx';
 import { DeliveryStatus } from '../../parts/DeliveryStatus.tsx';
 import { Icon } from '../../parts/icons.tsx';
+import { deliveryText } from './deliveryText.ts';
+import { JobLink } from '../../parts/JobName.tsx';
 import { PlainText } from '../../parts/PlainText.tsx';
 import { RelativeTime } from '../../parts/TimeText.tsx';
 import { LastLine } from '../../parts/Why.tsx';
@@ -19,6 +21,14 @@ interface Acts {
   onRetry: (id: string) => void;
   /** Ids of those that are due, but wait for another delivery of their channel. */
   behind: ReadonlySet<string>;
+  language: string;
+  /** The jobs that deliveries name, as far as they were read. */
+  titles: ReadonlyMap<string, Pick<Job, 'title'>>;
+}
+
+/** Returns the names of the jobs that a list of deliveries shows. */
+export function jobsIn(deliveries: readonly Delivery[]): string[] {
+  return [...new Set(deliveries.flatMap(({ job, jobs = [] }) => [...(job ? [job] : []), ...jobs.slice(0, jobsShown)]))];
 }
 
 const jobsShown = 5;
@@ -33,7 +43,7 @@ function isRetriable({ status, event, nextAt }: Delivery): boolean {
 export function deliveryColumns(t: TFunction, acts: Acts): Columns<Delivery> {
   return [
     column<Delivery>('created', t('deliveries.when'), (delivery) => <RelativeTime at={delivery.createdAt} />),
-    column<Delivery>('what', t('deliveries.what'), (delivery) => <What t={t} delivery={delivery} />),
+    column<Delivery>('what', t('deliveries.what'), (delivery) => <What t={t} language={acts.language} titles={acts.titles} delivery={delivery} />),
     column<Delivery>('channel', t('deliveries.channel'), ({ channel }) => <span className="break">{visible(channel)}</span>),
     column<Delivery>('state', t('deliveries.result'), (delivery) => (
       <div className={classes.last}>
@@ -57,18 +67,17 @@ export function deliveryColumns(t: TFunction, acts: Acts): Columns<Delivery> {
 }
 
 /** The event with links to its job and run, and the message in one line. */
-function What({ t, delivery: { event, job, run, jobs = [], count = 0, text, lastLine } }: { t: TFunction; delivery: Delivery }) {
+function What({ t, language, titles, delivery: { event, job, run, jobs = [], count = 0, text, lastLine } }: { t: TFunction; language: string; titles: Acts['titles']; delivery: Delivery }) {
   const left = count - Math.min(jobs.length, jobsShown);
   return (
     <div className={classes.what}>
       <span className="spaced">
-        {job && <Link to="/jobs/$name" params={{ name: job }} className="break">{visible(job)}</Link>}
-        {jobs.slice(0, jobsShown).map((name) => <Link key={name} to="/jobs/$name" params={{ name }} className="break">{visible(name)}</Link>)}
+        {[...(job ? [job] : []), ...jobs.slice(0, jobsShown)].map((name) => <JobLink key={name} job={name} title={titles.get(name)?.title} className="break" />)}
         {jobs.length > 0 && left > 0 && <span className="dim">{t('deliveries.more', { count: left })}</span>}
         <span>{t(`deliveries.events.${event}`)}</span>
         {run && <Link to="/runs/$id" params={{ id: run }}>{t('deliveries.run')}</Link>}
       </span>
-      {event !== 'test' && <span className="small dim"><PlainText>{text}</PlainText></span>}
+      {event !== 'test' && <span className="small dim"><PlainText>{deliveryText(t, language, text)}</PlainText></span>}
       {lastLine && <LastLine text={lastLine} />}
     </div>
   );

@@ -27,14 +27,14 @@ afterEach(async () => {
   vi.unstubAllGlobals();
 });
 
-async function shown(last: LastAttempt | undefined): Promise<HTMLElement> {
+async function shown(last: LastAttempt | undefined, run: Run = failed, role = 'viewer'): Promise<HTMLElement> {
   const translator = await createTranslator();
   await loadRest(translator);
   const router = createRouter({ routeTree: createRootRoute(), history: createMemoryHistory() });
   await act(async () => root.render(
     <I18nextProvider i18n={translator}>
       <MantineProvider env="test">
-        <QueryClientProvider client={new QueryClient()}><RouterContextProvider router={router as never}><SessionContext value={{ role: 'viewer' } as never}><Outcome run={failed} last={last} /></SessionContext></RouterContextProvider></QueryClientProvider>
+        <QueryClientProvider client={new QueryClient()}><RouterContextProvider router={router as never}><SessionContext value={{ role } as never}><Outcome run={run} last={last} /></SessionContext></RouterContextProvider></QueryClientProvider>
       </MantineProvider>
     </I18nextProvider>,
   ));
@@ -45,6 +45,19 @@ it('asks to fix the cause of a failure', async () => {
   const box = await shown(undefined);
   expect(box.dataset.tone).toBe('bad');
   expect(box.textContent).toContain('What to do');
+});
+
+it('says who may run it again to one who may not', async () => {
+  expect((await shown(undefined, { ...failed, group: 'finance' })).textContent).toContain('ask an operator of finance');
+  expect((await shown(undefined, { ...failed, group: 'finance' }, 'operator')).querySelector('[data-ask]')).toBeNull();
+});
+
+it('does not promise another attempt that is there already', async () => {
+  const stopped: Run = { ...failed, signal: 'SIGKILL', reason: { code: 'worker_stopping', text: 'its worker was stopped' } };
+  expect((await shown(undefined, stopped)).textContent).toContain('another attempt follows');
+  const box = await shown({ run: 'u.f1.2', attempt: 2, status: 'failed' }, stopped);
+  expect(box.textContent).not.toContain('another attempt follows');
+  expect(box.textContent).not.toContain('It was killed without cleanup');
 });
 
 it('says first that a later attempt succeeded, with nothing to do', async () => {

@@ -8,6 +8,7 @@ import { visible } from '../../lib/visible.ts';
 import { CauseLinks } from '../../parts/CauseLinks.tsx';
 import { Filled, slot } from '../../parts/Filled.tsx';
 import { Repeated, type LastAttempt } from '../../parts/Repeated.tsx';
+import { useCan } from '../../parts/session.ts';
 import { TimeText } from '../../parts/TimeText.tsx';
 import { Why } from '../../parts/Why.tsx';
 import classes from './Outcome.module.css';
@@ -26,14 +27,15 @@ export function hasOutcome(run: Run): boolean {
  */
 export function Outcome({ run, last, acts }: { run: Run; last?: LastAttempt | undefined; acts?: ReactNode }) {
   const { t } = useTranslation();
+  const mayRun = useCan('operator', run.group ?? '');
   const tone = tones[run.status];
   if (!tone || !hasOutcome(run)) return null;
-  // For a run that a user killed the signal needs no explanation.
-  const own = run.reason?.code === 'killed_by_user' || run.reason?.code === 'timeout' || run.reason?.code === 'max_run_time' || run.reason?.code === 'replaced';
+  // For a run that a user or its worker ended the signal needs no explanation.
+  const own = run.reason?.code === 'killed_by_user' || run.reason?.code === 'timeout' || run.reason?.code === 'max_run_time' || run.reason?.code === 'replaced' || run.reason?.code === 'worker_stopping' || run.reason?.code === 'worker_cut_off';
   const meaning = own ? {} : run.signal ? signalMeaning(run.signal) : run.exitCode !== undefined ? exitMeaning(run.exitCode) : {};
   // A later attempt succeeded, or is yet to end: there is nothing to do about this one.
   const settled = last !== undefined && !isTrouble(last.status);
-  const advice = settled ? undefined : adviceFor(run.reason, run.maxRssBytes !== undefined);
+  const advice = settled ? undefined : adviceFor(run.reason, { measured: run.maxRssBytes !== undefined, followed: last !== undefined });
   return (
     <section className={classes.outcome} data-tone={settled ? 'idle' : tone} data-outcome={run.reason?.code} aria-label={t('outcome.title')}>
       {last && <p className={classes.why}><Repeated last={last} /></p>}
@@ -46,6 +48,7 @@ export function Outcome({ run, last, acts }: { run: Run; last?: LastAttempt | un
         </p>
       )}
       {advice && <p><strong>{t('outcome.todo')}</strong> {t(`outcome.advice.${advice}`, { memory: formatBytes(run.maxRssBytes ?? 0) })}</p>}
+      {isTrouble(run.status) && !settled && !mayRun && !run.hidden && <p data-ask="">{run.group ? t('outcome.askIn', { group: visible(run.group) }) : t('outcome.ask')}</p>}
       {run.reason?.code === 'late' && run.status === 'missed' ? <PlacementNow run={run} /> : <CauseLinks reason={run.reason} job={run.job} group={run.group} />}
       {acts && <div className={classes.acts}>{acts}</div>}
     </section>
