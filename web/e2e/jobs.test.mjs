@@ -181,7 +181,7 @@ test('many jobs are paused with a note, and resumed, with a result for each', as
   const { page } = tab;
   await lists(page, 'shop-index shop-mail');
   await page.getByRole('checkbox', { name: 'Select shop-index' }).click();
-  await page.getByRole('button', { name: 'Select all 2' }).click();
+  await page.getByRole('checkbox', { name: 'Select all 2 jobs' }).click();
   await page.getByRole('region', { name: 'Selection' }).getByText('2 jobs selected').waitFor();
   await page.getByRole('button', { name: 'Pause…' }).click();
   const dialog = page.getByRole('dialog', { name: 'Pause 2 jobs?' });
@@ -233,7 +233,7 @@ test('deleting jobs needs their number as confirmation, and reports a job that i
   const tab = await visit('/jobs?q=gone');
   const { page } = tab;
   await lists(page, 'gone-1 gone-2 gone-3');
-  await page.getByRole('checkbox', { name: 'Select all in view' }).click();
+  await page.getByRole('checkbox', { name: 'Select all 3 jobs' }).click();
   await page.getByRole('button', { name: 'More', exact: true }).click();
   await page.getByRole('menuitem', { name: 'Delete' }).click();
   const dialog = page.getByRole('dialog', { name: 'Delete 3 jobs?' });

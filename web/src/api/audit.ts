@@ -14,12 +14,26 @@ export interface AuditFilter {
 }
 
 export const auditPage = 50;
+// As many jobs as a request changes at most.
+const mostOfRequest = 5_000;
 
 /** Audit entries, newest first. For global admins. */
 export function useAudit(filter: AuditFilter, cursor: string) {
   return useQuery({
     queryKey: keys.auditList(filter, cursor),
-    queryFn: ({ signal }) => dataOf(client.GET('/api/v1/audit', { params: { query: { ...filter, limit: auditPage, cursor: cursor || undefined } }, signal })),
+    queryFn: async ({ signal }) => {
+      const list = (limit: number, from: string | undefined) => dataOf(client.GET('/api/v1/audit', { params: { query: { ...filter, limit, cursor: from } }, signal }));
+      const page = await list(auditPage, cursor || undefined);
+      // A page does not end within the entries of a request.
+      while (page.nextCursor !== undefined && page.items.length < mostOfRequest) {
+        const [last, before] = [page.items.at(-1), page.items.at(-2)];
+        if (last?.actor.request === undefined || last.actor.request !== before?.actor.request) break;
+        const more = await list(500, page.nextCursor);
+        page.items.push(...more.items);
+        page.nextCursor = more.nextCursor;
+      }
+      return page;
+    },
     placeholderData: keepPreviousData,
     refetchInterval: 10_000,
   });

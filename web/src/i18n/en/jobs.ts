@@ -33,8 +33,8 @@ export const jobs = {
     sort: 'Order', sorts: { name: 'By name', nextFire: 'Next fire first', lastRun: 'Oldest run first', duration: 'Shortest first', success: 'Least successful first', updated: 'Oldest change first', group: 'By group' },
     sortsDown: { name: 'By name, Z to A', nextFire: 'Next fire last', lastRun: 'Newest run first', duration: 'Longest first', success: 'Most successful first', updated: 'Newest change first', group: 'By group, Z to A' },
     rowMoved: 'The list just moved, so nothing was run. Press again to run this job.',
-    select: 'Select {{name}}', selectShown: 'Select all in view', selection: 'Selection', selected_one: '{{number}} job selected', selected_other: '{{number}} jobs selected',
-    selectAll: 'Select all {{number}}', selectMost: 'At most {{number}} jobs can be selected at once: narrow the list.', selectNone: 'Select none', more: 'More',
+    select: 'Select {{name}}', selection: 'Selection', selected_one: '{{number}} job selected', selected_other: '{{number}} jobs selected',
+    selectAll_one: 'Select the job', selectAll_other: 'Select all {{count}} jobs', selecting: 'Selecting all', selectMost: 'At most {{number}} jobs can be selected at once: narrow the list.', selectNone: 'Select none', more: 'More',
     bulk: {
       andMore_one: 'and {{number}} more', andMore_other: 'and {{number}} more',
       leftOut_one: '{{number}} more is selected, in a group where your role does not allow this. It is not changed.',

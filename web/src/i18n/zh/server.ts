@@ -20,7 +20,7 @@ export const zhServer = {
     backfill_unknown: '{{count}} 个日期早于任务的历史，没有其他需要运行的触发。若要运行它们，请选择包括这些日期（cronctl：--include-unknown）。',
     backfill_empty: '所选范围内没有需要运行的触发。请换一个范围，或选择重新运行失败的或全部触发。', backfill_exists: '此任务的一次回填尚未结束。请等待它结束，或将其取消。',
     backfill_too_large: '所选范围内的触发过多，请缩小范围。', no_schedule: '此任务没有计划，因此没有过去的触发。请改为立即运行。',
-    too_many_wait: '此任务已有 {{count}} 个运行在等待。请等待它们运行，或将其取消。', too_many_jobs: '符合筛选条件的任务超过 {{most}} 个，请缩小范围，例如限定分组。', other_number: '符合筛选条件的任务有 {{count}} 个，不是 {{expected}} 个。请重新列出后再试。', too_many_follow: '目前跟随输出的人过多，请稍后重试。', too_many_follow_events: '目前跟随事件的连接过多，请关闭不需要的连接，或稍后重试。', too_many_wait_for_runs: '目前等待运行结束的请求过多，请稍后重试，或不带 wait。', too_many_keys: '一天内使用的 Idempotency-Key 已达 {{most}} 个。',
+    too_many_wait: '此任务已有 {{count}} 个运行在等待。请等待它们运行，或将其取消。', too_many_jobs: '符合筛选条件的任务超过 {{most}} 个，请缩小范围，例如限定分组。', effect_changed: '任务已改变，此更改的效果与预览时不同。请重新预览。', other_number: '符合筛选条件的任务有 {{count}} 个，不是 {{expected}} 个。请重新列出后再试。', too_many_follow: '目前跟随输出的人过多，请稍后重试。', too_many_follow_events: '目前跟随事件的连接过多，请关闭不需要的连接，或稍后重试。', too_many_wait_for_runs: '目前等待运行结束的请求过多，请稍后重试，或不带 wait。', too_many_keys: '一天内使用的 Idempotency-Key 已达 {{most}} 个。',
     jobs_limit: '任务总数最多 {{most}} 个。请删除不需要的任务，或由管理员调高 {{setting}}。', job_bytes_limit: '所有任务定义合计最多 {{most}} 字节。请删除不需要的任务，或由管理员调高 {{setting}}。',
     group_jobs_limit: '分组“{{group}}”最多 {{most}} 个任务。请删除不需要的任务，或由管理员调高 {{setting}}。', group_job_bytes_limit: '分组“{{group}}”的任务定义合计最多 {{most}} 字节。请删除不需要的任务，或由管理员调高 {{setting}}。',
     no_steps: '此任务没有步骤。', clean_up_started: '有清理步骤已经开始或结束。请等待流程运行结束后再重跑。', dependent_started: '依赖它的步骤已经开始或结束。请等待流程运行结束后再重跑。', clean_up: '它是清理步骤：没有步骤等待其成功。', approval: '它是批准步骤，不能接受其失败。请重新运行并作出答复。', too_many_accepted: '此流程运行中已接受的失败过多。请等待它结束，再在重跑时接受其余的失败。',

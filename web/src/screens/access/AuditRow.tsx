@@ -12,16 +12,19 @@ import { PlainText } from '../../parts/PlainText.tsx';
 import { TimeText } from '../../parts/TimeText.tsx';
 import classes from './access.module.css';
 import { jobOf } from './auditCsv.ts';
-import { fieldsOf, titleIn } from './auditGroups.ts';
+import { distinct, fieldsOf, titleIn } from './auditGroups.ts';
 import { actorText, kindText, rowVerb } from './auditWords.ts';
 
 /** The entries of one request in a row; expanded, one by one. */
 export function AuditGroup({ entries }: { entries: readonly AuditEntry[] }) {
-  const { t } = useTranslation();
+  const { t, i18n } = useTranslation();
   const [open, setOpen] = useState(false);
   const [first, ...others] = entries;
   if (!first) return null;
   if (others.length === 0) return <AuditRow entry={first} />;
+  const verbs = distinct(entries, ({ verb }) => verb);
+  const kinds = distinct(entries, ({ kind }) => kind);
+  const fields = [...new Set(entries.flatMap(fieldsOf))].slice(0, 8);
   return (
     <li className={classes.entry} data-group={entries.length} data-verb={first.verb} data-kind={first.kind}>
       <details onToggle={(e) => e.target === e.currentTarget && setOpen(e.currentTarget.open)}>
@@ -29,8 +32,8 @@ export function AuditGroup({ entries }: { entries: readonly AuditEntry[] }) {
           <span className={classes.chevron}><Icon name="right" size={14} /></span>
           <TimeText at={first.at} />
           <Who entry={first} />
-          <span className={classes.verb} data-verb={first.verb}>{rowVerb(t, first.verb)}</span>
-          <span className="break"><span className="dim">{kindText(t, first.kind)}</span> <strong>{t('audit.several', { count: entries.length })}</strong>{first.actor.note && <> <span className="small dim">{visible(first.actor.note)}</span></>}</span>
+          <span className={classes.verb} data-verb={verbs[0]}>{listed(verbs.map((verb) => rowVerb(t, verb)), i18n.language)}</span>
+          <span className="break"><span className="dim">{listed(kinds.map((kind) => kindText(t, kind)), i18n.language)}</span> <strong>{t('audit.several', { count: entries.length })}</strong>{fields.length > 0 && <> <span className="small dim" data-fields="">{visible(listed(fields, i18n.language))}</span></>}{first.actor.note && <> <span className="small dim">{visible(first.actor.note)}</span></>}</span>
           <span className="small dim nowrap">{first.actor.remote}</span>
         </summary>
         {open && <ul className={classes.entries}>{entries.map((entry) => <AuditRow key={entry.id} entry={entry} />)}</ul>}

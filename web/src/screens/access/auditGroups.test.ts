@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import type { AuditEntry } from '../../api/types.ts';
-import { fieldsOf, groupsOf, titleIn } from './auditGroups.ts';
+import { distinct, fieldsOf, groupsOf, titleIn } from './auditGroups.ts';
 
 const entry = (name: string, second: number, more: Partial<AuditEntry> = {}): AuditEntry =>
   ({ id: name, at: new Date(Date.UTC(2026, 10, 27, 22, 0, second)).toISOString(), actor: { name: 'adm', note: 'drill' }, verb: 'pause', kind: 'job', name, ...more });
@@ -9,6 +9,13 @@ it('makes one group of a bulk request, and none of others', () => {
   const entries = [entry('c', 2), entry('b', 1), entry('a', 1), entry('b', 0, { verb: 'resume' }), entry('x', 0, { verb: 'resume', actor: { name: 'eve' } }), entry('y', -9, { verb: 'resume', actor: { name: 'eve' } })];
   expect(groupsOf(entries).map((group) => group.map(({ name }) => name).join(''))).toEqual(['cba', 'b', 'x', 'y']);
   expect(groupsOf([entry('a', 0), entry('b', 0, { actor: { name: 'adm', note: 'another' } })])).toHaveLength(2);
+});
+
+it('makes one group of the entries with the id of a request, whatever is between them and whatever they say', () => {
+  const of = (request: string) => ({ actor: { name: 'adm', note: 'drill', request } });
+  const entries = [entry('e', 5, of('r1')), entry('x', 5, of('r2')), entry('d', 3, of('r1')), entry('c', 3, { ...of('r1'), verb: 'patch' }), entry('b', 3), entry('a', 3)];
+  expect(groupsOf(entries).map((group) => group.map(({ name }) => name).join(''))).toEqual(['edc', 'x', 'ba']);
+  expect(distinct(groupsOf(entries)[0] ?? [], ({ verb }) => verb)).toEqual(['pause', 'patch']);
 });
 
 it('names the fields of an edit and of a patch alike', () => {

@@ -3,23 +3,39 @@
 import type { AuditEntry } from '../../api/types.ts';
 import { changesOf } from '../../lib/changes.ts';
 
-// The entries of a request are written one after the other. Requests have no id in the audit.
+// The entries of a request are written one after the other. Those of older versions lack its id.
 const apart = 1000;
 
 const sameRequest = (a: AuditEntry, b: AuditEntry) =>
   a.verb === b.verb && a.kind === b.kind && a.actor.name === b.actor.name && a.actor.user === b.actor.user && a.actor.token === b.actor.token && a.actor.remote === b.actor.remote && a.actor.note === b.actor.note &&
   Math.abs(Date.parse(a.at) - Date.parse(b.at)) <= apart;
 
-/** Returns the entries, those next to each other that one caller wrote at once, of one kind and with one note, together. */
+/**
+ * Returns the entries, those of one request together, in the place of its newest one. Without its id, these are the ones
+ * next to each other that one caller wrote at once, of one kind and with one note.
+ */
 export function groupsOf(entries: readonly AuditEntry[]): AuditEntry[][] {
   const groups: AuditEntry[][] = [];
+  const of = new Map<string, AuditEntry[]>();
   for (const entry of entries) {
-    const group = groups.at(-1);
-    const last = group?.at(-1);
-    if (group && last && sameRequest(last, entry)) group.push(entry);
-    else groups.push([entry]);
+    const { request } = entry.actor;
+    const last = groups.at(-1)?.at(-1);
+    const group = request !== undefined ? of.get(request) : last && last.actor.request === undefined && sameRequest(last, entry) ? groups.at(-1) : undefined;
+    if (group) {
+      group.push(entry);
+      continue;
+    }
+    groups.push([entry]);
+    if (request !== undefined) of.set(request, groups.at(-1) ?? []);
   }
   return groups;
+}
+
+/** Returns the different values of entries, most frequent ones first. */
+export function distinct(entries: readonly AuditEntry[], of: (entry: AuditEntry) => string): string[] {
+  const counts = new Map<string, number>();
+  for (const entry of entries) counts.set(of(entry), (counts.get(of(entry)) ?? 0) + 1);
+  return [...counts].sort((a, b) => b[1] - a[1]).map(([value]) => value);
 }
 
 // Every change of a job changes these.

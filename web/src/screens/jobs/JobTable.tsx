@@ -15,7 +15,7 @@ import { drawnRows, RowAges, tabStop } from './drawn.ts';
 import { JobCard, JobRow } from './JobRow.tsx';
 import { JobMenu, type JobActs } from './JobMenu.tsx';
 import classes from './JobTable.module.css';
-import type { Selection } from './selection.ts';
+import type { Extent, Selection } from './selection.ts';
 
 interface Props extends JobActs {
   filter: JobFilter;
@@ -25,10 +25,13 @@ interface Props extends JobActs {
   busy: boolean;
   wanted: readonly ColumnId[];
   selection: Selection;
+  /** How many of the list's jobs are selected. */
+  picked: Extent;
   onSelect: (job: Job) => void;
   /** From the last selected job to the one in this row. */
   onSelectTo: (row: number, name: string | undefined) => void;
-  onSelectPage: (jobs: Job[]) => void;
+  /** Selects all jobs of the list, or none if all are selected. */
+  onSelectAll: () => void;
   onSort: (sort: JobSort | undefined) => void;
   /** Start of a range of rows. */
   anchor: { current: Anchor | undefined };
@@ -46,7 +49,7 @@ const names: Record<ColumnId, 'group' | 'labels' | 'schedule' | 'results' | 'las
 };
 
 /** All jobs as one long table, of which only the visible rows exist. */
-export function JobTable({ filter, total, busy, wanted, selection, onSelect, onSelectTo, onSelectPage, onSort, anchor, ...acts }: Props) {
+export function JobTable({ filter, total, busy, wanted, selection, picked, onSelect, onSelectTo, onSelectAll, onSort, anchor, ...acts }: Props) {
   const { t } = useTranslation();
   const router = useRouter();
   const phone = useMediaQuery('(max-width: 48em)', undefined, { getInitialValueInEffect: false });
@@ -149,7 +152,6 @@ export function JobTable({ filter, total, busy, wanted, selection, onSelect, onS
   const inRows = drawnRows(rows, at);
   useEffect(() => ages.current.draw(inRows, performance.now()));
   const stop = tabStop(inRows, current);
-  const inView: Job[] = [];
   const drawn = [];
   const Row = phone ? JobCard : JobRow;
   for (const { row, job } of inRows) {
@@ -158,13 +160,11 @@ export function JobTable({ filter, total, busy, wanted, selection, onSelect, onS
       drawn.push(<div key={`#${row}`} className={classes.ghost} aria-hidden="true" style={{ transform: `translateY(${row * rowHeight}px)` }} />);
       continue;
     }
-    inView.push(job);
     drawn.push(
       <Row key={job.name} job={job} row={row} top={row * rowHeight} shown={shown} selected={selection.has(job.name)} current={row === stop} mayRun={acts.mayRun(job)} menuOpen={menu?.job.name === job.name} />,
     );
   }
   const sort = (order: JobOrder) => onSort(sortedBy(filter.sort, order));
-  const allSelected = inView.length > 0 && inView.every((job) => selection.has(job.name));
 
   return (
     <>
@@ -177,7 +177,7 @@ export function JobTable({ filter, total, busy, wanted, selection, onSelect, onS
         <div role="rowgroup" className={phone ? 'unseen' : undefined} style={phone ? undefined : { display: 'contents' }}>
           <div role="row" aria-rowindex={1} className={classes.head}>
             <span role="columnheader" className={classes.box}>
-              <input type="checkbox" aria-label={t('jobs.selectShown')} checked={allSelected} onChange={() => onSelectPage(inView)} />
+              <input type="checkbox" ref={(box) => void (box && (box.indeterminate = picked === 'some'))} aria-label={t('jobs.selectAll', { count: total })} checked={picked === 'all'} onChange={onSelectAll} />
             </span>
             <Head name={t('jobs.name')} order="name" sorted={filter.sort} onSort={sort} />
             {!phone && shown.map((id) => <Head key={id} name={t(`jobs.${names[id]}`)} order={columns[id].order} sorted={filter.sort} onSort={sort} />)}

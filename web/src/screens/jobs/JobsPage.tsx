@@ -25,7 +25,7 @@ import { FilterPanel } from './FilterPanel.tsx';
 import { JobTable, type Anchor } from './JobTable.tsx';
 import classes from './JobsPage.module.css';
 import { NewMenu, ViewMenu } from './PageMenus.tsx';
-import { allowed, between, none, toggled, toggledAll, withAll, type Picked, type Selection } from './selection.ts';
+import { allowed, between, extentOf, none, toggled, withAll, type Picked, type Selection } from './selection.ts';
 import { NameDialog } from './SavedFilters.tsx';
 import { SelectionBar } from './SelectionBar.tsx';
 import { useExport } from './useExport.ts';
@@ -130,6 +130,7 @@ export function JobsPage() {
       // If the list has changed, only the clicked job is certain.
       return (between(jobs, from.name ?? last, last) ?? jobs.filter((job) => job.name === last)).map(pick);
     });
+  const picked = extentOf(selection, total ?? 0, mostAtOnce);
   const selectAll = () => {
     setGathering(true);
     return gather(async (signal) => {
@@ -175,15 +176,15 @@ export function JobsPage() {
             {empty && <NoMatch filter={shown} onClear={() => change({})} />}
             {total !== undefined && !empty && (
               <JobTable
-                filter={shown} total={total} busy={busy} wanted={columns} selection={selection} anchor={anchor} {...acts}
-                onSelect={(job) => setSelection((now) => toggled(now, pick(job)))} onSelectTo={(row, name) => void selectTo(row, name)} onSelectPage={(jobs) => setSelection((now) => toggledAll(now, jobs.map(pick)))}
+                filter={shown} total={total} busy={busy} wanted={columns} selection={selection} picked={picked} anchor={anchor} {...acts}
+                onSelect={(job) => setSelection((now) => toggled(now, pick(job)))} onSelectTo={(row, name) => void selectTo(row, name)} onSelectAll={() => (picked === 'all' ? selectNone() : void selectAll())}
                 onSort={(sort) => change({ ...filter, sort })}
               />
             )}
             {selection.size > 0 && (
               <SelectionBar
                 count={selection.size} total={total ?? 0} mostAtOnce={mostAtOnce} gathering={gathering} mayRun={may('operator')} mayEdit={mayEdit}
-                onSelectAll={() => void selectAll()} onClear={selectNone} onAct={setBulk} onExport={exporting.progress === undefined ? () => exporting.start(filter, new Set(selection.keys())) : undefined}
+                onSelectAll={phone ? () => void selectAll() : undefined} onClear={selectNone} onAct={setBulk} onExport={exporting.progress === undefined ? () => exporting.start(filter, new Set(selection.keys())) : undefined}
               />
             )}
           </div>

@@ -1,4 +1,4 @@
-import { Button, Menu } from '@mantine/core';
+import { Button, Loader, Menu } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
 import type { BulkAction } from '../../api/bulk.ts';
 import { Icon } from '../../parts/icons.tsx';
@@ -12,7 +12,8 @@ interface Props {
   gathering: boolean;
   mayRun: boolean;
   mayEdit: boolean;
-  onSelectAll: () => void;
+  /** Where the table shows no head. */
+  onSelectAll: (() => void) | undefined;
   onClear: () => void;
   onAct: (action: BulkAction) => void;
   /** Undefined while an export is in progress. */
@@ -27,7 +28,8 @@ export function SelectionBar({ count, total, mostAtOnce, gathering, mayRun, mayE
     <div className={classes.bar} role="region" aria-label={t('jobs.selection')}>
       <div className={classes.count}>
         <strong role="status">{t('jobs.selected', { count, number: number(count) })}</strong>
-        {count < total && total <= mostAtOnce && <Button variant="subtle" size="compact-sm" loading={gathering} onClick={onSelectAll}>{t('jobs.selectAll', { number: number(total) })}</Button>}
+        {onSelectAll && count < Math.min(total, mostAtOnce) && !gathering && <Button variant="subtle" size="compact-sm" onClick={onSelectAll}>{t('jobs.selectAll', { count: total })}</Button>}
+        {gathering && <Loader size="xs" aria-label={t('jobs.selecting')} />}
         {count < total && total > mostAtOnce && <span className="small dim">{t('jobs.selectMost', { number: number(mostAtOnce) })}</span>}
         <Button variant="subtle" size="compact-sm" color="gray" className={classes.clear} aria-label={t('jobs.selectNone')} onClick={onClear}><span className={classes.cross}><Icon name="close" size={16} /></span><span className={classes.word}>{t('jobs.selectNone')}</span></Button>
       </div>

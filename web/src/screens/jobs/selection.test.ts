@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { allowed, between, none, toggled, toggledAll, withAll, type Picked } from './selection.ts';
+import { allowed, between, extentOf, none, toggled, withAll, type Picked } from './selection.ts';
 
 const job = (name: string, group = ''): Picked => ({ name, group, paused: false, hidden: false });
 const names = (selection: ReadonlyMap<string, Picked>) => [...selection.keys()].sort().join('');
@@ -12,11 +12,13 @@ it('a job is added and removed without changing the previous selection', () => {
   expect(names(one)).toBe('a');
 });
 
-it('a page is selected if any job was not, and unselected otherwise', () => {
-  const page = ['a', 'b', 'c'].map((name) => job(name));
-  const some = toggled(toggled(none, job('b')), job('z'));
-  expect(names(toggledAll(some, page))).toBe('abcz');
-  expect(names(toggledAll(toggledAll(some, page), page))).toBe('z');
+it('a list is selected as a whole, in part or not at all', () => {
+  const all = withAll(none, ['a', 'b', 'c'].map((name) => job(name)));
+  expect(extentOf(none, 3, 5000)).toBe('none');
+  expect(extentOf(all, 3, 5000)).toBe('all');
+  expect(extentOf(toggled(all, job('b')), 3, 5000)).toBe('some');
+  expect(extentOf(all, 28, 5000)).toBe('some');
+  expect(extentOf(all, 9000, 3)).toBe('all');
 });
 
 it('a range extends the selection', () => expect(names(withAll(toggled(none, job('x')), [job('a'), job('x')]))).toBe('ax'));

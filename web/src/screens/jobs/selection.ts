@@ -19,15 +19,13 @@ export function toggled(selection: Selection, job: Picked): Selection {
   return next;
 }
 
-/** Selects all of these; if all are selected already, unselects them. */
-export function toggledAll(selection: Selection, jobs: readonly Picked[]): Selection {
-  const next = new Map(selection);
-  const all = jobs.every((job) => next.has(job.name));
-  for (const job of jobs) {
-    if (all) next.delete(job.name);
-    else next.set(job.name, job);
-  }
-  return next;
+/** How many of the jobs of a list are selected. */
+export type Extent = 'none' | 'some' | 'all';
+
+/** Compares a selection with the number of jobs that can be selected: those of the list, most at once. */
+export function extentOf(selection: Selection, total: number, most: number): Extent {
+  if (selection.size === 0) return 'none';
+  return selection.size >= Math.min(total, most) ? 'all' : 'some';
 }
 
 export function withAll(selection: Selection, jobs: readonly Picked[]): Selection {
