@@ -57,6 +57,7 @@ export const keys = {
   defaults: ['defaults'] as const,
   defaultsList: ['defaults', 'list'] as const,
   defaultsVersions: (group: string) => ['defaults', 'versions', group] as const,
+  manyReview: (change: object) => ['dryRun', 'jobs', change] as const,
   defaultsReview: (wanted: object) => ['dryRun', 'defaults', wanted] as const,
   pools: ['pools'] as const,
   pool: (name: string) => ['pools', 'one', name] as const,

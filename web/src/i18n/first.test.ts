@@ -9,8 +9,8 @@ import { rest } from './en/rest.ts';
 
 const src = join(process.cwd(), 'src');
 
-// Routes load their pages with all texts; and this dialog is opened after all of them are loaded.
-const bringIt = /^app\/routes\/(?!root)|^screens\/editor\/ImportDialog/;
+// Routes load their pages with all texts; and these dialogs are opened after all of them are loaded.
+const bringIt = /^app\/routes\/(?!root)|^screens\/editor\/ImportDialog|^parts\/ManySettings\.tsx/;
 
 function reached(file: string, into = new Map<string, string>()): Map<string, string> {
   if (into.has(file) || bringIt.test(relative(src, file))) return into;

@@ -86,7 +86,7 @@ export function DefaultsReview({ group, values, version, act, onSaved, onRefused
           </Alert>
         )}
         {error && !stale && <ProblemNotice error={error} {...(!faulty && review.error && { onRetry: () => void review.refetch() })} />}
-        {review.data && !stale && <Effect review={review.data.review} />}
+        {review.data && !stale && <Effect review={review.data.review} ofDefaults />}
         {review.data?.warnings && !stale && (
           <Alert color="yellow" variant="light" icon={<Icon name="warn" />} role="alert">
             <ul className={classes.plain}>{review.data.warnings.map((warning, i) => <li key={i}><FaultLine fault={warning} /></li>)}</ul>
@@ -104,7 +104,7 @@ export function DefaultsReview({ group, values, version, act, onSaved, onRefused
 }
 
 /** The number of jobs and fires that change, and the jobs in detail. */
-function Effect({ review }: { review: Review }) {
+export function Effect({ review, ofDefaults }: { review: Review; /** The jobs inherit the change, which is refused as a whole. */ ofDefaults: boolean }) {
   const { t, i18n } = useTranslation();
   const { refused, changed, fields, unlisted } = reviewParts(review);
   const moved = [review.firesGone > 0 && t('defaultsReview.gone', { count: review.firesGone }), review.firesNew > 0 && t('defaultsReview.come', { count: review.firesNew })].filter((part) => part !== false);
@@ -117,10 +117,10 @@ function Effect({ review }: { review: Review }) {
     <>
       <section aria-label={t('defaultsReview.summary')}>
         <p className={classes.summary} data-summary="">{review.changed === 0 ? t('defaultsReview.unchanged') : listed(counts, i18n.language)}</p>
-        <p className="small dim">{t('defaultsReview.of', { count: review.jobs })} {moved.length > 0 && t('defaultsReview.within')}</p>
+        <p className="small dim">{ofDefaults && t('defaultsReview.of', { count: review.jobs })} {moved.length > 0 && t('defaultsReview.within')}</p>
       </section>
       {review.refused > 0 && (
-        <Alert color="red" variant="light" icon={<Icon name="warn" />} role="alert" title={t('defaultsReview.refused', { count: review.refused })}>
+        <Alert color="red" variant="light" icon={<Icon name="warn" />} role="alert" title={t(ofDefaults ? 'defaultsReview.refused' : 'manyJobs.wouldRefuse', { count: review.refused })}>
           <ul className={classes.plain} aria-label={t('defaultsReview.refusedJobs')}>{refused.map((item) => <Refused key={item.name} item={item} />)}</ul>
         </Alert>
       )}

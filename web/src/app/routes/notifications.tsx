@@ -59,7 +59,7 @@ export const defaults = createRoute({
 export const editDefaults = createRoute({
   getParentRoute: () => root,
   path: '/defaults/edit',
-  validateSearch: (search: Record<string, unknown>): { group?: string | undefined } => ({ group: ofDefaults(search.group) }),
+  validateSearch: (search: Record<string, unknown>): { group?: string | undefined; section?: string | undefined } => ({ group: ofDefaults(search.group), section: text(search.section) }),
   component: lazyRouteComponent(() => import('../../screens/editor/DefaultsEditor.tsx'), 'DefaultsEditorPage'),
 });
 

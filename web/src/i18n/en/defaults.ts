@@ -19,6 +19,15 @@ export const defaults = {
     save: 'Save', remove: 'Delete the defaults', restore: 'Restore', saved: 'The defaults of {{of}} were saved.', deleted: 'The defaults of {{of}} were deleted.', pending: 'The rest of the jobs is changed within a minute.',
     staleTitle: 'Someone else changed these defaults meanwhile', staleText: 'Nothing was saved. Compare with what is stored now, then review your values again; saving them replaces it.', again: 'Review again', theirs: 'Stored now',
   },
+  manyJobs: {
+    title_one: 'Edit the settings of 1 job', title_other: 'Edit the settings of {{count}} jobs', notifyTitle_one: 'Notify about 1 job', notifyTitle_other: 'Notify about {{count}} jobs', reviewTitle_one: 'Change 1 job?', reviewTitle_other: 'Change {{count}} jobs?', doneTitle: 'Result',
+    help: 'Switch on what to change. Everything else stays as it is in each job.', leftOut_one: '1 more is selected, in a group where you are not editor. It is not changed.', leftOut_other: '{{count}} more are selected, in groups where you are not editor. They are not changed.',
+    sections: { notify: 'Alerts', group: 'Group', labels: 'Labels', retry: 'Retry', timeout: 'Timeout', placement: 'Placement' }, mixed: 'Mixed values', notSet: 'Set by none', how: '{{section}}: how to change', set: 'Set', unset: 'Remove', unsetHelp: 'The jobs no longer set it, and inherit it from the defaults of their group, if there are any.',
+    group: 'New group', groupHelp: 'Empty: no group. The jobs inherit the defaults of their new group.', addLabels: 'Add labels', addLabelsHelp: 'As team=data.', removeLabels: 'Remove labels', selector: 'Workers with these labels', workers: 'Only these workers',
+    asDefault: 'All of them are of one group. To notify of its future jobs too, set this once:', defaultsOf: 'defaults of {{group}}', review: 'Review…', back: 'Back', confirm_zero: 'No job changes', confirm_one: 'Change 1 job', confirm_other: 'Change {{count}} jobs',
+    wouldRefuse_one: '1 job is refused, and stays as it is', wouldRefuse_other: '{{count}} jobs are refused, and stay as they are', unchanged_one: '1 job has these values already.', unchanged_other: '{{count}} jobs have these values already.',
+    changed_one: '1 job was changed.', changed_other: '{{count}} jobs were changed.', refused_one: '1 job was refused:', refused_other: '{{count}} jobs were refused:', refusedJobs: 'Refused jobs', audit: 'Show in the audit',
+  },
   defaultsVersions: {
     title: 'Versions', none: 'No versions are kept.', older: 'Older versions', restore: 'Restore…', restoreOf: 'Restore the version of {{time}}', values: 'Settings', current: 'current', verb: { create: 'created', replace: 'changed', delete: 'deleted' },
   },

@@ -35,6 +35,7 @@ export const jobs = {
     rowMoved: 'The list just moved, so nothing was run. Press again to run this job.',
     select: 'Select {{name}}', selection: 'Selection', selected_one: '{{number}} job selected', selected_other: '{{number}} jobs selected',
     selectAll_one: 'Select the job', selectAll_other: 'Select all {{count}} jobs', selecting: 'Selecting all', selectMost: 'At most {{number}} jobs can be selected at once: narrow the list.', selectNone: 'Select none', more: 'More',
+    settings: 'Edit settings…',
     bulk: {
       andMore_one: 'and {{number}} more', andMore_other: 'and {{number}} more',
       leftOut_one: '{{number}} more is selected, in a group where your role does not allow this. It is not changed.',

@@ -49,7 +49,7 @@ export const notifications = {
     emptyTitle: 'No deliveries yet', emptyText: 'Notifications of the last seven days are listed here, with the result of each attempt.', noMatch: 'No delivery matches these filters.', clear: 'Clear the filters',
   },
   silent: {
-    table: 'Jobs without alerts', job: 'Job', group: 'Group', schedule: 'Schedule', manual: 'Manual', setUp: 'Set up…', setUpOf: 'Set up… {{name}}', inJobs: 'Show in Jobs', text_one: '1 job notifies no channel when it fails.', text_other: '{{count}} jobs notify no channel when they fail.',
+    table: 'Jobs without alerts', job: 'Job', group: 'Group', schedule: 'Schedule', manual: 'Manual', notify: 'Notify…', notifyOf: 'Notify… {{name}}', notifyAll_one: 'Notify about it…', notifyAll_other: 'Notify about all {{count}}…', notifySome_one: 'Notify about 1…', notifySome_other: 'Notify about {{count}}…', select: 'Select', selectOf: 'Select {{name}}', inJobs: 'Show in Jobs', text_one: '1 job notifies no channel when it fails.', text_other: '{{count}} jobs notify no channel when they fail.',
     noneTitle: 'Every job has an alert', none: 'All jobs notify an enabled channel when they fail.',
   },
   secrets: {

@@ -21,6 +21,15 @@ export const defaults: Texts<typeof english> = {
     save: '保存', remove: '删除默认设置', restore: '恢复', saved: '已保存{{of}}的默认设置。', deleted: '已删除{{of}}的默认设置。', pending: '其余任务将在一分钟内修改。',
     staleTitle: '在此期间他人已修改这些默认设置', staleText: '没有保存任何内容。请对照现在的设置，再次检查您的值；保存会替换现在的设置。', again: '再次检查', theirs: '现在的设置',
   },
+  manyJobs: {
+    title_one: '编辑 1 个任务的设置', title_other: '编辑 {{count}} 个任务的设置', notifyTitle_one: '为 1 个任务设置通知', notifyTitle_other: '为 {{count}} 个任务设置通知', reviewTitle_one: '更改 1 个任务？', reviewTitle_other: '更改 {{count}} 个任务？', doneTitle: '结果',
+    help: '打开要更改的项目，其余设置在各任务中保持不变。', leftOut_one: '另有 1 个所选任务在您不是编辑者的分组中，将保持不变。', leftOut_other: '另有 {{count}} 个所选任务在您不是编辑者的分组中，将保持不变。',
+    sections: { notify: '告警', group: '分组', labels: '标签', retry: '重试', timeout: '超时', placement: '节点选择' }, mixed: '各任务不同', notSet: '均未设置', how: '{{section}}：更改方式', set: '设置', unset: '移除', unsetHelp: '任务自身不再设置此项；如分组有默认值，则继承该默认值。',
+    group: '新分组', groupHelp: '留空则不属于任何分组。任务将继承新分组的默认值。', addLabels: '添加标签', addLabelsHelp: '格式如 team=data。', removeLabels: '移除标签', selector: '带有这些标签的节点', workers: '仅限这些节点',
+    asDefault: '这些任务同属一个分组。若今后的任务也要通知，只需设置一次：', defaultsOf: '{{group}} 的默认值', review: '预览…', back: '返回', confirm_zero: '没有任务会改变', confirm_one: '更改 1 个任务', confirm_other: '更改 {{count}} 个任务',
+    wouldRefuse_one: '1 个任务会被拒绝，保持不变', wouldRefuse_other: '{{count}} 个任务会被拒绝，保持不变', unchanged_one: '1 个任务已是这些值。', unchanged_other: '{{count}} 个任务已是这些值。',
+    changed_one: '已更改 1 个任务。', changed_other: '已更改 {{count}} 个任务。', refused_one: '1 个任务被拒绝：', refused_other: '{{count}} 个任务被拒绝：', refusedJobs: '被拒绝的任务', audit: '在审计中查看',
+  },
   defaultsVersions: {
     title: '版本', none: '没有保留的版本。', older: '更早的版本', restore: '恢复…', restoreOf: '恢复 {{time}} 的版本', values: '设置项', current: '当前', verb: { create: '已创建', replace: '已修改', delete: '已删除' },
   },

@@ -38,6 +38,7 @@ export const jobs: Texts<typeof english> = {
     rowMoved: '列表刚刚发生了移动，因此没有运行任何任务。如果这正是您要运行的任务，请再按一次。',
     select: '选择 {{name}}', selection: '所选任务', selected_one: '已选 {{number}} 个任务', selected_other: '已选 {{number}} 个任务',
     selectAll_one: '选择此任务', selectAll_other: '选择全部 {{count}} 个任务', selecting: '正在选择全部任务', selectMost: '一次最多整体选择 {{number}} 个，请缩小范围。', selectNone: '取消选择', more: '更多操作',
+    settings: '编辑设置…',
     bulk: {
       andMore_one: '以及另外 {{number}} 个', andMore_other: '以及另外 {{number}} 个',
       leftOut_one: '另有 {{number}} 个所选任务在您的角色无权执行此操作的分组中，将保持不变。', leftOut_other: '另有 {{number}} 个所选任务在您的角色无权执行此操作的分组中，将保持不变。',

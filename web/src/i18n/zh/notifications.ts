@@ -52,7 +52,7 @@ export const notifications: Texts<typeof english> = {
     emptyTitle: '还没有投递记录', emptyText: '此处列出最近七天的通知，以及每次尝试的结果。', noMatch: '没有符合筛选条件的投递。', clear: '清除筛选',
   },
   silent: {
-    table: '未设告警的任务', job: '任务', group: '分组', schedule: '计划', manual: '手动', setUp: '设置…', setUpOf: '设置… {{name}}', inJobs: '在任务列表中查看', text_one: '有 1 个任务失败时不通知任何渠道。', text_other: '有 {{count}} 个任务失败时不通知任何渠道。',
+    table: '未设告警的任务', job: '任务', group: '分组', schedule: '计划', manual: '手动', notify: '通知…', notifyOf: '通知… {{name}}', notifyAll_one: '设置通知…', notifyAll_other: '为全部 {{count}} 个设置通知…', notifySome_one: '为 1 个设置通知…', notifySome_other: '为 {{count}} 个设置通知…', select: '选择', selectOf: '选择 {{name}}', inJobs: '在任务列表中查看', text_one: '有 1 个任务失败时不通知任何渠道。', text_other: '有 {{count}} 个任务失败时不通知任何渠道。',
     noneTitle: '所有任务都已设告警', none: '所有任务失败时都会通知一个启用的渠道。',
   },
   secrets: {

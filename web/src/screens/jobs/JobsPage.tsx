@@ -33,6 +33,7 @@ import { useSavedFilters } from './useSavedFilters.ts';
 
 // Dialogs are loaded on demand: the list is opened most often.
 const BulkDialog = lazy(() => import('./BulkDialog.tsx').then((m) => ({ default: m.BulkDialog })));
+const ManySettings = lazy(() => import('../../parts/ManySettings.tsx').then((m) => ({ default: m.ManySettings })));
 const ImportDialog = lazy(() => import('../editor/ImportDialog.tsx').then((m) => ({ default: m.ImportDialog })));
 
 /** Maximum number of jobs per bulk action. */
@@ -40,7 +41,7 @@ const mostAtOnce = 5000;
 /** Maximum number of rows that jobs may have moved meanwhile. */
 const moved = 50;
 
-const pick = (job: Job): Picked => ({ name: job.name, title: job.title, group: job.group ?? '', paused: job.meta.paused === true, hidden: job.meta.hidden === true });
+const pick = (job: Job): Picked => ({ name: job.name, title: job.title, group: job.group ?? '', paused: job.meta.paused === true, hidden: job.meta.hidden === true, settings: { notify: job.notify, group: job.group, labels: job.labels, retry: job.retry, timeout: job.timeout, placement: job.placement } });
 
 function readColumns(value: unknown): ColumnId[] {
   if (!Array.isArray(value)) return columnIds.filter((id) => !hiddenAtFirst.includes(id));
@@ -67,6 +68,7 @@ export function JobsPage() {
   const [selection, setSelection] = useState<Selection>(none);
   const [gathering, setGathering] = useState(false);
   const [bulk, setBulk] = useState<BulkAction | undefined>();
+  const [editing, setEditing] = useState(false);
   const [filtering, setFiltering] = useState(false);
   const [importing, setImporting] = useState(false);
   const [pausing, setPausing] = useState<Job | undefined>();
@@ -141,7 +143,7 @@ export function JobsPage() {
   };
   // Its texts are the editor's, which are not loaded with the list.
   const openImport = () => void loadRest(i18n).then(() => setImporting(true), setFailed);
-  const role = bulk === 'delete' ? 'editor' : 'operator';
+  const role = bulk === 'delete' || editing ? 'editor' : 'operator';
   const { yes, no } = useMemo(() => allowed(selection, (group) => may(role, group)), [selection, may, role]);
   const mayEdit = may('editor');
   const empty = total === 0;
@@ -184,7 +186,7 @@ export function JobsPage() {
             {selection.size > 0 && (
               <SelectionBar
                 count={selection.size} total={total ?? 0} mostAtOnce={mostAtOnce} gathering={gathering} mayRun={may('operator')} mayEdit={mayEdit}
-                onSelectAll={phone ? () => void selectAll() : undefined} onClear={selectNone} onAct={setBulk} onExport={exporting.progress === undefined ? () => exporting.start(filter, new Set(selection.keys())) : undefined}
+                onSelectAll={phone ? () => void selectAll() : undefined} onClear={selectNone} onAct={setBulk} onSettings={() => void loadRest(i18n).then(() => setEditing(true), setFailed)} onExport={exporting.progress === undefined ? () => exporting.start(filter, new Set(selection.keys())) : undefined}
               />
             )}
           </div>
@@ -201,6 +203,15 @@ export function JobsPage() {
             action={bulk} jobs={yes} leftOut={no}
             onClose={(done) => {
               setBulk(undefined);
+              if (done) setSelection(none);
+            }}
+          />
+        )}
+        {editing && (
+          <ManySettings
+            jobs={yes.map(({ name, settings }) => ({ name, ...settings }))} leftOut={no.length}
+            onClose={(done) => {
+              setEditing(false);
               if (done) setSelection(none);
             }}
           />

@@ -16,12 +16,13 @@ interface Props {
   onSelectAll: (() => void) | undefined;
   onClear: () => void;
   onAct: (action: BulkAction) => void;
+  onSettings: () => void;
   /** Undefined while an export is in progress. */
   onExport: (() => void) | undefined;
 }
 
 /** The actions on the selected jobs. */
-export function SelectionBar({ count, total, mostAtOnce, gathering, mayRun, mayEdit, onSelectAll, onClear, onAct, onExport }: Props) {
+export function SelectionBar({ count, total, mostAtOnce, gathering, mayRun, mayEdit, onSelectAll, onClear, onAct, onSettings, onExport }: Props) {
   const { t, i18n } = useTranslation();
   const number = (n: number) => new Intl.NumberFormat(i18n.language).format(n);
   return (
@@ -36,6 +37,7 @@ export function SelectionBar({ count, total, mostAtOnce, gathering, mayRun, mayE
       <div className={classes.acts}>
         {mayRun && <Button size="xs" leftSection={<Icon name="play" size={14} />} onClick={() => onAct('run')}>{t('jobs.bulk.run.verb')}</Button>}
         {mayRun && <Button size="xs" variant="default" leftSection={<Icon name="pause" size={14} />} onClick={() => onAct('pause')}>{t('jobs.bulk.pause.verb')}</Button>}
+        {mayEdit && <Button size="xs" variant="default" leftSection={<Icon name="pencil" size={14} />} onClick={onSettings}>{t('jobs.settings')}</Button>}
         <Menu position="top-end">
           <Menu.Target><Button size="xs" variant="default" rightSection={<Icon name="down" size={12} />}>{t('jobs.more')}</Button></Menu.Target>
           <Menu.Dropdown>

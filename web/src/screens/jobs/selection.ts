@@ -1,5 +1,7 @@
 // The selected jobs. Decides only; the page stores it.
 
+import type { Settings } from '../../lib/manySettings.ts';
+
 /** The properties of a selected job that bulk actions need. */
 export interface Picked {
   name: string;
@@ -7,6 +9,8 @@ export interface Picked {
   group: string;
   paused: boolean;
   hidden: boolean;
+  /** The settings that can be changed for many jobs, as the job sets them itself. */
+  settings?: Omit<Settings, 'name'>;
 }
 
 export type Selection = ReadonlyMap<string, Picked>;

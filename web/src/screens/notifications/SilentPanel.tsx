@@ -1,14 +1,17 @@
 import { Button } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
-import { useMemo } from 'react';
+import { useMemo, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { useUnnotifiedJobs } from '../../api/channels.ts';
+import { allJobs } from '../../api/jobList.ts';
 import type { Job } from '../../api/types.ts';
 import { titled } from '../../lib/jobTitle.ts';
+import type { Settings } from '../../lib/manySettings.ts';
 import { visible } from '../../lib/visible.ts';
 import { column, DataTable, type Columns } from '../../parts/DataTable.tsx';
 import { EmptyPage } from '../../parts/EmptyPage.tsx';
 import { Icon } from '../../parts/icons.tsx';
+import { ManySettings } from '../../parts/ManySettings.tsx';
 import { Pager } from '../../parts/Pager.tsx';
 import { PlainText } from '../../parts/PlainText.tsx';
 import { expressionsOf, hasSchedule } from '../../parts/scheduleText.ts';
@@ -18,13 +21,31 @@ import { useCursorPages } from '../../parts/useCursorPages.ts';
 import { Waiting } from '../../parts/Waiting.tsx';
 import classes from './notifications.module.css';
 
+/** Maximum number of jobs of a request. */
+const mostAtOnce = 5000;
+
+const settingsOf = ({ name, group, notify }: Job): Settings => ({ name, group, notify });
+
+function toggledIn(selected: ReadonlyMap<string, Settings>, job: Settings): ReadonlyMap<string, Settings> {
+  const next = new Map(selected);
+  if (!next.delete(job.name)) next.set(job.name, job);
+  return next;
+}
+
 /** The jobs that notify no enabled channel of a failure. */
 export function SilentPanel() {
   const { t } = useTranslation();
   const may = useRights();
   const pages = useCursorPages('silent');
   const jobs = useUnnotifiedJobs(pages.cursor);
+  const [selected, setSelected] = useState<ReadonlyMap<string, Settings>>(new Map());
+  const [asked, setAsked] = useState<readonly Settings[]>();
+  const [leftOut, setLeftOut] = useState(0);
+  const [failed, setFailed] = useState<Error>();
   const columns = useMemo((): Columns<Job> => [
+    column<Job>('select', t('silent.select'), (job) => may('editor', job.group ?? '') && !job.meta.hidden && (
+      <input type="checkbox" aria-label={t('silent.selectOf', { name: visible(titled(job)) })} checked={selected.has(job.name)} onChange={() => setSelected((now) => toggledIn(now, settingsOf(job)))} />
+    )),
     column<Job>('job', t('silent.job'), ({ name, title }) => (
       <>
         <Link to="/jobs/$name" params={{ name }} className="break"><PlainText>{title || name}</PlainText></Link>
@@ -33,12 +54,32 @@ export function SilentPanel() {
     )),
     column<Job>('group', t('silent.group'), ({ group }) => (group ? <code className="break">{visible(group)}</code> : <span className="dim">{t('common.none')}</span>)),
     column<Job>('schedule', t('silent.schedule'), ({ cronExpr, schedules, meta }) => (meta.words ? visible(meta.words) : hasSchedule({ cronExpr, schedules }) ? <code>{visible(expressionsOf({ cronExpr, schedules }).join('; '))}</code> : <span className="dim">{t('silent.manual')}</span>), false),
-    column<Job>('actions', t('common.actions'), ({ name, title, group = '', meta }) => may('editor', group) && !meta.hidden && (
+    column<Job>('actions', t('common.actions'), (job) => may('editor', job.group ?? '') && !job.meta.hidden && (
       <div className={classes.actions}>
-        <Button size="xs" variant="default" aria-label={t('silent.setUpOf', { name: visible(titled({ name, title })) })} renderRoot={(props) => <Link to="/jobs/$name/edit" params={{ name }} {...props} />}>{t('silent.setUp')}</Button>
+        <Button size="xs" variant="default" aria-label={t('silent.notifyOf', { name: visible(titled(job)) })} onClick={() => setAsked([settingsOf(job)])}>{t('silent.notify')}</Button>
       </div>
     )),
-  ], [t, may]);
+  ], [t, may, selected]);
+  const [gathering, setGathering] = useState(false);
+  const askAll = async () => {
+    setGathering(true);
+    setFailed(undefined);
+    try {
+      const all: Job[] = [];
+      for await (const { items } of allJobs({ is: 'unnotified' }, new AbortController().signal)) all.push(...items);
+      const mine = all.filter((job) => may('editor', job.group ?? '') && !job.meta.hidden).slice(0, mostAtOnce);
+      setLeftOut(all.length - mine.length);
+      setAsked(mine.map(settingsOf));
+    } catch (cause) {
+      setFailed(cause as Error);
+    }
+    setGathering(false);
+  };
+  const close = (done: boolean) => {
+    setAsked(undefined);
+    setLeftOut(0);
+    if (done) setSelected(new Map());
+  };
   const rows = jobs.data?.items;
   return (
     <>
@@ -49,12 +90,19 @@ export function SilentPanel() {
         <>
           <div className={classes.toolbar}>
             <span className="dim">{t('silent.text', { count: jobs.data?.total ?? rows.length })}</span>
+            {may('editor') && (
+              <Button size="xs" loading={gathering} onClick={() => (selected.size > 0 ? setAsked([...selected.values()]) : void askAll())}>
+                {selected.size > 0 ? t('silent.notifySome', { count: selected.size }) : t('silent.notifyAll', { count: jobs.data?.total ?? rows.length })}
+              </Button>
+            )}
             <span className={classes.end}><Link to="/jobs" search={{ is: 'unnotified' }} className="spaced"><Icon name="filter" size={14} /> {t('silent.inJobs')}</Link></span>
           </div>
           <DataTable cards caption={t('silent.table')} columns={columns} rows={rows} rowId={({ name }) => name} busy={jobs.isPlaceholderData} />
           <Pager pages={pages} nextCursor={jobs.data?.nextCursor} />
         </>
       )}
+      {failed && <ProblemNotice error={failed} />}
+      {asked && asked.length > 0 && <ManySettings only="notify" jobs={asked} leftOut={leftOut} onClose={close} />}
     </>
   );
 }
