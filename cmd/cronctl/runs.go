@@ -223,6 +223,7 @@ func (r *describedRun) show(c *cli) error {
 	if exit := exitOf(&r.Run); exit != "-" {
 		facts.fact("Exit", exit)
 	}
+	facts.fact("Used", usageOf(&r.Run))
 	if r.Leftover > 0 {
 		facts.fact("Left", leftBehind(&r.Run))
 	}
@@ -234,6 +235,22 @@ func (r *describedRun) show(c *cli) error {
 		facts.fact("Printed", printed)
 	}
 	return facts.print(c.stdout)
+}
+
+// usageOf describes what a run has used, as far as it was measured.
+func usageOf(r *common.Run) string {
+	var parts []string
+	for _, part := range [...]struct{ of, what string }{
+		{cpuTime(r.CPUSeconds), "CPU time"},
+		{size(r.MaxRSSBytes), "memory at most"},
+		{size(r.ReadBytes), "read"},
+		{size(r.WrittenBytes), "written"},
+	} {
+		if part.of != "-" {
+			parts = append(parts, part.of+" "+part.what)
+		}
+	}
+	return strings.Join(parts, ", ")
 }
 
 // leftBehind describes what the command left in the background.

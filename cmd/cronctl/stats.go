@@ -32,8 +32,9 @@ fire, oldest first, and the total. A fire counts once, by the outcome of its las
 the ledger; RETRIES is the number of attempts that another one followed. OK is the share of fires
 that succeeded among those that ended by themselves or were lost; killed, skipped and missed ones
 do not count. Durations are those of succeeded runs; DELAY is the 95th percentile of the start
-delay of scheduled fires. Of workers, each attempt counts. FLOW:STEP shows the runs of a step,
-JOB@backfill the backfills of a job.`,
+delay of scheduled fires. CPU is the processor time of all attempts, MEMORY the peak of the largest;
+-o wide has what they read and wrote as well. Of workers, each attempt counts. FLOW:STEP shows the
+runs of a step, JOB@backfill the backfills of a job.`,
 		Example: `  cronctl stats nightly-report --from -30d
   cronctl stats nightly-etl:load
   cronctl stats --by day --from -1d --timezone Europe/Berlin
@@ -63,6 +64,15 @@ type figures struct {
 	SuccessRate *float64               `json:"successRate"`
 	Duration    apiclient.Times        `json:"duration"`
 	Delay       apiclient.Times        `json:"delay"`
+	cost
+}
+
+// cost is what runs used; zero values were not measured.
+type cost struct {
+	CPUSeconds     float64 `json:"cpuSeconds"`
+	MaxMemoryBytes int64   `json:"maxMemoryBytes"`
+	ReadBytes      int64   `json:"readBytes"`
+	WrittenBytes   int64   `json:"writtenBytes"`
 }
 
 // statistics is the response of the API.
@@ -115,10 +125,11 @@ func (c *cli) showStats(s *statistics) error {
 }
 
 func tableOfFigures(first, unit string, wide bool) (t table) {
-	t.row(first, unit, "OK", "FAILED", "TIMED OUT", "LOST", "SKIPPED", "MISSED", "RETRIES", "P50", "P95", "DELAY")
+	t.row(first, unit, "OK", "FAILED", "TIMED OUT", "LOST", "SKIPPED", "MISSED", "RETRIES", "P50", "P95", "DELAY",
+		"CPU", "MEMORY")
 	if wide {
 		t.rows[0] = append(t.rows[0], "SUCCEEDED", "REFUSED", "KILLED", "MEAN", "P99", "MAX", "DELAY P50", "DELAY P99",
-			"DELAY MAX")
+			"DELAY MAX", "READ", "WRITTEN")
 	}
 	return t
 }
@@ -131,11 +142,12 @@ func (f *figures) cells(first string, n int64, retries any, wide bool) []any {
 	cells := []any{
 		first, n, percent(f.SuccessRate), by.Failed, by.TimedOut, by.Lost, by.Skipped, by.Missed, retries,
 		lasted(duration, duration.P50Ms), lasted(duration, duration.P95Ms), lasted(delay, delay.P95Ms),
+		cpuTime(f.CPUSeconds), size(f.MaxMemoryBytes),
 	}
 	if wide {
 		cells = append(cells, by.Succeeded, by.Refused, by.Killed, lasted(duration, duration.MeanMs),
 			lasted(duration, duration.P99Ms), lasted(duration, duration.MaxMs), lasted(delay, delay.P50Ms),
-			lasted(delay, delay.P99Ms), lasted(delay, delay.MaxMs))
+			lasted(delay, delay.P99Ms), lasted(delay, delay.MaxMs), size(f.ReadBytes), size(f.WrittenBytes))
 	}
 	return cells
 }
@@ -189,6 +201,30 @@ func span(ms float64) string {
 		return d.Round(100 * time.Microsecond).String()
 	}
 	return d.String()
+}
+
+// cpuTime formats processor time, if any was measured.
+func cpuTime(seconds float64) string {
+	if seconds <= 0 {
+		return "-"
+	}
+	return span(seconds * 1000)
+}
+
+// size formats a number of bytes, if any was measured, with about three significant digits.
+func size(bytes int64) string {
+	if bytes <= 0 {
+		return "-"
+	}
+	n, unit := float64(bytes), 0
+	units := [...]string{"B", "KiB", "MiB", "GiB", "TiB"}
+	for n >= 1024 && unit < len(units)-1 {
+		n, unit = n/1024, unit+1
+	}
+	if unit == 0 || n >= 100 {
+		return fmt.Sprintf("%.0f%s", n, units[unit])
+	}
+	return fmt.Sprintf("%.1f%s", n, units[unit])
 }
 
 // letter returns the letter for the status of a run.

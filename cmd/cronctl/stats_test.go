@@ -22,6 +22,11 @@ func week() (c rollup.Cell) {
 			PlannedAt: planned,
 			StartedAt: &planned,
 			EndedAt:   new(planned.Add(2 * time.Second)),
+
+			CPUSeconds:   1.5,
+			MaxRSSBytes:  64<<20 + int64(n),
+			ReadBytes:    1 << 10,
+			WrittenBytes: 3 << 20,
 		}
 		if n%10 == 3 {
 			r.Status = common.StatusFailed
@@ -83,15 +88,18 @@ func TestDescribeJob_ShowsResults(t *testing.T) {
 		"a run takes far longer than usual: uid.4.1", "Last runs:")
 	s.run("describe", "job", "bells", "-o", "json").want(t, exitOK, `"statistics"`, `"last"`)
 	s.run("describe", "run", "uid.4.1").want(t, exitOK, "Expected:", "takes far longer than usual")
+	s.runs["uid.0.1"].CPUSeconds, s.runs["uid.0.1"].MaxRSSBytes, s.runs["uid.0.1"].WrittenBytes = 2.5, 64<<20, 512
+	s.run("describe", "run", "uid.0.1").want(t, exitOK, "Used:", "2.5s CPU time, 64.0MiB memory at most, 512B written")
 	s.storeOff = true
 	s.run("describe", "job", "bells").want(t, exitOK, "unknown: the log store is unavailable")
 }
 
 func TestStats(t *testing.T) {
 	s := withHistory(t)
-	s.run("stats").want(t, exitOK, "HOUR (UTC)", "FIRES", "all", "78.3%", "RETRIES", "DELAY")
+	s.run("stats").want(t, exitOK, "HOUR (UTC)", "FIRES", "all", "78.3%", "RETRIES", "DELAY", "CPU", "30s", "MEMORY",
+		"64.0MiB")
 	s.run("stats", "bells", "--from", "-10d", "--timezone", "Asia/Tokyo", "-o", "wide").want(t, exitOK,
-		"DAY (Asia/Tokyo)", "P99")
+		"DAY (Asia/Tokyo)", "P99", "READ", "20.0KiB", "WRITTEN", "60.0MiB")
 	s.run("stats", "--workers").want(t, exitOK, "WORKER", "alpha")
 	s.run("stats", "-o", "yaml").want(t, exitOK, "successRate: 0.78")
 	s.run("stats", "none").want(t, exitOK) // the fake counts for any job
@@ -106,6 +114,16 @@ func TestStats(t *testing.T) {
 	s.run("stats", "--from", "whenever").want(t, exitUsage, "is not a time")
 	s.storeOff = true
 	s.run("stats").want(t, exitAway)
+}
+
+func TestSize(t *testing.T) {
+	for bytes, want := range map[int64]string{
+		0: "-", 1023: "1023B", 1536: "1.5KiB", 130_000: "127KiB", 5 << 40: "5.0TiB",
+	} {
+		if got := size(bytes); got != want {
+			t.Errorf("%d bytes are shown as %s, want %s", bytes, got, want)
+		}
+	}
 }
 
 func TestPercent_RoundsDownBelowAll(t *testing.T) {
