@@ -196,6 +196,42 @@ test('from the link in a notification a failure is acknowledged by two clicks, a
   assert.deepEqual((await server.api('GET', '/jobs/invoices/fires?unacknowledged=true')).items, []);
 });
 
+test('what a run uses is charted while it runs and afterwards, with totals', async () => {
+  await server.api('POST', '/jobs', { name: 'burns', command: 'while :; do :; done', killGrace: '1s' });
+  const { run } = await server.api('POST', '/jobs/burns/run', {});
+  const tab = await visit(`/runs/${run}`);
+  const { page } = tab;
+  const processor = page.getByRole('figure', { name: 'Processor, of one core' });
+  await processor.getByRole('button', { name: 'Options of the chart' }).click();
+  await page.getByRole('menuitem', { name: 'Show as a table' }).click();
+  const busy = processor.getByRole('cell', { name: /^[1-9][\d.]*%$/ });
+  await busy.first().waitFor();
+  const rows = await processor.locator('tbody tr').count();
+  await until('samples follow while it runs', async () => (await processor.locator('tbody tr').count()) > rows);
+  await page.locator('[data-status=running]').first().waitFor();
+  await page.getByRole('figure', { name: 'Memory' }).waitFor();
+  await page.getByRole('figure', { name: 'Storage, a second' }).waitFor();
+  await assertAccessible(page, 'resources of a running run', { strict: true });
+
+  await server.api('POST', `/runs/${run}/kill`, {});
+  await page.locator('[data-status=killed]').first().waitFor();
+  await page.reload();
+  await busy.first().waitFor({ state: 'attached' });
+  const ended = await until('it has ended', async () => {
+    const one = await server.api('GET', `/runs/${run}`);
+    return one.endedAt && one;
+  });
+  assert.ok(ended.cpuSeconds > 0 && ended.maxRssBytes > 0);
+  await page.getByText('CPU time', { exact: true }).first().waitFor();
+  // The value under the keyboard is read out.
+  await processor.getByRole('img').focus();
+  await page.keyboard.press('End');
+  await processor.locator('li strong').filter({ hasText: /\d/ }).waitFor();
+  await assertAccessible(page, 'resources of an ended run', { strict: true });
+  await shoot(page, 'run-resources');
+  await leave(tab);
+});
+
 test('a run that no worker may start names the missing label, and leads to the placement and to the worker', async () => {
   await server.api('POST', '/jobs', { name: 'rendering', command: 'true', placement: { selector: 'gpu=true' } });
   const { run } = await server.api('POST', '/jobs/rendering/run', {});

@@ -20,6 +20,7 @@ export const keys = {
   backfills: (job: string) => ['runs', 'backfills', { job }] as const,
   allBackfills: (cursor: string) => ['runs', 'backfills', 'all', cursor] as const,
   backfill: (id: string, fires: object) => ['runs', 'backfills', 'one', id, fires] as const,
+  usage: (id: string, ended: boolean) => ['runs', 'usage', id, ended] as const,
   runNodes: (id: string) => ['runs', 'nodes', id] as const,
   grid: (job: string) => ['runs', 'grid', { job }] as const,
   itemGrid: (job: string, step: string) => ['runs', 'grid', { job }, step] as const,

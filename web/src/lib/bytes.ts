@@ -10,3 +10,11 @@ export function formatBytes(bytes: number): string {
   const text = unit === 0 || value >= 100 || Number.isInteger(value) ? String(Math.round(value)) : value.toFixed(1);
   return `${text} ${units[unit]}`;
 }
+
+const prefixes = ['KiB', 'MiB', 'GiB'];
+
+/** Parses a size of a job, such as 512MiB; undefined if there is none. */
+export function parseBytes(text: string | undefined): number | undefined {
+  const [, number, unit = ''] = /^(\d+)(KiB|MiB|GiB)$/.exec(text ?? '') ?? [];
+  return number === undefined ? undefined : Number(number) * 1024 ** (prefixes.indexOf(unit) + 1);
+}

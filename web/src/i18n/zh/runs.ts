@@ -17,10 +17,15 @@ export const runs: Texts<typeof english> = {
     anyCause: '全部起因', anyWorker: '全部节点', trouble: '所有异常', going: '等待或运行中', range: '时间', anyTime: '不限时间', hour: '最近 1 小时', day: '最近 24 小时', week: '最近 7 天', custom: '自定义…', from: '从', to: '至',
     killRun: '终止 {{job}} 的运行', cancelRun: '取消 {{job}} 等待中的运行', acts: '操作', nothingFound: '没有符合筛选条件的运行', clearFilter: '显示全部运行', goToJobs: '转到任务', open: '查看 {{job}} 的运行，计划时间 {{time}}', gapFact: '触发', gap_one: '1 次触发，自 {{from}} 起', gap_other: '{{count}} 次触发，自 {{from}} 起', gapAtLeast_one: '至少 1 次触发，自 {{from}} 起', gapAtLeast_other: '至少 {{count}} 次触发，自 {{from}} 起', due: '推迟 {{delay}}',
   },
+  usage: {
+    title: '资源', cpuTime: 'CPU 时间', mean: '单核的 {{share}}', perAttempt: '每次尝试 {{time}}', cpuByDay: '每日 CPU 时间', cpuByHour: '每小时 CPU 时间', memoryByDay: '每日内存峰值', memoryByHour: '每小时内存峰值', storageByDay: '每日存储读写', storageByHour: '每小时存储读写', storageTotal: '存储读写', costliest: 'CPU 时间最多的任务', aboutLoad: '运行的用量在其结束时计入。', peak: '内存峰值', ofLimit: '上限 {{limit}}', read: '读取', written: '写入', processes: '最多进程数', processor: '处理器', resident: '内存', limit: '上限',
+    cpuChart: '处理器（占单核）', memory: '内存', storage: '存储（每秒）', fromProc: '按运行的各个进程测量：在两次采样之间开始并结束的进程，其用量不在图表中。',
+    soon: '第二次采样后开始显示图表。', short: '它在采样之前就已结束，因此没有图表。', unmeasured: '没有测量数据：它结束得太早，或其工作节点版本较旧。', within: '此类型没有自己的进程：它在工作节点内运行，其用量不按运行区分。',
+  },
   run: {
     around: '此运行前后（±{{minutes}} 分钟）：', aroundRuns: '所有运行', title: '{{job}} 的运行', planned: '计划', claimed: '领取', started: '开始', ended: '结束', due: '到期', notYet: '尚未', never: '未发生', unknown: '未知', exitCode: '退出码', signal: '信号', reason: '原因',
     worker: '工作节点', attempt: '尝试次数', attempts: '各次尝试', attemptNumber: '第 {{n}} 次尝试', params: '参数', outputs: '输出值', paramDefault: '（默认）', waits: '此运行尚未开始', dueAt: '最早于 {{at}} 开始。',
-    parents: '前置运行', followers: '后续任务', noFollowers: '成功后不触发其他任务', cause: '起因', leftover: '遗留进程', lastLine: '最后一行：', leftoverText_one: '{{count}} 个，已随命令一起结束', leftoverText_other: '{{count}} 个，已随命令一起结束', cpu: 'CPU 时间', memory: '内存峰值', triggeredBy: '触发者', trace: '链路追踪', schedule: '计划', note: '备注', duration: '耗时', id: '运行 ID', version: '任务版本',
+    parents: '前置运行', followers: '后续任务', noFollowers: '成功后不触发其他任务', cause: '起因', leftover: '遗留进程', lastLine: '最后一行：', leftoverText_one: '{{count}} 个，已随命令一起结束', leftoverText_other: '{{count}} 个，已随命令一起结束', triggeredBy: '触发者', trace: '链路追踪', schedule: '计划', note: '备注', duration: '耗时', id: '运行 ID', version: '任务版本',
     output: '输出', all: '全部', stdout: '标准输出', stderr: '标准错误', stream: '输出类型', follow: '跟随', wrap: '自动换行', download: '下载', noOutput: '命令没有任何输出。',
     noOutputStream: '此处没有输出。', notStarted: '命令开始后，输出会显示在这里。', didNotRun: '本次触发没有运行，因此没有输出。', live: '实时', away: '日志存储没有响应；恢复后将继续显示输出。', truncated: '输出超过任务允许的大小，仅保留了开头和结尾。',
     nothingYet: '还没有输出。', pickHintTouch: '点另一个行号，可选中到该行为止。',

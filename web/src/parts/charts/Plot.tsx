@@ -34,6 +34,11 @@ function drawn({ times, series, buckets, stacked }: Pick<PlotProps, 'times' | 's
   return { order: stacked ? [...series].reverse() : series, data: [at, ...(stacked ? values.reverse() : values)] };
 }
 
+function axisWidth(unit: Unit, language: string): number {
+  if (unit === 'ms') return language === 'zh' ? 76 : 62;
+  return unit === 'rate' ? 76 : unit === 'bytes' ? 64 : 46;
+}
+
 /** If points are dense, only isolated ones are drawn, which no line connects. */
 const lonely: uPlot.Series.Points.Filter = (u, index, all) => {
   if (all) return null;
@@ -60,7 +65,7 @@ function optionsOf(props: PlotProps, width: number, onCursor: (u: uPlot) => void
     },
     axes: [
       { ...axis, size: 26, gap: 4, grid: { show: false }, space: 64, values: (_u, splits, _i, _space, step) => splits.map((at) => formatAxisTime(at, step, language, timeZone)) },
-      { ...axis, size: unit === 'ms' ? (language === 'zh' ? 76 : 62) : 46, gap: 6, grid: { stroke: color('--c-border'), width: 1 }, space: 24, incrs: steps[unit], values: (_u, splits) => splits.map((n) => formatTick(n, unit, language)) },
+      { ...axis, size: axisWidth(unit, language), gap: 6, grid: { stroke: color('--c-border'), width: 1 }, space: 24, incrs: steps[unit], values: (_u, splits) => splits.map((n) => formatTick(n, unit, language)) },
     ],
     series: [
       {},

@@ -8,6 +8,10 @@ it.each([
   [12345, 'count', '12,345'],
   [0.9999, 'share', '99.9%'],
   [0, 'count', '0'],
+  [1.5, 'percent', '150%'],
+  [0.012, 'percent', '1.2%'],
+  [1536.4, 'bytes', '1.5 KiB'],
+  [0, 'rate', '0 B/s'],
 ] as const)('%s of %s is written %s', (value, unit, text) => expect(formatValue(value, unit, 'en')).toBe(text));
 
 it('formats ticks briefly', () => {
@@ -15,6 +19,9 @@ it('formats ticks briefly', () => {
   expect(formatTick(120_000, 'ms', 'en')).toBe('2 m');
   expect(formatTick(25_000, 'count', 'en')).toBe('25K');
   expect(formatTick(0.5, 'share', 'en')).toBe('50%');
+  expect(formatTick(4, 'percent', 'en')).toBe('400%');
+  expect(formatTick(0, 'bytes', 'en')).toBe('0');
+  expect(formatTick(2 ** 29, 'rate', 'en')).toBe('512 MiB/s');
 });
 
 describe('the position of values', () => {

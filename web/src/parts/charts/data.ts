@@ -1,7 +1,8 @@
+import { formatBytes } from '../../lib/bytes.ts';
 import { formatMs, formatRate } from '../../lib/figures.ts';
 
-/** Unit of a chart's values: milliseconds, a count, or a share of one. */
-export type Unit = 'ms' | 'count' | 'share';
+/** Unit of a chart's values: milliseconds, a count, a share of one, a multiple of one in percent, bytes, or bytes a second. */
+export type Unit = 'ms' | 'count' | 'share' | 'percent' | 'bytes' | 'rate';
 export type ChartTone = 'ok' | 'bad' | 'warn' | 'idle' | 'live';
 
 export interface ChartSeries {
@@ -22,13 +23,17 @@ export function formatValue(value: number | null | undefined, unit: Unit, langua
   if (value === null || value === undefined) return '–';
   if (unit === 'ms') return formatMs(value, language);
   if (unit === 'share') return formatRate(value, language);
+  if (unit === 'percent') return new Intl.NumberFormat(language, { style: 'percent', maximumFractionDigits: value < 0.1 ? 1 : 0 }).format(value);
+  if (unit === 'bytes') return formatBytes(Math.round(value));
+  if (unit === 'rate') return `${formatBytes(Math.round(value))}/s`;
   return new Intl.NumberFormat(language, { maximumFractionDigits: value < 10 ? 1 : 0 }).format(value);
 }
 
 /** Formats a value for an axis, which is short. */
 export function formatTick(value: number, unit: Unit, language: string): string {
   if (unit === 'ms') return value === 0 ? '0' : formatMs(value, language);
-  if (unit === 'share') return new Intl.NumberFormat(language, { style: 'percent' }).format(value);
+  if (unit === 'share' || unit === 'percent') return new Intl.NumberFormat(language, { style: 'percent' }).format(value);
+  if (unit === 'bytes' || unit === 'rate') return value === 0 ? '0' : formatValue(value, unit, language);
   return new Intl.NumberFormat(language, { notation: 'compact' }).format(value);
 }
 
@@ -37,7 +42,10 @@ const minute = 60 * second;
 const hour = 60 * minute;
 const day = 24 * hour;
 
-/** Steps between grid lines; times use multiples of sixty. */
+// Up to 512 TiB.
+const binary = Array.from({ length: 50 }, (_, power) => 2 ** power);
+
+/** Steps between grid lines; times use multiples of sixty, bytes powers of two. */
 export const steps: Record<Unit, number[]> = {
   ms: [
     ...[1, 2, 5, 10, 20, 50, 100, 200, 500], ...[1, 2, 5, 10, 15, 30].map((n) => n * second), ...[1, 2, 5, 10, 15, 30].map((n) => n * minute),
@@ -45,6 +53,9 @@ export const steps: Record<Unit, number[]> = {
   ],
   count: [1, 10, 100, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9].flatMap((n) => [n, 2 * n, 5 * n]),
   share: [0.05, 0.1, 0.2, 0.25, 0.5],
+  percent: [0.01, 0.1, 1, 10, 100].flatMap((n) => [n, 2 * n, 5 * n]),
+  bytes: binary,
+  rate: binary,
 };
 
 /**

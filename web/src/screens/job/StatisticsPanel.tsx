@@ -3,11 +3,14 @@ import { useMemo, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { rangeForAge, useJobStatistics } from '../../api/statistics.ts';
 import type { Job, Statistics } from '../../api/types.ts';
+import { formatBytes } from '../../lib/bytes.ts';
+import { formatSeconds } from '../../lib/duration.ts';
 import { endings, formatMs, formatRate, totalOf } from '../../lib/figures.ts';
 import { statisticsRanges, type StatisticsRange } from '../../lib/searchParams.ts';
 import { formatDay, formatTime } from '../../lib/time.ts';
 import { visible } from '../../lib/visible.ts';
 import { LineChart, type ChartSeries } from '../../parts/charts/index.tsx';
+import { Figure, Figures as KeyFigures } from '../../parts/Figures.tsx';
 import { Panel } from '../../parts/Panel.tsx';
 import { ProblemNotice } from '../../parts/ProblemNotice.tsx';
 import { StatusBadge } from '../../parts/StatusBadge.tsx';
@@ -77,6 +80,9 @@ function useCharts({ buckets }: Statistics) {
         line('p50', t('statistics.lines.p50'), times('duration', 'p50Ms')),
       ],
       delays: [line('p95', t('statistics.lines.p95'), times('delay', 'p95Ms'), { dashed: true, downTo: 'p50' }), line('p50', t('statistics.lines.p50'), times('delay', 'p50Ms'))],
+      cpu: [line('cpu', t('usage.cpuTime'), buckets.map(({ cpuSeconds }) => (cpuSeconds === undefined ? null : cpuSeconds * 1000)), { kind: 'bars' })],
+      memory: [line('memory', t('usage.peak'), buckets.map(({ maxMemoryBytes }) => maxMemoryBytes ?? null))],
+      storage: [line('read', t('usage.read'), buckets.map(({ readBytes }) => readBytes ?? null), { kind: 'bars' }), line('written', t('usage.written'), buckets.map(({ writtenBytes }) => writtenBytes ?? null), { kind: 'bars', tone: 'warn' })],
       rate: [line('rate', t('statistics.successRate'), buckets.map((bucket) => bucket.successRate), { tone: 'ok', kind: 'area' })],
     };
   }, [buckets, t]);
@@ -92,7 +98,7 @@ function Figures({ job, statistics }: { job: string; statistics: Statistics }) {
   const took = (ms: number) => (total.duration.count > 0 ? formatMs(ms, i18n.language) : '–');
   return (
     <div className={classes.stack}>
-      <dl className={classes.figures}>
+      <KeyFigures>
         <Figure name={t('statistics.successRate')} value={formatRate(total.successRate, i18n.language)} />
         <Figure name={t('statistics.fires')} value={number.format(total.fires)} />
         {total.statuses.skipped > 0 && <Figure name={t('statistics.skipped')} value={`${formatRate(total.statuses.skipped / total.fires, i18n.language)} · ${number.format(total.statuses.skipped)}`} />}
@@ -102,7 +108,9 @@ function Figures({ job, statistics }: { job: string; statistics: Statistics }) {
         <Figure name={t('statistics.p99')} value={took(total.duration.p99Ms)} />
         <Figure name={t('statistics.longest')} value={took(total.duration.maxMs)} />
         <Figure name={t('statistics.delay95')} value={total.delay.count > 0 ? formatMs(total.delay.p95Ms, i18n.language) : '–'} />
-      </dl>
+        {total.cpuSeconds !== undefined && <Figure name={t('usage.cpuTime')} value={formatSeconds(total.cpuSeconds, i18n.language)} beside={total.runs > 0 && t('usage.perAttempt', { time: formatSeconds(total.cpuSeconds / total.runs, i18n.language) })} />}
+        {total.maxMemoryBytes !== undefined && <Figure name={t('usage.peak')} value={formatBytes(total.maxMemoryBytes)} />}
+      </KeyFigures>
       <ul className={classes.legend}>
         {endings.map(({ status }) => total.statuses[status] > 0 && <li key={status}><StatusBadge status={status} /> {number.format(total.statuses[status])}</li>)}
       </ul>
@@ -112,18 +120,12 @@ function Figures({ job, statistics }: { job: string; statistics: Statistics }) {
         <LineChart {...common} label={t('statistics.rate')} series={charts.rate} unit="share" />
         {total.duration.count > 0 && <LineChart {...common} label={t('statistics.duration')} series={charts.durations} unit="ms" />}
         {total.delay.count > 0 && <LineChart {...common} label={t('statistics.delay')} series={charts.delays} unit="ms" />}
+        {total.cpuSeconds !== undefined && <LineChart {...common} label={t(by === 'day' ? 'usage.cpuByDay' : 'usage.cpuByHour')} series={charts.cpu} unit="ms" />}
+        {total.maxMemoryBytes !== undefined && <LineChart {...common} label={t(by === 'day' ? 'usage.memoryByDay' : 'usage.memoryByHour')} series={charts.memory} unit="bytes" />}
+        {(total.readBytes !== undefined || total.writtenBytes !== undefined) && <LineChart {...common} label={t(by === 'day' ? 'usage.storageByDay' : 'usage.storageByHour')} series={charts.storage} unit="bytes" stacked />}
       </div>
       {statistics.workers && statistics.workers.length > 0 && <WorkerTable workers={statistics.workers} />}
       <p className="small dim">{t('statistics.about', { zone: timezone })}</p>
-    </div>
-  );
-}
-
-function Figure({ name, value }: { name: string; value: string }) {
-  return (
-    <div>
-      <dt>{name}</dt>
-      <dd>{value}</dd>
     </div>
   );
 }

@@ -4,7 +4,6 @@ import { useJob } from '../../api/jobs.ts';
 import type { Run } from '../../api/types.ts';
 import { useVersion } from '../../api/versions.ts';
 import { useIsGone } from '../../api/workers.ts';
-import { formatBytes } from '../../lib/bytes.ts';
 import { formatSeconds, secondsBetween } from '../../lib/duration.ts';
 import { listed } from '../../lib/lists.ts';
 import { formatTime } from '../../lib/time.ts';
@@ -59,8 +58,6 @@ export function RunFacts({ run }: { run: Run }) {
             </>
           )],
           [t('run.leftover'), run.leftover !== undefined && t('run.leftoverText', { count: run.leftover })],
-          [t('run.cpu'), run.cpuSeconds !== undefined && formatSeconds(run.cpuSeconds, i18n.language)],
-          [t('run.memory'), run.maxRssBytes !== undefined && formatBytes(run.maxRssBytes)],
           [t('run.version'), run.jobVersion !== undefined && <VersionLink job={run.job} version={run.jobVersion} />],
           [t('run.ledger'), <Link to="/ledger" search={ledgerAround(run)}>{t('run.ledgerLink')}</Link>],
         ]}

@@ -37,6 +37,7 @@ import { Origin } from './Origin.tsx';
 import { hasOutcome, Outcome } from './Outcome.tsx';
 import { OutputPanel } from './OutputPanel.tsx';
 import { isPaused, PauseFlowRun } from './PauseFlowRun.tsx';
+import { ResourcesPanel } from './ResourcesPanel.tsx';
 import { RunAgain } from './RunAgain.tsx';
 import { Runbook } from './Runbook.tsx';
 import { RunFacts } from './RunFacts.tsx';
@@ -108,6 +109,7 @@ function RunView({ run }: { run: Run }) {
       <Timeline run={run} />
       <Around run={run} />
       {isFlowRun ? <RunFacts run={run} /> : <div className={classes.columns}><OutputPanel run={run} /><RunFacts run={run} /></div>}
+      {!isFlowRun && <ResourcesPanel run={run} />}
     </>
   );
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Run } from '../../api/types.ts';
-import { loadOf } from './load.ts';
+import { costliest, loadOf } from './load.ts';
 import { compareVersions, oldestOf } from './versions.ts';
 
 const run = (from: number, to?: number, status = 'succeeded') =>
@@ -15,6 +15,18 @@ describe('the load of a worker', () => {
     expect([well, badly]).toEqual([[0, 2], [1, 0]]);
   });
   it('is unknown where runs are missing', () => expect(loadOf([run(15, 16)], 0, 30, 10, 30, 12).busy).toEqual([null, 1, 0]));
+});
+
+it('adds up in a step what the runs that ended in it have used', () => {
+  const used = (to: number, more: Partial<Run>) => ({ ...run(0, to), ...more });
+  const load = loadOf([used(5, { cpuSeconds: 2, maxRssBytes: 7, readBytes: 1 }), used(6, { cpuSeconds: 0.5, maxRssBytes: 9, writtenBytes: 4 }), used(15, {})], 0, 20, 10, 20);
+  expect([load.cpuMs, load.memory, load.read, load.written]).toEqual([[2500, 0], [9, 0], [1, 0], [4, 0]]);
+});
+
+it('ranks jobs by the CPU time of the runs that have ended since', () => {
+  const of = (job: string, to: number, cpuSeconds?: number) => ({ ...run(0, to), job, cpuSeconds, maxRssBytes: to }) as Run;
+  expect(costliest([of('a', 20, 1), of('b', 30, 5), of('a', 40, 2), of('c', 20), of('b', 5, 9)], 10, 5)).toMatchObject([{ job: 'b', runs: 1, cpuSeconds: 5 }, { job: 'a', runs: 2, cpuSeconds: 3, memoryBytes: 40 }]);
+  expect(costliest([of('a', 20, 1), of('b', 30, 5)], 0, 1).map(({ job }) => job)).toEqual(['b']);
 });
 
 it.each([
