@@ -213,7 +213,7 @@ test('text typed while the job is being saved is kept on top of the saved versio
   assert.equal(await page.getByLabel('Title').inputValue(), 'later');
   assert.equal((await server.api('GET', '/jobs/typed')).title, undefined);
   await page.getByRole('button', { name: 'Review changes' }).click();
-  await page.getByRole('dialog', { name: 'Save typed?' }).getByRole('button', { name: 'Save', exact: true }).click();
+  await page.getByRole('dialog', { name: /^Save .*typed\)?\?$/ }).getByRole('button', { name: 'Save', exact: true }).click();
   await page.getByRole('heading', { name: 'later' }).waitFor();
   await leave(tab);
 });
