@@ -38,7 +38,7 @@ func assign(d *common.Defaults, text string) error {
 	return nil
 }
 
-// assignInPatch sets a field of a merge patch of jobs as FIELD=VALUE says; without a value, the patch removes the field.
+// assignInPatch sets a field of a merge patch of jobs as FIELD=VALUE says; without a value, it is null.
 func assignInPatch(patch map[string]any, text string) error {
 	path, given, found := strings.Cut(text, "=")
 	if !found || path == "" {

@@ -118,9 +118,9 @@ func (c *cli) root() (*cobra.Command, error) {
 			"use table, wide, json or yaml")
 	}
 	root.AddCommand(
-		c.get(), c.describe(), c.status(), c.doctor(), c.recover(), c.create(), c.apply(), c.diff(), c.edit(), c.patch(),
-		c.rollback(), c.rotate(), c.export(), c.remove(), c.runJob(), c.logs(), c.search(), c.kill(), c.pause(),
-		c.resume(), c.restart(), c.scale(),
+		c.get(), c.describe(), c.status(), c.doctor(), c.recover(), c.create(), c.apply(), c.diff(), c.edit(),
+		c.patch(), c.rollback(), c.rotate(), c.export(), c.remove(), c.runJob(), c.logs(), c.search(), c.kill(),
+		c.pause(), c.resume(), c.restart(), c.scale(),
 		c.nodes(), c.approve(), c.reject(), c.graph(), c.flow(), c.validate(),
 		c.lock(), c.release(), c.maintenance(),
 		c.ack(), c.rerun(), c.backfill(), c.fires(), c.next(), c.forecast(), c.stats(),

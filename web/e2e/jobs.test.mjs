@@ -228,6 +228,54 @@ test('many jobs are paused with a note, and resumed, with a result for each', as
   await leave(tab);
 });
 
+test('all jobs of a list, also those that are not rendered, get alerts and retries in one request, as reviewed', async () => {
+  await server.api('PUT', '/channels/ops', { kind: 'webhook', url: 'https://example.com/ops' });
+  await server.api('POST', '/jobs/apply', { jobs: Array.from({ length: 60 }, (_, i) => ({ name: `legacy-${String(i).padStart(2, '0')}`, command: 'true', group: 'legacy', ...(i === 7 && { retry: { max: 3 }, timeout: '5m' }) })) });
+  const tab = await visit('/jobs?group=legacy');
+  const { page } = tab;
+  await page.locator('[data-row=legacy-00]').waitFor();
+  assert.ok((await shown(page)).length < 60, 'all rows are rendered');
+  const all = page.getByRole('checkbox', { name: 'Select all 60 jobs' });
+  await all.click();
+  const selection = page.getByRole('region', { name: 'Selection' });
+  await selection.getByText('60 jobs selected').waitFor();
+  await page.getByRole('checkbox', { name: 'Select legacy-00' }).click();
+  await selection.getByText('59 jobs selected').waitFor();
+  assert.equal(await all.evaluate((box) => box.indeterminate), true);
+  await all.click();
+  await selection.getByText('60 jobs selected').waitFor();
+  assert.deepEqual([await all.isChecked(), await all.evaluate((box) => box.indeterminate)], [true, false]);
+
+  await selection.getByRole('button', { name: 'Edit settings…' }).click();
+  const dialog = page.getByRole('dialog');
+  await dialog.locator('[data-section=timeout]').getByText('Mixed values').waitFor();
+  await dialog.getByRole('switch', { name: 'Alerts' }).click();
+  await dialog.getByRole('combobox', { name: 'Channels' }).click();
+  await page.getByRole('option', { name: 'ops' }).click();
+  await dialog.getByRole('switch', { name: 'Retry' }).click();
+  await dialog.getByRole('switch', { name: 'Group' }).click();
+  await dialog.getByLabel('New group').fill('legacy/cron');
+  await assertAccessible(page, 'settings of many jobs');
+  await shoot(page, 'jobs-settings');
+  await dialog.getByRole('button', { name: 'Review…' }).click();
+  await dialog.getByText('60 jobs change').waitFor();
+  await assertAccessible(page, 'the review of many jobs');
+  await shoot(page, 'jobs-settings-review');
+  await server.api('POST', '/jobs/legacy-01/pause', { note: 'meanwhile' });
+  await dialog.getByRole('button', { name: 'Change 60 jobs' }).click();
+  await dialog.getByRole('button', { name: 'Try again' }).click(); // the effect is reviewed again
+  await dialog.getByRole('button', { name: 'Change 60 jobs' }).click();
+  await dialog.getByText('60 jobs were changed.').waitFor();
+  await shoot(page, 'jobs-settings-done');
+  const { items } = await server.api('GET', '/jobs?group=legacy%2Fcron&limit=100');
+  assert.equal(items.length, 60);
+  assert.ok(items.every(({ notify, retry }) => notify.to[0] === 'ops' && notify.on.includes('missed') && retry.max === 3));
+  assert.equal(items.find(({ name }) => name === 'legacy-07').timeout, '5m');
+  await dialog.getByRole('link', { name: 'Show in the audit' }).click();
+  await page.locator('[data-group="60"]').getByText('60').first().waitFor();
+  await leave(tab);
+});
+
 test('deleting jobs needs their number as confirmation, and reports a job that is already gone', async () => {
   for (const name of ['gone-1', 'gone-2', 'gone-3']) await server.api('POST', '/jobs', { name, command: 'true' });
   const tab = await visit('/jobs?q=gone');

@@ -145,15 +145,39 @@ test('failed deliveries are listed with their reason, filtered, and retried', as
   await until('it is delivered', async () => receiver.got.some(({ path, type }) => path.endsWith('/spare') && type === 'run.failed'), 40);
   await lost.getByText('Delivered').waitFor();
 
-  // Jobs that notify no channel of a failure lead to their editor.
-  await server.api('POST', '/jobs', { name: 'quiet', title: 'Tidy up', cronExpr: '30 2 * * *', command: 'true' });
+  // Jobs that notify no channel of a failure get alerts in place: one, those selected, or all.
+  for (const name of ['quiet', 'calm', 'still', 'mute']) await server.api('POST', '/jobs', { name, title: name === 'quiet' ? 'Tidy up' : undefined, group: 'hush', cronExpr: '30 2 * * *', command: 'true' });
   await page.getByRole('tab', { name: 'Jobs without alerts' }).click();
   await page.locator('[data-row=quiet]').getByRole('link', { name: 'Tidy up' }).waitFor();
   assert.equal(await page.locator('[data-row=payout]').count(), 0);
   await assertAccessible(page, 'jobs without alerts');
   await shoot(page, 'jobs-without-alerts');
-  await page.getByRole('link', { name: 'Set up… quiet' }).click();
-  await page.getByRole('heading', { name: 'Edit quiet' }).waitFor();
+  const notify = page.getByRole('dialog');
+  const through = async (button, count) => {
+    await page.getByRole('button', { name: button, exact: true }).click();
+    await notify.getByRole('combobox', { name: 'Channels' }).click();
+    await page.getByRole('option', { name: 'spare' }).click();
+    await notify.getByRole('button', { name: 'Review…' }).click();
+    await notify.getByText(`${count} job${count > 1 ? 's' : ''} change`).first().waitFor();
+    await notify.getByRole('button', { name: /^Change \d+ jobs?$/ }).click();
+    await notify.getByText(count > 1 ? `${count} jobs were changed.` : '1 job was changed.').waitFor();
+    await notify.getByRole('button', { name: 'Close' }).last().click();
+  };
+  await page.getByRole('button', { name: 'Notify… quiet' }).click();
+  assert.match(await notify.getByRole('link', { name: 'defaults of hush' }).getAttribute('href'), /defaults\/edit\?group=hush&section=notify/);
+  await assertAccessible(page, 'alerts of a job');
+  await shoot(page, 'notify-jobs');
+  await notify.getByRole('button', { name: 'Cancel' }).click();
+  await through('Notify… quiet', 1);
+  await page.locator('[data-row=quiet]').waitFor({ state: 'detached' });
+  await page.getByRole('checkbox', { name: 'Select calm' }).check();
+  await through('Notify about 1…', 1);
+  await page.locator('[data-row=calm]').waitFor({ state: 'detached' });
+  const left = (await server.api('GET', '/jobs?is=unnotified&total=true')).total;
+  await through(`Notify about all ${left}…`, left);
+  await page.getByText('Every job has an alert').waitFor();
+  assert.deepEqual((await server.api('GET', '/jobs/mute')).notify, { on: ['failed', 'missed', 'lost'], to: ['spare'] });
+  for (const name of ['quiet', 'calm', 'still', 'mute']) await server.api('DELETE', `/jobs/${name}`);
   await page.goto(`${server.url}/notifications`);
 
   // What uses a channel is listed, also before it is deleted.

@@ -113,7 +113,7 @@ function Section({ section, jobs, form, set, alone, children }: FieldProps & { s
   const inherits = section !== 'group' && section !== 'labels';
   const now = mixed ? t('manyJobs.mixed') : value === undefined ? t('manyJobs.notSet') : visible(typeof value === 'string' ? value : JSON.stringify(value));
   return (
-    <section className={classes.section} aria-label={t(`manyJobs.sections.${section}`)} data-section={section}>
+    <div role="group" className={classes.section} aria-label={t(`manyJobs.sections.${section}`)} data-section={section}>
       {!alone && (
         <div className={classes.head}>
           <Switch label={t(`manyJobs.sections.${section}`)} checked={on} onChange={(e) => set({ on: flip(form.on, e.currentTarget.checked) })} />
@@ -131,7 +131,7 @@ function Section({ section, jobs, form, set, alone, children }: FieldProps & { s
           {form.unset.has(section) ? <p className="small dim">{t('manyJobs.unsetHelp')}</p> : children}
         </Stack>
       )}
-    </section>
+    </div>
   );
 }
 
