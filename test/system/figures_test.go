@@ -34,8 +34,10 @@ func TestFigures(t *testing.T) {
 	p := launchWith(t, []string{"CARILLON_NOTIFY_ALLOW=127.0.0.0/8"}, "carillon-standalone",
 		filepath.Join(bin, "carillon-standalone"), "--data-dir", dir, "--listen", address)
 	a := entered(t, p, dir, address)
-	a.do(http.StatusCreated, http.MethodPut, "/api/v1/channels/hook", map[string]any{"kind": "webhook", "url": hook.URL},
-		nil)
+	a.do(http.StatusCreated, http.MethodPut, "/api/v1/channels/hook", map[string]any{
+		"kind": "webhook",
+		"url":  hook.URL,
+	}, nil)
 	gate := filepath.Join(dir, "gate")
 	a.do(http.StatusCreated, http.MethodPost, "/api/v1/jobs", map[string]any{
 		"name":    "nightly",
