@@ -185,7 +185,7 @@ func (s *stack) reveals(name string, who *actor, a *answer) {
 var plain = []string{"Content-Type", "Content-Length", "Content-Security-Policy", "Cross-Origin-Opener-Policy",
 	"Cross-Origin-Resource-Policy", "Date", "Permissions-Policy",
 	"Referrer-Policy", "X-Accel-Buffering", "X-Content-Type-Options", "X-Frame-Options", "X-Request-Id",
-	"Cache-Control", "Www-Authenticate", "Link"}
+	"Cache-Control", "Vary", "Www-Authenticate", "Link"}
 
 // conforms compares a response with the operation in the document.
 func (d document) conforms(op *operation, a *answer) (faults []string) {
