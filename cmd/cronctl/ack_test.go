@@ -23,7 +23,7 @@ func (f *fakes) Acknowledge(_ context.Context, _ common.Actor, fire string, stat
 }
 
 // Latest returns no acknowledgements.
-func (f *fakes) Latest(context.Context) (map[string]string, error) { return nil, nil }
+func (f *fakes) Latest(context.Context) (map[string]string, bool, error) { return nil, false, nil }
 
 func (f *fakes) Mark(_ context.Context, fires []common.Fire) (partial bool, err error) {
 	f.mu.Lock()

@@ -28,9 +28,6 @@ const (
 	handEvery = 10 * time.Second
 	handOld   = time.Minute
 	oldAfter  = 10 * time.Minute
-
-	// typeContainer is a type whose containers are no part of the run's processes or group, as they are podman's.
-	typeContainer = "container"
 )
 
 // sampler holds the runs to sample. One goroutine samples all of them.
@@ -45,7 +42,8 @@ type measured struct {
 	run     string
 	out     Samples // nil: samples are not kept
 	p       *process
-	started time.Time
+	started time.Time // by the clock of this process, which does not jump
+	began   time.Time // the same by the clock of the cluster
 	due     time.Time // of the next sample; guarded by mu of the sampler, as the next one
 	hand    time.Time // when samples are handed over next
 
@@ -61,11 +59,8 @@ type measured struct {
 
 // measure begins to measure a run whose command was started.
 func (x *Executor) measure(t *Task, p *process, out Output) *measured {
-	if t.Job.TypeName() == typeContainer {
-		return nil
-	}
 	now := time.Now()
-	m := &measured{x: x, run: t.Record.Run, p: p, started: now, due: now.Add(usage.First), hand: now.Add(handFirst)}
+	m := &measured{x: x, run: t.Record.Run, p: p, started: now, began: x.cfg.Now(), due: now.Add(usage.First), hand: now.Add(handFirst)}
 	m.out, _ = out.(Samples)
 	x.sampler.mu.Lock()
 	defer x.sampler.mu.Unlock()
@@ -158,14 +153,18 @@ func (m *measured) take(adopted []int, hands bool) {
 // add adds a sample of the present figures.
 func (m *measured) add() {
 	m.most = max(m.most, m.now.Memory)
-	m.series.Add(common.UsageSample{
-		At:           m.x.cfg.Now().UTC(),
+	m.series.Add(m.sample())
+}
+
+func (m *measured) sample() common.UsageSample {
+	return common.UsageSample{
+		At:           m.began.Add(time.Since(m.started)).UTC(), // it never steps back
 		CPUSeconds:   m.now.CPU.Seconds(),
 		MemoryBytes:  m.now.Memory,
 		ReadBytes:    m.now.Read,
 		WrittenBytes: m.now.Written,
 		Processes:    m.now.Processes,
-	})
+	}
 }
 
 func (m *measured) handOver() {
@@ -220,7 +219,7 @@ func (m *measured) readings() []usage.Reading {
 	readings := make([]usage.Reading, len(found))
 	for i, p := range found {
 		readings[i] = usage.Reading{Process: p}
-		readings[i].Read, readings[i].Written, _ = proctree.IO(p.PID) // zero if this process may not read it
+		readings[i].Read, readings[i].Written, readings[i].Known = proctree.IO(p.PID)
 	}
 	return readings
 }
@@ -234,10 +233,12 @@ func (m *measured) last() {
 	m.x.sampler.mu.Lock()
 	delete(m.x.sampler.runs, m)
 	m.x.sampler.mu.Unlock()
+	adopted := m.x.tracker.adopted()[m.p]
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.over = true
 	if !m.series.Empty() {
+		m.adopted = adopted
 		m.read()
 		m.most = max(m.most, m.now.Memory)
 		return
@@ -267,8 +268,9 @@ func (m *measured) account(run *common.Run) {
 	if m.series.Empty() {
 		return
 	}
-	m.now.CPU, m.now.Memory, m.now.Processes = time.Duration(run.CPUSeconds*float64(time.Second)), 0, 0
-	m.add()
+	m.now.CPU = max(m.now.CPU, time.Duration(run.CPUSeconds*float64(time.Second)))
+	m.now.Memory, m.now.Processes = 0, 0
+	m.series.End(m.sample())
 	m.handOver()
 }
 

@@ -6,15 +6,7 @@ import (
 	"syscall"
 	"testing"
 	"time"
-
-	"carillon/internal/common"
 )
-
-// Measures reports whether runs of a type are measured.
-func Measures(typeName string) bool {
-	x := &Executor{}
-	return x.measure(&Task{Job: common.StoredJob{Job: common.Job{Type: typeName}}}, &process{}, nil) != nil
-}
 
 // BenchmarkSamples samples 100 runs of a sleeping command at each iteration. core-% is the share of a core that this
 // costs while samples are fine.

@@ -97,16 +97,18 @@ func (a *Acks) Since(ctx context.Context, since time.Time) (by map[string]common
 }
 
 // Latest returns the attempt, "" for a fire without one, of each acknowledgement that was not withdrawn, by the id of
-// its fire: of the 5,000 newest entries. While the store is unavailable only undelivered ones are known.
-func (a *Acks) Latest(ctx context.Context) (attempts map[string]string, err error) {
+// its fire: of the 5,000 newest entries. While the store is unavailable only undelivered ones are known, and partial is
+// set.
+func (a *Acks) Latest(ctx context.Context) (attempts map[string]string, partial bool, err error) {
 	q := ChangeQuery{Kind: AckKind, Limit: maxAcks}
-	changes, _, err := a.undelivered(ctx, q)
+	changes, partial, err := a.undelivered(ctx, q)
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	stored, err := a.store.Changes(ctx, q)
-	if err != nil && !isAway(ctx, err) {
-		return nil, err
+	away := isAway(ctx, err)
+	if err != nil && !away {
+		return nil, false, err
 	}
 	attempts = map[string]string{}
 	for fire, c := range newestByFire(changes, stored) {
@@ -115,7 +117,7 @@ func (a *Acks) Latest(ctx context.Context) (attempts map[string]string, err erro
 			attempts[fire] = state.Run
 		}
 	}
-	return attempts, nil
+	return attempts, partial || away, nil
 }
 
 // newestByFire returns the newest change of each fire.

@@ -245,7 +245,7 @@ test('a whole crontab is imported line by line, after a preview', async () => {
   await dialog.getByRole('button', { name: 'Review 1 job' }).click();
   await dialog.getByText('Daily report (daily-report) would be created').waitFor();
   await dialog.getByText('The mail channel mail-ops-example-com is created for ops@example.com.').waitFor();
-  await dialog.getByText('This server sends no mail yet', { exact: false }).waitFor();
+  await dialog.getByText('This server sends no mail', { exact: false }).waitFor();
   assert.equal((await server.api('GET', '/jobs?group=crontab')).items.length, 0, 'nothing is written before');
   await dialog.getByRole('button', { name: 'Import 1 job' }).click();
   await dialog.getByRole('cell', { name: 'Created' }).waitFor();

@@ -26,6 +26,7 @@ type Capture struct {
 	head  int64   // number of bytes that are passed on at once
 	keep  int64   // maximum number of bytes kept of the rest
 
+	masks          *redact.Masker
 	stdout, stderr *redact.Stream // each is owned by its reader until both have ended
 
 	mu    sync.Mutex
@@ -45,6 +46,7 @@ func NewCapture(run string, limit int64, out Output, tails *Budget, masks *redac
 		tails:  tails,
 		head:   limit - keep,
 		keep:   keep,
+		masks:  masks,
 		stdout: masks.Stream(),
 		stderr: masks.Stream(),
 	}

@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"carillon/internal/common"
+	"carillon/internal/executor/redact"
 )
 
 const (
@@ -38,8 +39,9 @@ func (e *ending) add(p []byte) {
 }
 
 // line returns the last line that is not blank, as plain text of at most maxLastLine bytes; "" if there is none. Of a
-// line that was printed over, as by a progress bar, it is what remained.
-func (e *ending) line() string {
+// line that was printed over, as by a progress bar, it is what remained. Secrets in which controls were printed are
+// masked once these are removed.
+func (e *ending) line(masks *redact.Masker) string {
 	rest := controls.ReplaceAll(e.text, nil)
 	for len(rest) > 0 {
 		at := bytes.LastIndexAny(rest, "\r\n")
@@ -47,7 +49,7 @@ func (e *ending) line() string {
 			if at < 0 && e.cut { // its beginning was not kept
 				text = "…" + text
 			}
-			return shortened(text)
+			return shortened(masks.Text(text))
 		}
 		rest = rest[:max(at, 0)]
 	}
@@ -87,10 +89,21 @@ func (c *Capture) Explain(run *common.Run) {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	line := c.ends[1].line()
+	line := c.ends[1].line(c.masks)
 	if line == "" {
-		line = c.ends[0].line()
+		line = c.ends[0].line(c.masks)
 	}
+	quote(run, line)
+}
+
+// Quote sets the line that the reason of a failed run quotes, in place of the last one that was printed.
+func (c *Capture) Quote(run *common.Run, line string) {
+	if run.Reason != nil {
+		quote(run, shortened(c.masks.Text(plain([]byte(line)))))
+	}
+}
+
+func quote(run *common.Run, line string) {
 	if line == "" {
 		return
 	}

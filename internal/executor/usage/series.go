@@ -69,6 +69,17 @@ func (s *Series) apart(list []common.UsageSample, x common.UsageSample) []common
 	return append(list, x)
 }
 
+// End appends the last sample of a run. It replaces the one before if that is so close that a rate between them would be
+// arbitrary.
+func (s *Series) End(x common.UsageSample) {
+	const close = fine / 4
+	if n := len(s.recent); n > 0 && x.At.Sub(s.recent[n-1].At) < close {
+		s.recent[n-1] = x
+		return
+	}
+	s.Add(x)
+}
+
 // Empty reports whether there is no sample.
 func (s *Series) Empty() bool { return len(s.recent) == 0 }
 

@@ -10,6 +10,7 @@ import (
 type Reading struct {
 	proctree.Process
 	Read, Written int64 // bytes; those of ended children that it waited for are included
+	Known         bool  // these two could be read
 }
 
 // Totals are the figures of all processes of a run together.
@@ -37,6 +38,9 @@ func (t *Tree) Add(now []Reading) Totals {
 	for _, r := range now {
 		if _, twice := current[r.PID]; twice {
 			continue
+		}
+		if last := t.last[r.PID]; !r.Known && last.Start == r.Start { // it may have ended since it was seen
+			r.Read, r.Written = last.Read, last.Written
 		}
 		current[r.PID] = r
 		sum.CPU += r.CPU + r.Waited

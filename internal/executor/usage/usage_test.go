@@ -14,7 +14,7 @@ const second = time.Second
 
 // reading returns a process that has used so much CPU time, and so much by children that it waited for.
 func reading(pid, parent int, own, waited time.Duration, written int64) Reading {
-	return Reading{Written: written, Process: proctree.Process{PID: pid, Parent: parent, Start: uint64(pid), CPU: own,
+	return Reading{Written: written, Known: true, Process: proctree.Process{PID: pid, Parent: parent, Start: uint64(pid), CPU: own,
 		Waited: waited, Memory: 1000}}
 }
 
@@ -29,6 +29,8 @@ func TestTree(t *testing.T) {
 	other.Start = 999
 	dead := reading(10, 1, second, 5*second, 70)
 	dead.Dead = true
+	unread := reading(10, 1, 2*second, 0, 0)
+	unread.Known = false
 	for _, c := range []struct {
 		name  string
 		steps []step
@@ -63,6 +65,11 @@ func TestTree(t *testing.T) {
 		}},
 		{"a process that is read twice", []step{
 			{[]Reading{reading(10, 1, second, 0, 1), reading(10, 1, second, 0, 1)}, second, 1, 1},
+		}},
+		{"a process that ended while it was read", []step{
+			{[]Reading{reading(10, 1, second, 0, 40)}, second, 40, 1},
+			{[]Reading{unread}, 2 * second, 40, 1},
+			{[]Reading{reading(10, 1, 3*second, 0, 50)}, 3 * second, 50, 1},
 		}},
 		{"nothing any more", []step{
 			{[]Reading{reading(10, 1, second, 0, 1)}, second, 1, 1},
@@ -130,5 +137,20 @@ func TestSeries_IsBounded(t *testing.T) {
 	var none Series
 	if got, _ := none.Samples(); !none.Empty() || len(got) != 0 {
 		t.Errorf("%v", got)
+	}
+}
+
+// The last sample replaces one that was taken a moment before.
+func TestSeries_End(t *testing.T) {
+	start := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	for after, want := range map[time.Duration]int{100 * time.Millisecond: 2, second: 3} {
+		var s Series
+		s.Add(common.UsageSample{At: start})
+		s.Add(common.UsageSample{At: start.Add(2 * second)})
+		end := common.UsageSample{At: start.Add(2*second + after), CPUSeconds: 1}
+		s.End(end)
+		if got, _ := s.Samples(); len(got) != want || got[len(got)-1] != end {
+			t.Errorf("%v later: %+v", after, got)
+		}
 	}
 }

@@ -285,14 +285,14 @@ func (f *Fakes) Mark(_ context.Context, fires []common.Fire) (partial bool, err 
 }
 
 // Latest returns what Acknowledge has kept.
-func (f *Fakes) Latest(context.Context) (map[string]string, error) {
+func (f *Fakes) Latest(context.Context) (map[string]string, bool, error) {
 	f.Mu.Lock()
 	defer f.Mu.Unlock()
 	attempts := map[string]string{}
 	for fire, state := range f.Acked {
 		attempts[fire] = state.Run
 	}
-	return attempts, nil
+	return attempts, false, nil
 }
 
 // Print adds to what a run has printed.

@@ -62,8 +62,12 @@ type bulkInput struct {
 	Body           BulkRequest
 }
 
-// maxBulk is how many jobs a filter may match.
-const maxBulk = 5000
+const (
+	// maxBulk is how many jobs a filter may match.
+	maxBulk = 5000
+	// maxBulkBody has room for that many of the longest names, and a patch.
+	maxBulkBody = maxBulk*132 + core.MaxJobBody
+)
 
 // filtered reports whether a filter selects the jobs.
 func (s *Selection) filtered() bool {
@@ -129,10 +133,11 @@ func (b *BulkRequest) check() error {
 func (s *manyResource) registerBulk(r *core.Router) {
 	op := core.NewOperations("jobs", "/api/v1")
 	bulk := op.Post("bulk-jobs", "/jobs/bulk", "Run an action on many jobs", core.Operator)
-	bulk.Patience, bulk.Queue = core.ManyPatience, core.NewQueue()
+	bulk.Patience, bulk.Queue, bulk.MaxBody = core.ManyPatience, core.NewQueue(), maxBulkBody
 	core.Register(r, bulk, s.bulk)
 	patch := op.Patch("patch-jobs", "/jobs", "Change fields of many jobs", core.Editor)
 	patch.Patience, patch.Queue, patch.PatchAt = core.ManyPatience, core.NewQueue(), "body.patch"
+	patch.MaxBody = maxBulkBody
 	core.Register(r, patch, s.patchMany)
 }
 

@@ -223,8 +223,8 @@ func (s *Resource) list(ctx context.Context, in *jobListInput) (*jobListOutput, 
 		"group", in.Group, "below", in.Below, "ungrouped",
 		core.FlagFilter(in.Ungrouped),
 		"selector", in.Selector, "state", in.State, "is", core.SetFilter(in.Is), "sort", in.Sort)
-	var err error
-	if err = s.pick(ctx, in.Is, order, &q); err != nil {
+	uncertain, err := s.pick(ctx, in.Is, order, &q)
+	if err != nil {
 		return nil, err
 	}
 	if q.After, err = core.ReadCursor[string](list, in.Cursor); err != nil {
@@ -253,7 +253,7 @@ func (s *Resource) list(ctx context.Context, in *jobListInput) (*jobListOutput, 
 	}
 	out := &jobListOutput{
 		Vary: "Accept-Language",
-		Body: JobPage{HistoryPage: core.NewHistoryPage(items, next, partial)},
+		Body: JobPage{HistoryPage: core.NewHistoryPage(items, next, partial || uncertain)},
 	}
 	if in.Total {
 		total, err := s.Jobs.Count(ctx, q)

@@ -108,6 +108,9 @@ func patched(old *common.Job, patch json.RawMessage) (job common.Job, err error)
 	if fault != nil {
 		return job, fmt.Errorf("read job %q: %s %s", old.Name, fault.Location, fault.Message)
 	}
+	if own, ok := held.(map[string]any); ok {
+		maps.DeleteFunc(fields, func(name string, value any) bool { return own[name] == nil && removesOnly(value) })
+	}
 	if data, err = json.Marshal(merge(held, fields)); err != nil {
 		return job, fmt.Errorf("encode job %q: %w", old.Name, err)
 	}
@@ -128,6 +131,21 @@ func arrange(job, old *common.Job, patch json.RawMessage) error {
 	}
 	job.Params.Arrange(slices.Concat(old.Params.Names(), given.Params.Names()))
 	return nil
+}
+
+// removesOnly reports whether a patch of an object removes fields and sets none. Of an object that a job does not set it
+// is left out: an empty one would opt the job out of what it inherits.
+func removesOnly(patch any) bool {
+	fields, ok := patch.(map[string]any)
+	if !ok || len(fields) == 0 {
+		return false
+	}
+	for _, value := range fields {
+		if value != nil && !removesOnly(value) {
+			return false
+		}
+	}
+	return true
 }
 
 // merge is MergePatch of RFC 7396.

@@ -9,7 +9,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strconv"
 
 	"carillon/internal/access"
 	"carillon/internal/common"
@@ -70,9 +69,11 @@ func (s *manyResource) patchMany(ctx context.Context, in *patchManyInput) (*core
 	if err != nil {
 		return nil, err
 	}
-	asks := slices.Concat([]string{"patch", strconv.FormatBool(in.DryRun), b.Digest, b.Note}, b.asks())
-	if err := s.once(ctx, in.IdempotencyKey, b.Patch.raw, asks...); err != nil {
-		return nil, err
+	if !in.DryRun {
+		asks := slices.Concat([]string{"patch", b.Digest, b.Note}, b.asks())
+		if err := s.once(ctx, in.IdempotencyKey, b.Patch.raw, asks...); err != nil {
+			return nil, err
+		}
 	}
 	all, err := s.patchings(ctx, &b.Selection)
 	if err != nil {
@@ -213,12 +214,16 @@ func digestOf(all []patching) (string, error) {
 	sum := sha256.New()
 	for i := range all {
 		p := &all[i]
-		after, err := json.Marshal(struct {
+		effect := struct {
 			Name    string
 			Version int64
 			Code    common.Code
 			After   *common.StoredJob
-		}{p.name, p.state.Version, common.CodeOf(p.err), &p.saved.State.StoredJob})
+		}{Name: p.name, Code: common.CodeOf(p.err)}
+		if p.err == nil && p.saved.Effect == common.EffectChanged { // versions of others do not matter
+			effect.Version, effect.After = p.state.Version, &p.saved.State.StoredJob
+		}
+		after, err := json.Marshal(effect)
 		if err != nil {
 			return "", fmt.Errorf("encode job %q: %w", p.name, err)
 		}

@@ -77,6 +77,55 @@ func TestPatchJobs_WhatWasReviewedIsWhatIsChanged(t *testing.T) {
 		`{"jobs":["a"],"patch":{"priority":1}}`, "Idempotency-Key", "k"))
 }
 
+// Fires are reviewed whatever decides about them, and a dry run does not use up the key of the change.
+func TestPatchJobs_ReviewCountsFires(t *testing.T) {
+	h := apitest.NewHarness(t)
+	h.Want(201, apitest.As("editor", "POST", manyPath, `{"name":"a","command":"true","cronExpr":"0 3 * * *"}`))
+	for patch, want := range map[string][2]int{
+		`{"cronExpr":"0 4 * * *"}`: {7, 7},
+		`{"paused":true}`:          {7, 0},
+		`{"timeout":"5m"}`:         {0, 0},
+	} {
+		review := reviewMany(h, "editor", `{"jobs":["a"],"patch":`+patch+`}`).Review
+		if review.Gone != want[0] || review.New != want[1] {
+			t.Errorf("%s: %d fires go and %d come, want %v", patch, review.Gone, review.New, want)
+		}
+	}
+	body := `{"jobs":["a"],"patch":{"timeout":"5m"}}`
+	h.Want(200, apitest.As("editor", http.MethodPatch, manyPath+"?dryRun=true", body, "Idempotency-Key", "k"))
+	if done := patchMany(h, "editor", body, "Idempotency-Key", "k"); done.Changed != 1 {
+		t.Errorf("%+v", done)
+	}
+}
+
+// A patch that only removes fields of an object leaves a job alone that does not set the object: an empty one would opt
+// it out of what it inherits.
+func TestPatchJobs_RemovesNothingThatIsInherited(t *testing.T) {
+	h := apitest.NewHarness(t)
+	h.Want(201, apitest.As("editor", "POST", manyPath, `{"name":"a","command":"true"}`))
+	body := `{"jobs":["a"],"patch":{"retry":{"backoff":null},"labels":{"old":null}}}`
+	if done := patchMany(h, "editor", body); done.Unchanged != 1 || h.Jobs["a"].Retry != nil {
+		t.Errorf("%+v, %+v", done, h.Jobs["a"].Retry)
+	}
+	// An empty object does opt out.
+	if done := patchMany(h, "editor", `{"jobs":["a"],"patch":{"retry":{}}}`); done.Changed != 1 || h.Jobs["a"].Retry == nil {
+		t.Errorf("%+v", done)
+	}
+}
+
+// As many jobs with the longest names as are allowed fit into a request.
+func TestPatchJobs_ManyLongNames(t *testing.T) {
+	h := apitest.NewHarness(t)
+	var names []string
+	for n := range 5000 {
+		names = append(names, fmt.Sprintf(`"a%0127d"`, n))
+	}
+	body := `{"jobs":[` + strings.Join(names, ",") + `],"patch":{"timeout":"5m"}}`
+	if a := patchMany(h, "editor", body); a.Refused != len(names) {
+		t.Errorf("%d of %d were refused as unknown", a.Refused, len(names))
+	}
+}
+
 func TestPatchJobs_EffectHasChanged_ChangesNothing(t *testing.T) {
 	h := apitest.NewHarness(t)
 	for _, name := range []string{"a", "b"} {

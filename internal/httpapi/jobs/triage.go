@@ -43,7 +43,7 @@ type LastFires interface {
 // Acks reads acknowledgements of failed fires.
 type Acks interface {
 	// Latest returns the acknowledged attempt of each fire, "" for one without an attempt, by the fire's id.
-	Latest(ctx context.Context) (map[string]string, error)
+	Latest(ctx context.Context) (attempts map[string]string, partial bool, err error)
 }
 
 // TraitCounts are the numbers of jobs with each trait.
@@ -66,6 +66,7 @@ type triage struct {
 	late    map[string]bool // jobs
 	enabled map[string]bool // channels
 	acked   map[string]string
+	partial bool // acknowledgements are unknown
 }
 
 // triage reads the state that decides the traits.
@@ -86,7 +87,7 @@ func (s *Resource) triage(ctx context.Context, wanted []Trait) (t *triage, err e
 		}
 	}
 	if wants(traitFailing) {
-		if t.acked, err = s.Acks.Latest(ctx); err != nil {
+		if t.acked, t.partial, err = s.Acks.Latest(ctx); err != nil {
 			return nil, err
 		}
 	}
@@ -192,28 +193,29 @@ func (t *triage) wasDue(job *common.JobFacts) bool {
 	return t.last(job.Name, job.UID) != nil || t.waiting[job.Name] || t.late[job.Name]
 }
 
-// only returns the filter of jobs that have all the traits; nil for none.
-func (s *Resource) only(ctx context.Context, wanted []Trait) (func(*common.JobFacts) bool, error) {
+// only returns the filter of jobs that have all the traits; nil for none. partial is set if it is uncertain.
+func (s *Resource) only(ctx context.Context, wanted []Trait) (of func(*common.JobFacts) bool, partial bool,
+	err error) {
 	if len(wanted) == 0 {
-		return nil, nil
+		return nil, false, nil
 	}
 	t, err := s.triage(ctx, wanted)
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	return func(job *common.JobFacts) bool {
 		return !slices.ContainsFunc(wanted, func(trait Trait) bool { return !t.has(trait, job) })
-	}, nil
+	}, t.partial, nil
 }
 
-// pick adds the filter by traits, and an order by runs, to a query.
-func (s *Resource) pick(ctx context.Context, wanted []Trait, order string, q *common.JobQuery) (err error) {
+// pick adds the filter by traits, and an order by runs, to a query. partial is set if the filter is uncertain.
+func (s *Resource) pick(ctx context.Context, wanted []Trait, order string, q *common.JobQuery) (partial bool, err error) {
 	var by common.JobPick
-	if by.Only, err = s.only(ctx, wanted); err != nil {
-		return err
+	if by.Only, partial, err = s.only(ctx, wanted); err != nil {
+		return false, err
 	}
 	if by.Rank, err = s.rank(ctx, order, by.Only, q); err != nil {
-		return err
+		return false, err
 	}
 	if by.Rank != nil {
 		q.Order = common.OrderRank
@@ -221,7 +223,7 @@ func (s *Resource) pick(ctx context.Context, wanted []Trait, order string, q *co
 	if by.Only != nil || by.Rank != nil {
 		q.Pick = &by
 	}
-	return nil
+	return partial, nil
 }
 
 // counts counts the jobs of a query by trait, whatever traits the query wants. Without the last results, partial is set
@@ -253,7 +255,7 @@ func (s *Resource) counts(ctx context.Context, q common.JobQuery) (counts *Trait
 		counts.Failing, counts.NeverRan = new(found[traitFailing]), new(found[traitNeverRan])
 		counts.NotDue, counts.Skipping = new(found[traitNotDue]), new(found[traitSkipping])
 	}
-	return counts, partial, nil
+	return counts, partial || t.partial, nil
 }
 
 // rank returns the key of an order by the runs of jobs; nil if the order is another one.

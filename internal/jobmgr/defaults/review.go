@@ -87,7 +87,7 @@ func (c *Change) Affected(interner *schedule.Interner, now time.Time) (a Affecte
 	if !c.state.IsFlow() { // those of a flow are found with its steps
 		a.Faults = c.after.Faults()
 	}
-	if slices.ContainsFunc(a.Fields, func(f string) bool { return f == "timezone" || f == "schedules" }) {
+	if slices.ContainsFunc(a.Fields, func(f string) bool { return slices.Contains(timetableFields, f) }) {
 		gone, come := fires(interner, before, now), fires(interner, &c.after, now)
 		a.gone, a.Gone = without(gone, come)
 		a.come, a.New = without(come, gone)
@@ -98,6 +98,9 @@ func (c *Change) Affected(interner *schedule.Interner, now time.Time) (a Affecte
 	}
 	return a, nil
 }
+
+// timetableFields are the fields of a job that decide when it fires.
+var timetableFields = []string{"cronExpr", "schedules", "timezone", "dst", "jitter", "startAt", "endAt", "paused", "pauseUntil"}
 
 // fires returns the planned fires of a job within the next days.
 func fires(interner *schedule.Interner, job *common.Job, now time.Time) (all []time.Time) {

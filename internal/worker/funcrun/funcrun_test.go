@@ -133,7 +133,7 @@ func TestRun_Panic_PrintsTheStack(t *testing.T) {
 	if text := out.String(); !strings.Contains(text, "panic: boom") || !strings.Contains(text, t.Name()) {
 		t.Errorf("no stack in the output: %q", out)
 	}
-	if run.Reason.Data["error"] != "boom" {
+	if run.Reason.Data["error"] != "boom" || run.Reason.Data[common.LastLine] != "panic: boom" {
 		t.Errorf("%+v", run.Reason)
 	}
 }

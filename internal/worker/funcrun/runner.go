@@ -230,7 +230,9 @@ func (r *Runner) result(t *Task, call *Call, e *end, started time.Time) common.R
 	run := r.over(t, how)
 	run.StartedAt, run.ExitCode, run.Outputs = &started, code, values
 	run.OutputBytes, run.OutputTruncated = total, truncated
-	capture.Explain(&run)
+	if capture.Explain(&run); e.panicked != nil { // the last line is one of the stack
+		capture.Quote(&run, fmt.Sprintf("panic: %v", e.panicked))
+	}
 	return run
 }
 

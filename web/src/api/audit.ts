@@ -35,7 +35,8 @@ export function useAudit(filter: AuditFilter, cursor: string) {
       return page;
     },
     placeholderData: keepPreviousData,
-    refetchInterval: 10_000,
+    // The entries of a large request are not read again and again.
+    refetchInterval: ({ state }) => ((state.data?.items.length ?? 0) > 500 ? false : 10_000),
   });
 }
 

@@ -13,6 +13,7 @@ it('distinguishes jobs, runs and fires', () => {
   expect(changes.any).toBe(true);
   const concerned = (key: readonly unknown[]) => changes.concern(key);
   expect([concerned(keys.run('r1')), concerned(keys.run('r2'))]).toEqual([true, false]);
+  expect([concerned(keys.usage('r1', false)), concerned(keys.usage('r2', true))]).toEqual([true, false]);
   expect([concerned(keys.attempts('nightly-fire')), concerned(keys.attempts('other-fire'))]).toEqual([true, false]);
   expect([concerned(keys.job('nightly')), concerned(keys.job('hourly'))]).toEqual([true, false]);
   expect([concerned(keys.statistics('nightly', 'day', 'UTC')), concerned(keys.statistics('hourly', 'day', 'UTC'))]).toEqual([true, false]);

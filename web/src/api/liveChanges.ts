@@ -144,7 +144,7 @@ export class Changes {
         return key[1] === 'one' ? this.#jobs.has(key[2]) || this.#ran.has(key[2]) : this.#jobs.any || this.#runs.any;
       case 'runs':
         if (key[1] === 'nodes') return this.#flowRuns.has(key[2]) || this.#runs.has(key[2]);
-        return key[1] === 'one' ? this.#runs.has(key[2]) : key[1] === 'attempts' ? this.#fires.has(key[2]) : ran;
+        return key[1] === 'one' || key[1] === 'usage' ? this.#runs.has(key[2]) : key[1] === 'attempts' ? this.#fires.has(key[2]) : ran;
       case 'fires':
       case 'timeline':
         return ran || (job === undefined ? this.#jobs.any : this.#jobs.has(job));

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { commonOf, labelNames, oneGroup, patchOf, usualSettings, type Settings, type SettingSection } from './manySettings.ts';
+import { commonOf, inOneLine, labelNames, oneGroup, patchOf, usualSettings, type Settings, type SettingSection } from './manySettings.ts';
 
 const form = (on: SettingSection[], more: object = {}) => ({ ...usualSettings, on: new Set(on), ...more });
 
@@ -23,4 +23,10 @@ it('finds what jobs have in common', () => {
   expect(commonOf(jobs, 'timeout')).toEqual({ mixed: false, value: undefined });
   expect(commonOf(jobs, 'group')).toEqual({ mixed: false, value: 'g' });
   expect([labelNames(jobs), oneGroup(jobs), oneGroup([...jobs, { name: 'c' }])]).toEqual([['x', 'y'], 'g', undefined]);
+});
+
+it('writes a value in one line', () => {
+  expect(inOneLine({ on: ['failed', 'missed'], to: ['ops'] })).toBe('on: failed, missed; to: ops');
+  expect(inOneLine('1h')).toBe('1h');
+  expect(inOneLine({ max: 3, backoff: '30s' })).toBe('max: 3; backoff: 30s');
 });

@@ -39,6 +39,13 @@ export function commonOf(jobs: readonly Settings[], section: SettingSection): { 
   return { mixed: texts.size > 1, value: texts.size === 1 ? jobs[0]?.[section] : undefined };
 }
 
+/** A value in one line, with the names that its fields have in YAML. */
+export function inOneLine(value: unknown): string {
+  if (Array.isArray(value)) return value.map(inOneLine).join(', ');
+  if (typeof value === 'object' && value !== null) return Object.entries(value).map(([name, field]) => `${name}: ${inOneLine(field)}`).join('; ');
+  return String(value);
+}
+
 /** The names of labels of any of the jobs, sorted. */
 export function labelNames(jobs: readonly Settings[]): string[] {
   return [...new Set(jobs.flatMap((job) => Object.keys(job.labels ?? {})))].sort();

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { usageSeries, usageTotals, type UsageSample } from './usage.ts';
+import { isComing, usageSeries, usageTotals, type UsageSample } from './usage.ts';
 
 const sample = (second: number, cpuSeconds: number, more: Partial<UsageSample> = {}): UsageSample => ({ at: new Date(Date.UTC(2026, 0, 1, 0, 0, second)).toISOString(), cpuSeconds, memoryBytes: 0, readBytes: 0, writtenBytes: 0, processes: 1, ...more });
 const start = '2026-01-01T00:00:00Z';
@@ -25,4 +25,15 @@ it('takes totals from the last sample until the run has ended', () => {
   expect(usageTotals({}, samples)).toEqual({ cpuSeconds: 1, memoryBytes: 9, readBytes: 7, writtenBytes: 0 });
   expect(usageTotals({ cpuSeconds: 2, maxRssBytes: 12, writtenBytes: 3 }, samples)).toEqual({ cpuSeconds: 2, memoryBytes: 12, readBytes: 7, writtenBytes: 3 });
   expect(usageTotals({}, []).cpuSeconds).toBeUndefined();
+});
+
+it('waits for the last sample, which has no process and follows the end', () => {
+  const end = '2026-01-01T00:00:10Z';
+  const now = Date.parse(end) + 5000;
+  expect(isComing(undefined, end, now)).toBe(true);
+  expect(isComing({ live: true, samples: [] }, undefined, now)).toBe(true);
+  expect(isComing({ live: false, samples: [] }, end, now)).toBe(true);
+  expect(isComing({ live: false, samples: [sample(9, 1)] }, end, now)).toBe(true);
+  expect(isComing({ live: false, samples: [sample(9, 1), sample(10, 1, { processes: 0 })] }, end, now)).toBe(false);
+  expect(isComing({ live: false, samples: [] }, end, now + 60_000)).toBe(false);
 });

@@ -65,3 +65,11 @@ export function usageTotals(run: Recorded, samples: readonly UsageSample[]): Usa
     writtenBytes: run.writtenBytes ?? last?.writtenBytes,
   };
 }
+
+const patience = 30_000;
+
+/** Reports whether the samples may still change: the last one has no process, and follows the end by some seconds. */
+export function isComing(data: { live: boolean; samples: readonly { processes: number }[] } | undefined, endedAt: string | undefined, now: number): boolean {
+  if (data === undefined || data.live) return true;
+  return endedAt !== undefined && data.samples.at(-1)?.processes !== 0 && now - Date.parse(endedAt) < patience;
+}

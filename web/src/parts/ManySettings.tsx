@@ -1,5 +1,5 @@
 import { Alert, Autocomplete, Button, Checkbox, Group, Modal, SegmentedControl, Stack, Switch, TagsInput, TextInput } from '@mantine/core';
-import { Link } from '@tanstack/react-router';
+import { Link, useBlocker } from '@tanstack/react-router';
 import { useState, type FormEvent, type ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
 import { useChannels } from '../api/channels.ts';
@@ -10,7 +10,7 @@ import { Problem } from '../api/problem.ts';
 import type { PatchAnswer, Patched } from '../api/types.ts';
 import { useWorkers } from '../api/workers.ts';
 import { sentences } from '../lib/lists.ts';
-import { commonOf, labelNames, oneGroup, patchOf, settingSections, usualSettings, type Settings, type SettingSection, type SettingsForm } from '../lib/manySettings.ts';
+import { commonOf, inOneLine, labelNames, oneGroup, patchOf, settingSections, usualSettings, type Settings, type SettingSection, type SettingsForm } from '../lib/manySettings.ts';
 import { visible } from '../lib/visible.ts';
 import { ChannelDialog } from './ChannelDialog.tsx';
 import { Effect } from './DefaultsReview.tsx';
@@ -37,11 +37,14 @@ export function ManySettings({ jobs, leftOut = 0, only, onClose }: Props) {
   const [form, setForm] = useState<SettingsForm>({ ...usualSettings, on: new Set(only ? [only] : []) });
   const [change, setChange] = useState<ManyChange>();
   const [done, setDone] = useState<PatchAnswer>();
+  const save = usePatchJobs();
+  // What is being changed goes on, and its result is to be seen.
+  useBlocker({ disabled: !save.isPending, shouldBlockFn: () => true, enableBeforeUnload: true });
   const title = done ? t('manyJobs.doneTitle') : change ? t('manyJobs.reviewTitle', { count: jobs.length }) : t(only === 'notify' ? 'manyJobs.notifyTitle' : 'manyJobs.title', { count: jobs.length });
   return (
-    <Modal opened size={change ? 'xl' : 'lg'} onClose={() => onClose(done !== undefined)} closeOnClickOutside={!change} title={title} closeButtonProps={{ 'aria-label': t('common.close') }}>
+    <Modal opened size={change ? 'xl' : 'lg'} onClose={() => !save.isPending && onClose(done !== undefined)} closeOnClickOutside={false} title={title} closeButtonProps={{ 'aria-label': t('common.close') }}>
       {done ? <Outcome answer={done} onClose={() => onClose(true)} />
-        : change ? <Review change={change} onBack={() => setChange(undefined)} onDone={setDone} />
+        : change ? <Review change={change} save={save} onBack={() => setChange(undefined)} onDone={setDone} />
           : <Form jobs={jobs} leftOut={leftOut} only={only} form={form} onForm={setForm} onCancel={() => onClose(false)} onNext={() => setChange({ jobs: jobs.map(({ name }) => name), patch: patchOf(form) })} />}
     </Modal>
   );
@@ -60,7 +63,7 @@ interface FormProps {
 function Form({ jobs, leftOut, only, form, onForm, onCancel, onNext }: FormProps) {
   const { t } = useTranslation();
   const set = (part: Partial<SettingsForm>) => onForm({ ...form, ...part });
-  const empty = Object.keys(patchOf(form)).length === 0 || (form.on.has('notify') && !form.unset.has('notify') && (form.channels.length === 0 || form.events.length === 0));
+  const empty = jobs.length === 0 || Object.keys(patchOf(form)).length === 0 || (form.on.has('notify') && !form.unset.has('notify') && (form.channels.length === 0 || form.events.length === 0));
   const submit = (event: FormEvent) => {
     event.preventDefault();
     if (!empty) onNext();
@@ -111,7 +114,7 @@ function Section({ section, jobs, form, set, alone, children }: FieldProps & { s
   const { mixed, value } = commonOf(jobs, section);
   const flip = (all: ReadonlySet<SettingSection>, has: boolean) => new Set(settingSections.filter((one) => (one === section ? has : all.has(one))));
   const inherits = section !== 'group' && section !== 'labels';
-  const now = mixed ? t('manyJobs.mixed') : value === undefined ? t('manyJobs.notSet') : visible(typeof value === 'string' ? value : JSON.stringify(value));
+  const now = mixed ? t('manyJobs.mixed') : value === undefined ? t('manyJobs.notSet') : visible(inOneLine(value));
   return (
     <div role="group" className={classes.section} aria-label={t(`manyJobs.sections.${section}`)} data-section={section}>
       {!alone && (
@@ -188,10 +191,9 @@ function Placement({ form, set }: FieldProps) {
 }
 
 /** The effect of the change, before it is made. */
-function Review({ change, onBack, onDone }: { change: ManyChange; onBack: () => void; onDone: (answer: PatchAnswer) => void }) {
+function Review({ change, save, onBack, onDone }: { change: ManyChange; save: ReturnType<typeof usePatchJobs>; onBack: () => void; onDone: (answer: PatchAnswer) => void }) {
   const { t, i18n } = useTranslation();
   const review = useManyReview(change);
-  const save = usePatchJobs();
   const error = save.error ?? review.error;
   const stale = error instanceof Problem && error.status === 412;
   const again = () => {
@@ -211,7 +213,7 @@ function Review({ change, onBack, onDone }: { change: ManyChange; onBack: () => 
         </Alert>
       )}
       <Group justify="flex-end" className="stays">
-        <Button variant="default" onClick={onBack}>{t('manyJobs.back')}</Button>
+        <Button variant="default" disabled={save.isPending} onClick={() => { save.reset(); onBack(); }}>{t('manyJobs.back')}</Button>
         <Button data-autofocus loading={save.isPending} disabled={changed === 0 || stale} onClick={() => save.mutate({ change, digest: review.data?.digest }, { onSuccess: onDone })}>{t('manyJobs.confirm', { count: changed })}</Button>
       </Group>
     </Stack>

@@ -29,7 +29,7 @@ export const editor: Texts<typeof english> = {
     startAt: '开始时间', startAtHelp: '在此之前不触发。', endAt: '结束时间', endAtHelp: '在此之后不触发。', localHelp: '按您的时区 {{zone}}。留空则不限。', jitter: '抖动', jitterHelp: '每次触发最多推迟这么久，同一次触发的推迟始终相同。例如 30s。留空则无抖动。',
     dst: { run: '在跳变后立即运行一次', skip: '不运行', cron: '分钟或小时以 * 开头时两次都运行，否则只在第一次', first: '在第一次出现时运行', second: '在第二次出现时运行', both: '两次都运行' },
     type: '类型', typeHelp: '运行所执行的内容。', shellType: '命令', with: '设置', withHelp: '此类型的设置，以 JSON 书写。文本中可以写 ${NAME}：同名参数或变量的值。',
-    mayBeSecret: '可以写 secret:名称。', unknownType: '没有存活的工作节点提供此类型：在此之前不检查其设置。', outputPointer: 'JSON 指针',
+    mayBeSecret: '可以写 secret:名称。', unknownType: '没有在线的工作节点提供此类型：在此之前不检查其设置。', outputPointer: 'JSON 指针',
     kind: '命令类型', shellCommand: 'Shell 命令', program: '程序', command: '命令', commandHelp: '由 Shell 执行，可写多行。',
     args: '程序与参数', argsHelp: '每行一个，首行为程序，不经过 Shell。', shell: 'Shell', shellHelp: '完整路径。', workDir: '工作目录', workDirHelp: '完整路径。留空则每次运行使用新的目录。',
     user: '用户', userHelp: '以该用户身份运行，须经工作节点允许。留空则为工作节点自身的用户。', exitCodes: '表示成功的退出码', exitCodesHelp: '除 0 以外的成功退出码，例如 3, 24。',

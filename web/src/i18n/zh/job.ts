@@ -50,7 +50,7 @@ export const job: Texts<typeof english> = {
     skip: '跳过本次触发', queue: '让一次触发等待其结束', replace: '终止它，运行新的触发', allow: '同时运行',
   },
   placement: {
-    title: '符合条件的工作节点', noWorker: '没有存活的工作节点。', may: '符合条件的工作节点，按顺序', first: '由它运行', stands: '后备', others: '不符合条件',
+    title: '符合条件的工作节点', noWorker: '没有在线的工作节点。', may: '符合条件的工作节点，按顺序', first: '由它运行', stands: '后备', others: '不符合条件',
     more_one: '另有 1 个', more_other: '另有 {{count}} 个',
   },
   policy: {

@@ -63,7 +63,7 @@ export const shell: Texts<typeof english> = {
     disk_full: { title: '某工作节点的磁盘已满。', text: '它不领取新的运行，现有运行继续。' },
     clock_off: { title: '有时钟与集群不一致。', text: '请校准时钟（NTP）。时钟偏差过大的工作节点不领取运行。' },
     worker_lost: { title: '工作节点 {{worker}} 已失联。', text: '它尚未处理完的运行：{{runs}} 个。其他工作节点会按各任务的设置重新运行，或记为已丢失。' },
-    no_workers: { title: '没有存活的工作节点。', text: '在有工作节点之前，什么都不会运行。' },
+    no_workers: { title: '没有在线的工作节点。', text: '在有工作节点之前，什么都不会运行。' },
     watch_stale: { title: '对 etcd 的监听停滞：{{loop}}。', text: '影响：{{effect}}{{error}}' },
     loop_stuck: { title: '后台循环停滞：{{loop}}。', text: '影响：{{effect}}{{error}}' },
     no_elected_master: { title: '没有当选的主控节点。', text: '历史清理、审计和通知均已停止。请查看各主控节点的日志。' },

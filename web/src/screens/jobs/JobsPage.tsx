@@ -110,13 +110,13 @@ export function JobsPage() {
     }),
     [may, run, ask],
   );
-  /** Adds jobs to the selection, unless another list is shown by then. */
-  const gather = async (find: (signal: AbortSignal) => Promise<Picked[]>) => {
+  /** Adds jobs to the selection, or to none, unless another list is shown by then. */
+  const gather = async (find: (signal: AbortSignal) => Promise<Picked[]>, alone = false) => {
     const { signal } = (gathers.current ??= new AbortController());
     setFailed(undefined);
     try {
       const found = await find(signal);
-      if (!signal.aborted) setSelection((now) => withAll(now, found));
+      if (!signal.aborted) setSelection((now) => withAll(alone ? none : now, found));
     } catch (cause) {
       if (!signal.aborted) setFailed(cause as Error);
     }
@@ -134,12 +134,16 @@ export function JobsPage() {
     });
   const picked = extentOf(selection, total ?? 0, mostAtOnce);
   const selectAll = () => {
+    if (gathering) return Promise.resolve();
     setGathering(true);
     return gather(async (signal) => {
       const all: Picked[] = [];
-      for await (const { items } of allJobs(filter, signal)) all.push(...items.map(pick));
+      for await (const { items } of allJobs(filter, signal)) {
+        all.push(...items.map(pick));
+        if (all.length >= mostAtOnce) break;
+      }
       return all.slice(0, mostAtOnce);
-    });
+    }, true);
   };
   // Its texts are the editor's, which are not loaded with the list.
   const openImport = () => void loadRest(i18n).then(() => setImporting(true), setFailed);

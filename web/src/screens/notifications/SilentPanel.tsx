@@ -1,6 +1,6 @@
 import { Button } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
-import { useMemo, useState } from 'react';
+import { useEffect, useMemo, useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { useUnnotifiedJobs } from '../../api/channels.ts';
 import { allJobs } from '../../api/jobList.ts';
@@ -61,17 +61,27 @@ export function SilentPanel() {
     )),
   ], [t, may, selected]);
   const [gathering, setGathering] = useState(false);
+  const leaving = useRef(new AbortController());
+  useEffect(() => {
+    leaving.current = new AbortController();
+    return () => leaving.current.abort();
+  }, []);
   const askAll = async () => {
     setGathering(true);
     setFailed(undefined);
     try {
-      const all: Job[] = [];
-      for await (const { items } of allJobs({ is: 'unnotified' }, new AbortController().signal)) all.push(...items);
-      const mine = all.filter((job) => may('editor', job.group ?? '') && !job.meta.hidden).slice(0, mostAtOnce);
-      setLeftOut(all.length - mine.length);
-      setAsked(mine.map(settingsOf));
+      const mine: Job[] = [];
+      let others = 0;
+      for await (const { items } of allJobs({ is: 'unnotified' }, leaving.current.signal)) {
+        const some = items.filter((job) => may('editor', job.group ?? '') && !job.meta.hidden);
+        mine.push(...some);
+        others += items.length - some.length;
+        if (mine.length >= mostAtOnce) break;
+      }
+      setLeftOut(others);
+      setAsked(mine.slice(0, mostAtOnce).map(settingsOf));
     } catch (cause) {
-      setFailed(cause as Error);
+      if (!leaving.current.signal.aborted) setFailed(cause as Error);
     }
     setGathering(false);
   };
@@ -102,7 +112,7 @@ export function SilentPanel() {
         </>
       )}
       {failed && <ProblemNotice error={failed} />}
-      {asked && asked.length > 0 && <ManySettings only="notify" jobs={asked} leftOut={leftOut} onClose={close} />}
+      {asked && <ManySettings only="notify" jobs={asked} leftOut={leftOut} onClose={close} />}
     </>
   );
 }

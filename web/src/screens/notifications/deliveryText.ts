@@ -29,8 +29,10 @@ function matched(t: TFunction, group: string, forms: typeof sentences, text: str
     const data = form.exec(text)?.groups;
     if (!data) continue;
     const parts = data.parts?.split(', ').map((part) => matched(t, 'digests', digest, part) ?? part).join('，');
-    const how = data.how && (serverText(t, `hows.${data.how.replace(/ \(.*$/, '').replaceAll(' ', '_')}`, {}) ?? data.how) + (/ \((.*)\)$/.exec(data.how)?.[1]?.replace(/^(?:exit )?(.*)$/, '（$1）') ?? '');
-    return serverText(t, `${group}.${key}`, { ...data, ...(parts && { parts }), ...(how && { how }) });
+    const how = data.how && (serverText(t, `hows.${data.how.replace(/ \(.*$/, '').replaceAll(' ', '_')}`, {}) ?? data.how) + (/ \((.*)\)$/.exec(data.how)?.[1]?.replace(/^(?:exit (?<code>\d+)|.*)$/, (all, code?: string) => `（${code === undefined ? all : (serverText(t, 'notices.exit', { code }) ?? all)}）`) ?? '');
+    const backfilled = /^backfill of (.+)$/.exec(data.job ?? '')?.[1];
+    const job = backfilled && serverText(t, 'notices.backfill', { job: backfilled });
+    return serverText(t, `${group}.${key}`, { ...data, ...(job && { job }), ...(parts && { parts }), ...(how && { how }) });
   }
   return undefined;
 }

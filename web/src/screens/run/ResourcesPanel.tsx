@@ -7,7 +7,7 @@ import { useRunUsage } from '../../api/usage.ts';
 import { formatBytes, parseBytes } from '../../lib/bytes.ts';
 import { formatSeconds, secondsBetween } from '../../lib/duration.ts';
 import { formatTime } from '../../lib/time.ts';
-import { usageSeries, usageTotals, type UsageSample } from '../../lib/usage.ts';
+import { isComing, usageSeries, usageTotals, type UsageSample } from '../../lib/usage.ts';
 import { LineChart, type ChartSeries } from '../../parts/charts/index.tsx';
 import { formatValue } from '../../parts/charts/data.ts';
 import { Figure, Figures } from '../../parts/Figures.tsx';
@@ -28,7 +28,7 @@ export function ResourcesPanel({ run }: { run: Run }) {
   const ended = isTerminal(run.status);
   const definition = useJob(run.job, { enabled: began }).data?.job;
   const within = definition?.type !== undefined && withinWorkers.has(definition.type);
-  const usage = useRunUsage(run.id, ended, began && !within);
+  const usage = useRunUsage(run.id, ended ? (run.endedAt ?? '') : undefined, began && !within);
   const samples = usage.data?.samples ?? none;
   if (!began) return null;
   // The limit of a later version says nothing about this run.
@@ -40,7 +40,7 @@ export function ResourcesPanel({ run }: { run: Run }) {
         {usage.error && !usage.data && <ProblemNotice error={usage.error} onRetry={() => void usage.refetch()} />}
         {!within && !usage.data && !usage.error && <Waiting rows={3} />}
         {samples.length > 1 && <Charts run={run} samples={samples} limit={limit} />}
-        {(within || (usage.data && samples.length <= 1)) && <p className={classes.none} data-why-none="">{t(within ? 'usage.within' : !ended ? 'usage.soon' : run.cpuSeconds === undefined ? 'usage.unmeasured' : 'usage.short')}</p>}
+        {(within || (usage.data && samples.length <= 1)) && <p className={classes.none} data-why-none="">{t(within ? 'usage.within' : !ended || isComing(usage.data, run.endedAt, Date.now()) ? 'usage.soon' : run.cpuSeconds === undefined ? 'usage.unmeasured' : 'usage.short')}</p>}
       </div>
     </Panel>
   );
