@@ -60,7 +60,8 @@ type measured struct {
 // measure begins to measure a run whose command was started.
 func (x *Executor) measure(t *Task, p *process, out Output) *measured {
 	now := time.Now()
-	m := &measured{x: x, run: t.Record.Run, p: p, started: now, began: x.cfg.Now(), due: now.Add(usage.First), hand: now.Add(handFirst)}
+	m := &measured{x: x, run: t.Record.Run, p: p, started: now, began: x.cfg.Now(), due: now.Add(usage.First),
+		hand: now.Add(handFirst)}
 	m.out, _ = out.(Samples)
 	x.sampler.mu.Lock()
 	defer x.sampler.mu.Unlock()

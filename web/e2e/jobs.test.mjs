@@ -327,7 +327,7 @@ test('a range is selected by jobs and not by rows, and results of another list a
     await held;
     await route.continue().catch(() => undefined); // by then the request is stale
   }));
-  await page.getByRole('button', { name: /^Select all/ }).last().click();
+  await page.getByRole('checkbox', { name: /^Select all/ }).click();
   await asked;
   await page.getByRole('searchbox').first().fill('shop');
   await lists(page, 'shop-index shop-mail');
@@ -346,7 +346,7 @@ test('a bulk action stops when its dialog is closed, which needs a confirmation'
   await page.getByRole('searchbox').first().fill('left-');
   await page.locator('[data-row=left-000]').waitFor();
   await page.getByRole('checkbox', { name: 'Select left-000' }).click();
-  await page.getByRole('button', { name: /^Select all/ }).last().click();
+  await page.getByRole('checkbox', { name: /^Select all/ }).click();
   await page.getByText('260 jobs selected').waitFor();
   const bodies = [];
   let free;

@@ -1,4 +1,4 @@
-// What somebody who comes from crontab does in the first hour, by the console alone.
+// The first hour of a user who comes from crontab, by the console alone.
 
 import assert from 'node:assert/strict';
 import { createServer } from 'node:http';
@@ -63,7 +63,8 @@ test('a crontab of 60 lines moves in: alerts and retries by its group, a failure
   await page.getByRole('button', { name: 'New…' }).click();
   const chosen = page.getByRole('dialog');
   await chosen.getByText('Jobs of a group', { exact: true }).click();
-  await chosen.getByRole('combobox', { name: /^Group/ }).fill('legacy');
+  await chosen.getByRole('textbox', { name: /^Group/ }).or(chosen.getByRole('combobox', { name: /^Group/ })).first().fill('lega');
+  await page.getByRole('option', { name: 'legacy', exact: true }).click();
   await chosen.getByRole('button', { name: 'Continue' }).click();
   await page.getByRole('heading', { name: 'Edit the defaults of legacy', level: 1 }).waitFor();
   await page.getByRole('button', { name: 'Expand all' }).click();

@@ -70,7 +70,7 @@ test('a channel is created, tested in place, changed, and its secrets are not sh
 
   receiver.status = 500;
   await row.getByRole('button', { name: 'Send a test to ops' }).click();
-  await page.locator('[data-test=failed]').getByText('Response: 500.').waitFor();
+  await page.locator('[data-test=failed]').getByText('HTTP 500', { exact: false }).waitFor();
   await assertAccessible(page, 'a failed test');
   await shoot(page, 'channel-test-failed');
   receiver.status = 204;

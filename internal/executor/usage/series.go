@@ -69,8 +69,8 @@ func (s *Series) apart(list []common.UsageSample, x common.UsageSample) []common
 	return append(list, x)
 }
 
-// End appends the last sample of a run. It replaces the one before if that is so close that a rate between them would be
-// arbitrary.
+// End appends the last sample of a run. It replaces the one before if that is so close that a rate between them would
+// be arbitrary.
 func (s *Series) End(x common.UsageSample) {
 	const close = fine / 4
 	if n := len(s.recent); n > 0 && x.At.Sub(s.recent[n-1].At) < close {

@@ -14,8 +14,8 @@ const second = time.Second
 
 // reading returns a process that has used so much CPU time, and so much by children that it waited for.
 func reading(pid, parent int, own, waited time.Duration, written int64) Reading {
-	return Reading{Written: written, Known: true, Process: proctree.Process{PID: pid, Parent: parent, Start: uint64(pid), CPU: own,
-		Waited: waited, Memory: 1000}}
+	return Reading{Written: written, Known: true, Process: proctree.Process{PID: pid, Parent: parent,
+		Start: uint64(pid), CPU: own, Waited: waited, Memory: 1000}}
 }
 
 func TestTree(t *testing.T) {

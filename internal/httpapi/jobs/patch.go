@@ -133,8 +133,8 @@ func arrange(job, old *common.Job, patch json.RawMessage) error {
 	return nil
 }
 
-// removesOnly reports whether a patch of an object removes fields and sets none. Of an object that a job does not set it
-// is left out: an empty one would opt the job out of what it inherits.
+// removesOnly reports whether a patch of an object removes fields and sets none. Of an object that a job does not set
+// it is left out: an empty one would opt the job out of what it inherits.
 func removesOnly(patch any) bool {
 	fields, ok := patch.(map[string]any)
 	if !ok || len(fields) == 0 {

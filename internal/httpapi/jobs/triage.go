@@ -209,7 +209,8 @@ func (s *Resource) only(ctx context.Context, wanted []Trait) (of func(*common.Jo
 }
 
 // pick adds the filter by traits, and an order by runs, to a query. partial is set if the filter is uncertain.
-func (s *Resource) pick(ctx context.Context, wanted []Trait, order string, q *common.JobQuery) (partial bool, err error) {
+func (s *Resource) pick(ctx context.Context, wanted []Trait, order string, q *common.JobQuery) (partial bool,
+	err error) {
 	var by common.JobPick
 	if by.Only, partial, err = s.only(ctx, wanted); err != nil {
 		return false, err

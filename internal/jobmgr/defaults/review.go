@@ -100,7 +100,8 @@ func (c *Change) Affected(interner *schedule.Interner, now time.Time) (a Affecte
 }
 
 // timetableFields are the fields of a job that decide when it fires.
-var timetableFields = []string{"cronExpr", "schedules", "timezone", "dst", "jitter", "startAt", "endAt", "paused", "pauseUntil"}
+var timetableFields = []string{"cronExpr", "schedules", "timezone", "dst", "jitter", "startAt", "endAt", "paused",
+	"pauseUntil"}
 
 // fires returns the planned fires of a job within the next days.
 func fires(interner *schedule.Interner, job *common.Job, now time.Time) (all []time.Time) {
