@@ -15,6 +15,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -249,9 +250,9 @@ func TestNextStartEndsHiddenProcesses(t *testing.T) {
 	if left == 0 {
 		t.Fatal("nothing outlived them")
 	}
-	var said bytes.Buffer
+	said := &printed{}
 	next := exec.Command(h.cmd.Args[0], h.cmd.Args[1:]...)
-	next.Env, next.Stderr = h.cmd.Env, &said
+	next.Env, next.Stderr = h.cmd.Env, said
 	if err := next.Start(); err != nil {
 		t.Fatal(err)
 	}
@@ -261,13 +262,32 @@ func TestNextStartEndsHiddenProcesses(t *testing.T) {
 	}
 	t.Logf("%d descendants gone %v after the next start", left, time.Since(begin))
 	h.await("it is ready", h.ready)
+	h.await("the run is resolved", func() bool { return strings.Contains(said.String(), "run_lost") })
 	if err := next.Process.Signal(syscall.SIGTERM); err != nil {
 		t.Fatal(err)
 	}
 	_ = next.Wait()
-	if text := said.String(); !strings.Contains(text, "leftovers_killed") || !strings.Contains(text, "run_lost") {
+	if text := said.String(); !strings.Contains(text, "leftovers_killed") {
 		t.Errorf("it said\n%s", text)
 	}
+}
+
+// printed collects what a process prints.
+type printed struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+func (l *printed) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.Write(p)
+}
+
+func (l *printed) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.String()
 }
 
 // A job's command runs as the same user as worker and guardian, in whose environment passwords and keys may be.
