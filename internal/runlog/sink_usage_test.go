@@ -65,8 +65,11 @@ func TestSink_Samples_StoreAway(t *testing.T) {
 		}
 		d.sink.Usage(samplesOf("b", common.MaxUsageSamples)) // beyond the bound
 		d.sink.Usage(samplesOf("a", 2))
-		if d.sink.usages > usageMost || len(d.sink.usage) > usageMost/common.MaxUsageSamples+1 {
-			d.t.Fatalf("%d samples of %d runs wait", d.sink.usages, len(d.sink.usage))
+		d.sink.mu.Lock()
+		samples, runs := d.sink.usages, len(d.sink.usage)
+		d.sink.mu.Unlock()
+		if samples > usageMost || runs > usageMost/common.MaxUsageSamples+1 {
+			d.t.Fatalf("%d samples of %d runs wait", samples, runs)
 		}
 		time.Sleep(time.Minute)
 		d.expectSamples("a", 0)
