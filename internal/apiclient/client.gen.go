@@ -905,6 +905,7 @@ const (
 	DeliveryEventOutput           DeliveryEvent = "output"
 	DeliveryEventPaused           DeliveryEvent = "paused"
 	DeliveryEventRecovered        DeliveryEvent = "recovered"
+	DeliveryEventSkipped          DeliveryEvent = "skipped"
 	DeliveryEventStepFailed       DeliveryEvent = "step_failed"
 	DeliveryEventSummary          DeliveryEvent = "summary"
 	DeliveryEventSummaryOutput    DeliveryEvent = "summary_output"
@@ -934,6 +935,8 @@ func (e DeliveryEvent) Valid() bool {
 	case DeliveryEventPaused:
 		return true
 	case DeliveryEventRecovered:
+		return true
+	case DeliveryEventSkipped:
 		return true
 	case DeliveryEventStepFailed:
 		return true
@@ -2172,6 +2175,7 @@ const (
 	NotifyOnOutput     NotifyOn = "output"
 	NotifyOnPaused     NotifyOn = "paused"
 	NotifyOnRecovered  NotifyOn = "recovered"
+	NotifyOnSkipped    NotifyOn = "skipped"
 	NotifyOnStepFailed NotifyOn = "step_failed"
 )
 
@@ -2193,6 +2197,8 @@ func (e NotifyOn) Valid() bool {
 	case NotifyOnPaused:
 		return true
 	case NotifyOnRecovered:
+		return true
+	case NotifyOnSkipped:
 		return true
 	case NotifyOnStepFailed:
 		return true
@@ -7365,7 +7371,7 @@ type Notify struct {
 	// After Escalation: channels that are notified when the job has been in trouble for so long, and no failure since its begin was acknowledged; 1m to 7d. At most 5 steps and 20 channels. They are notified of the recovery, too.
 	After *map[string][]string `json:"after,omitempty"`
 
-	// On Events. failed: the last attempt of a fire failed; missed: a fire did not run; lost: a run was lost with its worker; late: a fire has not started in time, or a run takes much longer than usual; recovered: success after one of these; approval: a step of the flow waits for an operator; paused: autoPause has paused the job; output: a run has ended and printed something, which is sent; step_failed: the first step of a flow run has failed, while others may still run.
+	// On Events. failed: the last attempt of a fire failed; missed: a fire did not run; lost: a run was lost with its worker; late: a fire has not started in time, or a run takes much longer than usual; recovered: success after one of these; approval: a step of the flow waits for an operator; paused: autoPause has paused the job; output: a run has ended and printed something, which is sent; step_failed: the first step of a flow run has failed, while others may still run; skipped: 3 or more of the last 10 fires were skipped because an earlier run was unresolved or another fire waited.
 	On    *[]NotifyOn `json:"on,omitempty"`
 	Quiet *Quiet      `json:"quiet,omitempty"`
 

@@ -25,15 +25,16 @@ const (
 	EventOutput    Event = "output"    // a run has printed something
 
 	EventStepFailed Event = "step_failed" // the first step of a flow run has failed, which may still run
+	EventSkipped    Event = "skipped"     // the job often skips fires, since earlier ones are not done
 )
 
 // Events lists them all.
 var Events = [...]Event{EventFailed, EventMissed, EventLost, EventLate, EventRecovered, EventApproval,
-	EventPaused, EventOutput, EventStepFailed}
+	EventPaused, EventOutput, EventStepFailed, EventSkipped}
 
 // Notify selects the events of a job that are notified, and the channels.
 type Notify struct {
-	On []Event  `json:"on,omitempty" nullable:"false" maxItems:"9" enum:"failed,missed,lost,late,recovered,approval,paused,output,step_failed" doc:"Events. failed: the last attempt of a fire failed; missed: a fire did not run; lost: a run was lost with its worker; late: a fire has not started in time, or a run takes much longer than usual; recovered: success after one of these; approval: a step of the flow waits for an operator; paused: autoPause has paused the job; output: a run has ended and printed something, which is sent; step_failed: the first step of a flow run has failed, while others may still run."`
+	On []Event  `json:"on,omitempty" nullable:"false" maxItems:"10" enum:"failed,missed,lost,late,recovered,approval,paused,output,step_failed,skipped" doc:"Events. failed: the last attempt of a fire failed; missed: a fire did not run; lost: a run was lost with its worker; late: a fire has not started in time, or a run takes much longer than usual; recovered: success after one of these; approval: a step of the flow waits for an operator; paused: autoPause has paused the job; output: a run has ended and printed something, which is sent; step_failed: the first step of a flow run has failed, while others may still run; skipped: 3 or more of the last 10 fires were skipped because an earlier run was unresolved or another fire waited."`
 	To []string `json:"to,omitempty" nullable:"false" maxItems:"20" doc:"Names of the channels to notify."`
 	// After maps how long a trouble has lasted to the channels that are notified of it then.
 	After map[Duration][]string `json:"after,omitempty" doc:"Escalation: channels that are notified when the job has been in trouble for so long, and no failure since its begin was acknowledged; 1m to 7d. At most 5 steps and 20 channels. They are notified of the recovery, too."`
@@ -152,7 +153,7 @@ func (n *Notify) faults(c *checker) {
 	for i, e := range n.On {
 		c.enum(fmt.Sprintf("notify.on[%d]", i), string(e), string(EventFailed), string(EventMissed), string(EventLost),
 			string(EventLate), string(EventRecovered), string(EventApproval), string(EventPaused), string(EventOutput),
-			string(EventStepFailed))
+			string(EventStepFailed), string(EventSkipped))
 		if e == "" {
 			c.add(fmt.Sprintf("notify.on[%d]", i), "enum", "", "must not be empty")
 		}

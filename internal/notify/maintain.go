@@ -11,7 +11,7 @@ import (
 	"carillon/internal/common"
 )
 
-// maintain does the periodic work: late runs, daemons that have recovered, summaries and pruning.
+// maintain does the periodic work: late runs, skipped fires, daemons that have recovered, summaries and pruning.
 func (n *Notifier) maintain(ctx context.Context) error {
 	var pruned time.Time
 	unknown := false
@@ -31,6 +31,8 @@ func (n *Notifier) maintain(ctx context.Context) error {
 		n.trouble(ctx, "daemons_unknown", daemons)
 		flapping := n.recoverFlapping(ctx, now.UTC())
 		n.trouble(ctx, "recoveries_not_written", flapping)
+		skips := n.skips(ctx)
+		n.trouble(ctx, "skipped_fires_unknown", skips)
 		n.askAgain(ctx)
 		escalated := n.escalateAll(ctx, now.UTC())
 		n.trouble(ctx, "troubles_not_escalated", escalated)
@@ -39,7 +41,7 @@ func (n *Notifier) maintain(ctx context.Context) error {
 		digest := n.digest(ctx, now.UTC())
 		n.trouble(ctx, "digest_not_written", digest)
 		if n.cfg.Report != nil {
-			n.cfg.Report(errors.Join(err, daemons, flapping, escalated, summary, digest))
+			n.cfg.Report(errors.Join(err, daemons, flapping, skips, escalated, summary, digest))
 		}
 		if !sleep(ctx, lateLook) {
 			return nil

@@ -93,6 +93,8 @@ func headline(d *Data) string {
 		if d.Step != "" {
 			text = fmt.Sprintf("%s: step %s %s", job, d.Step, how(d))
 		}
+	case SubjectSkipped:
+		text = fmt.Sprintf("%s skips fires: %d of its last %d", job, d.Skipped, d.Fires)
 	case SubjectApproval:
 		text = job + " waits for approval of step " + d.Step
 	default:

@@ -21,6 +21,7 @@ const (
 	SubjectPaused             = Subject(common.EventPaused)
 	SubjectOutput             = Subject(common.EventOutput)
 	SubjectStepFailed         = Subject(common.EventStepFailed)
+	SubjectSkipped            = Subject(common.EventSkipped)
 	SubjectRaised     Subject = "escalated" // the trouble of a job lasts
 	SubjectSummary    Subject = "summary"   // more jobs in trouble than are notified individually
 	// SubjectRecovered is a summary of jobs that have recovered.
@@ -114,6 +115,8 @@ type Data struct {
 	FirstAt   *time.Time     `json:"firstAt,omitempty"`  // begin of the trouble
 	Flapping  bool           `json:"flapping,omitempty"` // the job fails and recovers again and again
 	Failures  int64          `json:"failures,omitempty"` // consecutive ones, after which the job was paused
+	Skipped   int            `json:"skipped,omitempty"`  // of the last fires
+	Fires     int            `json:"fires,omitempty"`    // number of these
 	Lasts     string         `json:"lasts,omitempty"`    // after which the trouble was escalated
 	Jobs      []string       `json:"jobs,omitempty"`     // of a summary: the first names
 	Digest    *Digest        `json:"digest,omitempty"`

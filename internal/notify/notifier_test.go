@@ -59,6 +59,7 @@ type world struct {
 	mute       bool  // runs print nothing
 	missing    int   // reads of output that find none yet
 	acks       map[string]Ack
+	skips      map[string]Skips
 	allowed    []string // steps that may fail
 }
 
@@ -383,6 +384,15 @@ func (w *world) Acknowledged(_ context.Context, since time.Time) (map[string]Ack
 		}
 	}
 	return found, nil
+}
+
+func (w *world) Skips(context.Context, []common.JobState) (map[string]Skips, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.away {
+		return nil, common.Errorf(common.CodeUnavailable, "the log store is away")
+	}
+	return maps.Clone(w.skips), nil
 }
 
 func (w *world) Late(context.Context, []common.JobState, time.Time) ([]common.Run, error) {

@@ -204,6 +204,8 @@ type State struct {
 	Good     *common.Run  `json:"good,omitempty"`     // last success since then, of a flapping job; without outputs
 	// BackfillAt is the end of the first failed backfill that is held for a summary or a digest.
 	BackfillAt time.Time `json:"backfillAt,omitzero"`
+	// SkipsAt is when it was notified that the job skips fires; zero again once none of its last fires was skipped.
+	SkipsAt time.Time `json:"skipsAt,omitzero"`
 
 	Version int64 `json:"-"` // the etcd revision of its last change
 }
@@ -265,6 +267,7 @@ func (s *State) take(o *Outcome, notify *common.Notify, now time.Time) (tell com
 			Version:  s.Version,
 
 			BackfillAt: s.BackfillAt,
+			SkipsAt:    s.SkipsAt,
 		}
 	}
 	if at := o.at(); at.After(s.BadAt) {

@@ -47,13 +47,18 @@ const (
 // Skipping reports whether the job often skips fires: 3 or more of its last 10 were skipped because an earlier run was
 // unresolved or another fire waited, one of the last 3 among them.
 func (r *LastFires) Skipping() bool {
-	n := 0
+	skipped, _ := r.Skipped()
+	return skipped >= leastSkipped && r.SkippedLately()
+}
+
+// Skipped returns how many of the last fires, 10 at most, were skipped in this way.
+func (r *LastFires) Skipped() (skipped, of int) {
 	for i := range r.recent {
 		if r.recent[i].crowded {
-			n++
+			skipped++
 		}
 	}
-	return n >= leastSkipped && r.SkippedLately()
+	return skipped, len(r.recent)
 }
 
 // SkippedLately reports whether one of the last 3 fires was skipped in this way.

@@ -51,7 +51,7 @@ type Delivery struct {
 	ID        string         `json:"id" doc:"The message id is msg_ followed by this id."`
 	Channel   string         `json:"channel"`
 	Kind      notify.Kind    `json:"kind,omitempty" enum:"webhook,mail,slack,pagerduty,teams,discord,mattermost,telegram,dingtalk,feishu,wecom,ntfy,opsgenie,ping"`
-	Event     notify.Subject `json:"event" enum:"failed,missed,lost,late,recovered,approval,paused,output,step_failed,escalated,digest,summary,summary_recovered,summary_output,test" doc:"The event."`
+	Event     notify.Subject `json:"event" enum:"failed,missed,lost,late,recovered,approval,paused,output,step_failed,skipped,escalated,digest,summary,summary_recovered,summary_output,test" doc:"The event."`
 	Text      string         `json:"text" doc:"The message in one line."`
 	Job       string         `json:"job,omitempty"`
 	Run       string         `json:"run,omitempty"`

@@ -220,6 +220,8 @@ func (w *words) headline(d *notify.Data) (text string) {
 		if text = job + " 的一个步骤失败"; d.Step != "" {
 			text = fmt.Sprintf("%s 的步骤 %s %s", job, d.Step, w.how(d))
 		}
+	case notify.SubjectSkipped:
+		return fmt.Sprintf("%s 经常跳过触发：最近 %d 次中有 %d 次", job, d.Fires, d.Skipped)
 	case notify.SubjectApproval:
 		return fmt.Sprintf("%s 的步骤 %s 等待批准", job, d.Step)
 	case "recovered":
@@ -298,7 +300,7 @@ func toneOf(d *notify.Data) tone {
 		}
 	case "recovered", notify.SubjectRecovered:
 		return good
-	case "late":
+	case "late", notify.SubjectSkipped:
 		return warn
 	case "failed", "lost", "missed", notify.SubjectStepFailed, notify.SubjectPaused, notify.SubjectRaised,
 		notify.SubjectSummary:

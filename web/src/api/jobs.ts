@@ -8,7 +8,7 @@ import type { Definition, Event, Job, Ranking, RunRequest } from './types.ts';
 export const pageSize = 50;
 
 /** The events of a job that can trigger notifications, in display order. */
-export const events: readonly Event[] = ['failed', 'missed', 'lost', 'late', 'recovered', 'approval', 'paused', 'output', 'step_failed'];
+export const events: readonly Event[] = ['failed', 'missed', 'lost', 'late', 'recovered', 'approval', 'paused', 'output', 'step_failed', 'skipped'];
 
 /** A job and the version that a change must name. */
 export interface VersionedJob {

@@ -3465,7 +3465,7 @@ export interface components {
              * @description The event.
              * @enum {string}
              */
-            event: "failed" | "missed" | "lost" | "late" | "recovered" | "approval" | "paused" | "output" | "step_failed" | "escalated" | "digest" | "summary" | "summary_recovered" | "summary_output" | "test";
+            event: "failed" | "missed" | "lost" | "late" | "recovered" | "approval" | "paused" | "output" | "step_failed" | "skipped" | "escalated" | "digest" | "summary" | "summary_recovered" | "summary_output" | "test";
             fire?: string;
             /** @description The message id is msg_ followed by this id. */
             id: string;
@@ -5601,8 +5601,8 @@ export interface components {
             after?: {
                 [key: string]: string[];
             };
-            /** @description Events. failed: the last attempt of a fire failed; missed: a fire did not run; lost: a run was lost with its worker; late: a fire has not started in time, or a run takes much longer than usual; recovered: success after one of these; approval: a step of the flow waits for an operator; paused: autoPause has paused the job; output: a run has ended and printed something, which is sent; step_failed: the first step of a flow run has failed, while others may still run. */
-            on?: ("failed" | "missed" | "lost" | "late" | "recovered" | "approval" | "paused" | "output" | "step_failed")[];
+            /** @description Events. failed: the last attempt of a fire failed; missed: a fire did not run; lost: a run was lost with its worker; late: a fire has not started in time, or a run takes much longer than usual; recovered: success after one of these; approval: a step of the flow waits for an operator; paused: autoPause has paused the job; output: a run has ended and printed something, which is sent; step_failed: the first step of a flow run has failed, while others may still run; skipped: 3 or more of the last 10 fires were skipped because an earlier run was unresolved or another fire waited. */
+            on?: ("failed" | "missed" | "lost" | "late" | "recovered" | "approval" | "paused" | "output" | "step_failed" | "skipped")[];
             /** @description Quiet hours: notifications wait until they end, and are then sent as one digest per channel. */
             quiet?: components["schemas"]["Quiet"];
             /** @description Names of the channels to notify. */

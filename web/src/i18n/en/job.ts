@@ -82,7 +82,7 @@ export const job = {
     scarceText_other: 'A run uses {{count}} slots of its worker. When slots are scarce its priority is {{priority}} (9 is first).',
     autoPause: 'Pause after failures', autoPauseText_one: 'Paused after one fire without success.', autoPauseText_other: 'Paused after {{count}} consecutive fires without success.',
     notify: 'Notifications', noNotify: 'None', notifyText: 'To {{to}}: {{events}}.', notifyAfter: 'Then {{steps}}, unless acknowledged.', notifyStep: 'after {{time}} {{to}}', notifyQuiet: 'From {{from}} to {{to}} ({{zone}}) they wait for a digest.', notifyUrgent: 'From {{from}} to {{to}} ({{zone}}) output waits for a digest.',
-    event: { failed: 'failed', missed: 'missed', lost: 'lost', late: 'late or slow', recovered: 'recovered', approval: 'approvals', paused: 'paused after failures', output: 'output', step_failed: 'first failed step' },
+    event: { failed: 'failed', missed: 'missed', lost: 'lost', late: 'late or slow', recovered: 'recovered', approval: 'approvals', paused: 'paused after failures', output: 'output', step_failed: 'first failed step', skipped: 'skipped fires' },
     retention: 'History', retentionText: 'Runs and their output are kept for {{age}}; the last run is always kept.',
     retentionRuns_one: 'Only the last run and its output are kept.', retentionRuns_other: 'The last {{count}} runs and their output are kept, for {{age}} at most; the last run is always kept.',
   },

@@ -39,7 +39,7 @@ export const notifications = {
   deliveries: {
     table: 'Deliveries', when: 'Created', what: 'Notification', channel: 'Channel', result: 'Status', attempts: 'Attempts', next: 'Next attempt', now: 'now', behind: 'waits for the one before', anyChannel: 'All channels', anyStatus: 'All statuses', run: 'Run',
     status: { waiting: 'Pending', retrying: 'Retrying', sent: 'Delivered', failed: 'Failed' },
-    events: { failed: 'Failed', missed: 'Missed', lost: 'Lost', late: 'Late', recovered: 'Recovered', approval: 'Approval', paused: 'Paused', output: 'Output', step_failed: 'Step failed', escalated: 'Escalated', digest: 'Digest', summary: 'Summary', summary_recovered: 'Summary of recoveries', summary_output: 'Summary of outputs', test: 'Test' },
+    events: { failed: 'Failed', missed: 'Missed', lost: 'Lost', late: 'Late', recovered: 'Recovered', approval: 'Approval', paused: 'Paused', output: 'Output', step_failed: 'Step failed', skipped: 'Skips fires', escalated: 'Escalated', digest: 'Digest', summary: 'Summary', summary_recovered: 'Summary of recoveries', summary_output: 'Summary of outputs', test: 'Test' },
     codes: {
       channel_unknown: 'The channel does not exist.', channel_disabled: 'The channel is disabled.', channel_sealed: 'The channel is encrypted with a key that this master does not have.', kind_unavailable: 'The elected master cannot send to this kind: mail needs the setting smtpHost, a new kind an upgraded master.',
       refused: 'Rejected, or the address is not allowed.', gone: 'The receiver answered 410 Gone, and the channel was disabled.', gave_up: 'Given up after a day of retries.', trouble: 'The last attempt failed.',

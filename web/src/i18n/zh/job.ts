@@ -84,7 +84,7 @@ export const job: Texts<typeof english> = {
     scarceText_other: '每次运行占用工作节点的 {{count}} 个槽位。槽位紧张时优先级为 {{priority}}，9 最优先。',
     autoPause: '失败后暂停', autoPauseText_one: '一次触发未成功后暂停。', autoPauseText_other: '连续 {{count}} 次触发未成功后暂停。',
     notify: '通知', noNotify: '无', notifyText: '以下情况通知 {{to}}：{{events}}。', notifyAfter: '未确认时的升级：{{steps}}。', notifyStep: '持续 {{time}} 后通知 {{to}}', notifyQuiet: '{{from}} 至 {{to}}（{{zone}}）的通知汇总后发送。', notifyUrgent: '{{from}} 至 {{to}}（{{zone}}）的输出汇总后发送。',
-    event: { failed: '最终失败', missed: '已错过', lost: '随工作节点丢失', late: '延迟或过慢', recovered: '恢复正常', approval: '等待审批', paused: '失败后暂停', output: '有输出', step_failed: '步骤失败' },
+    event: { failed: '最终失败', missed: '已错过', lost: '随工作节点丢失', late: '延迟或过慢', recovered: '恢复正常', approval: '等待审批', paused: '失败后暂停', output: '有输出', step_failed: '步骤失败', skipped: '跳过触发' },
     retention: '历史', retentionText: '运行及其输出保留 {{age}}；最后一次运行始终保留。',
     retentionRuns_one: '只保留最后一次运行及其输出。', retentionRuns_other: '保留最后 {{count}} 次运行及其输出，最长 {{age}}；最后一次运行始终保留。',
   },

@@ -42,7 +42,7 @@ export const notifications: Texts<typeof english> = {
   deliveries: {
     table: '投递记录', when: '创建时间', what: '通知', channel: '渠道', result: '状态', attempts: '尝试次数', next: '下次尝试', now: '现在', behind: '等待前一条', anyChannel: '所有渠道', anyStatus: '所有状态', run: '运行',
     status: { waiting: '待发送', retrying: '重试中', sent: '已送达', failed: '失败' },
-    events: { failed: '失败', missed: '错过', lost: '丢失', late: '延迟', recovered: '恢复', approval: '等待审批', paused: '已暂停', output: '输出', step_failed: '步骤失败', escalated: '已升级', digest: '免打扰汇总', summary: '汇总', summary_recovered: '恢复汇总', summary_output: '输出汇总', test: '测试' },
+    events: { failed: '失败', missed: '错过', lost: '丢失', late: '延迟', recovered: '恢复', approval: '等待审批', paused: '已暂停', output: '输出', step_failed: '步骤失败', skipped: '跳过触发', escalated: '已升级', digest: '免打扰汇总', summary: '汇总', summary_recovered: '恢复汇总', summary_output: '输出汇总', test: '测试' },
     codes: {
       channel_unknown: '渠道不存在。', channel_disabled: '渠道已停用。', channel_sealed: '渠道是用该主控节点没有的密钥加密的。', kind_unavailable: '当选的主控节点不能发送到此类渠道：邮件需要设置 smtpHost，新的类型需要升级后的主控节点。',
       refused: '被拒绝，或地址不被允许。', gone: '接收方回答 410 Gone，渠道已停用。', gave_up: '重试一天后放弃。', trouble: '最近一次尝试失败。',

@@ -158,7 +158,7 @@ export const zhServer = {
   notices: {
     digest: '免打扰时段内：{{parts}}', more_trouble: '另有 {{count}} 个任务出现故障', more_recovered: '另有 {{count}} 个任务已恢复', more_output: '另有 {{count}} 个任务有输出', recovered: '{{job}} 已恢复正常',
     lost: '{{job}} 随工作节点一同丢失', late: '{{job}} 未按时开始', slow: '{{job}} 的运行时间超出平常', paused: '{{job}} 连续失败 {{count}} 次，已被暂停', restarts: '{{job}} 不断重启：连续 {{count}} 次运行都很短',
-    raised: '{{job}} 的故障已持续 {{after}}', approval: '{{job}} 等待步骤 {{step}} 的审批', output: '{{job}} {{how}}，并有输出', step_failed: '{{job}} 的一个步骤失败', step: '{{job}} 的步骤 {{step}} {{how}}', ended: '任务 {{job}} {{how}}',
+    raised: '{{job}} 的故障已持续 {{after}}', approval: '{{job}} 等待步骤 {{step}} 的审批', output: '{{job}} {{how}}，并有输出', step_failed: '{{job}} 的一个步骤失败', skipped: '{{job}} 经常跳过触发：最近 {{of}} 次中有 {{count}} 次', step: '{{job}} 的步骤 {{step}} {{how}}', ended: '任务 {{job}} {{how}}',
     on: '工作节点 {{worker}}', flapping: '时好时坏', exit: '退出码 {{code}}', backfill: '{{job}} 的回填',
   },
   digests: { trouble: '{{count}} 个任务出现故障', recovered: '{{count}} 个任务已恢复', printed: '{{count}} 个任务有输出' },

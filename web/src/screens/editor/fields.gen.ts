@@ -104,8 +104,8 @@ export const definitionSpec: FieldSpec = {
         },
         on: {
           type: 'array',
-          doc: 'Events. failed: the last attempt of a fire failed; missed: a fire did not run; lost: a run was lost with its worker; late: a fire has not started in time, or a run takes much longer than usual; recovered: success after one of these; approval: a step of the flow waits for an operator; paused: autoPause has paused the job; output: a run has ended and printed something, which is sent; step_failed: the first step of a flow run has failed, while others may still run.',
-          items: { type: 'string', enum: ['failed', 'missed', 'lost', 'late', 'recovered', 'approval', 'paused', 'output', 'step_failed'] },
+          doc: 'Events. failed: the last attempt of a fire failed; missed: a fire did not run; lost: a run was lost with its worker; late: a fire has not started in time, or a run takes much longer than usual; recovered: success after one of these; approval: a step of the flow waits for an operator; paused: autoPause has paused the job; output: a run has ended and printed something, which is sent; step_failed: the first step of a flow run has failed, while others may still run; skipped: 3 or more of the last 10 fires were skipped because an earlier run was unresolved or another fire waited.',
+          items: { type: 'string', enum: ['failed', 'missed', 'lost', 'late', 'recovered', 'approval', 'paused', 'output', 'step_failed', 'skipped'] },
         },
         quiet: {
           type: 'object',

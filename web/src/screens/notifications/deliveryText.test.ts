@@ -11,6 +11,7 @@ it.each([
   ['2 more jobs are in trouble', '另有 2 个任务出现故障'],
   ['after quiet hours: 2 jobs are in trouble, 1 job has recovered', '免打扰时段内：2 个任务出现故障，1 个任务已恢复'],
   ['a was paused: it failed 5 times in a row', 'a 连续失败 5 次，已被暂停'],
+  ['Poll (poll) skips fires: 4 of its last 10', 'Poll (poll) 经常跳过触发：最近 10 次中有 4 次'],
   ['backfill of a succeeded', '任务 a 的回填 成功'],
   ['a sentence of a newer server', 'a sentence of a newer server'],
 ])('%s is %s', async (text, want) => {

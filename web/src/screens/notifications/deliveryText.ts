@@ -14,6 +14,7 @@ const sentences: readonly (readonly [key: string, form: RegExp])[] = [
   ['paused', /^(?<job>.+) was paused: it failed (?<count>\d+) times in a row$/],
   ['restarts', /^(?<job>.+) keeps restarting: (?<count>\d+) short runs in a row$/],
   ['raised', /^(?<job>.+) has been in trouble for (?<after>.+)$/],
+  ['skipped', /^(?<job>.+) skips fires: (?<count>\d+) of its last (?<of>\d+)$/],
   ['approval', /^(?<job>.+) waits for approval of step (?<step>.+)$/],
   ['output', /^(?<job>.+) (?<how>succeeded|was lost|was not run|timed out|was refused|was killed|failed(?: \([^()]+\))?) and printed output$/],
   ['step_failed', /^(?<job>.+): a step failed$/],
