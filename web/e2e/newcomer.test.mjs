@@ -22,7 +22,7 @@ await new Promise((resolve) => site.listen(0, '127.0.0.1', resolve));
 after(() => site.close());
 const address = `http://127.0.0.1:${site.address().port}/`;
 
-const { server, visit } = await stage({ CARILLON_NOTIFY_ALLOW: '127.0.0.0/8' });
+const { server, browser, visit } = await stage({ CARILLON_NOTIFY_ALLOW: '127.0.0.0/8' });
 const failures = () => heard.filter(({ type }) => type === 'run.failed');
 
 const lines = Array.from({ length: 60 }, (_, n) => `${n % 60} ${n % 24} 1 1 * /srv/bin/task-${n}`);
@@ -83,10 +83,10 @@ test('a crontab of 60 lines moves in: alerts and retries by its group, a failure
   // A job shows what it inherits. It breaks, and one alert comes.
   const edit = async (command) => {
     await page.goto(`${server.url}/jobs/task-7/edit?view=form`);
-    await page.getByLabel('Command', { exact: true }).fill(command);
+    await page.getByRole('textbox', { name: 'Command', exact: true }).fill(command);
     await page.getByRole('button', { name: 'Review changes' }).click();
     await page.getByRole('dialog', { name: /^Save/ }).getByRole('button', { name: 'Save', exact: true }).click();
-    await page.getByRole('heading', { name: 'task-7', level: 1 }).waitFor();
+    await page.getByRole('heading', { name: 'task-7', exact: true, level: 1 }).waitFor();
   };
   await edit('echo "error: the disk is full" >&2; exit 3');
   const policies = page.locator('[data-policies]');
@@ -103,7 +103,7 @@ test('a crontab of 60 lines moves in: alerts and retries by its group, a failure
   await shoot(page, 'newcomer-overview');
   await edit('echo mended');
   await page.goto(`${server.url}/`);
-  await page.getByRole('link', { name: 'Log', exact: true }).first().click();
+  await page.getByRole('link', { name: 'Log of the last unsuccessful run of task-7' }).click();
   await page.getByRole('log').getByText('the disk is full').waitFor();
   await page.getByRole('button', { name: /^Run again/ }).first().click();
   const again = page.getByRole('dialog').getByRole('button', { name: /^Run/ }).last();
@@ -122,11 +122,13 @@ test('a crontab of 60 lines moves in: alerts and retries by its group, a failure
   const url = await page.locator('[data-hook-url] code').innerText();
   await page.getByRole('button', { name: 'I have copied it' }).click();
   form = `<form method="post" action="${url}"><button>Start</button></form>`;
-  await page.goto(address);
-  await page.getByRole('button', { name: 'Start' }).click();
+  const elsewhere = await browser.newPage();
+  await elsewhere.goto(address);
+  await elsewhere.getByRole('button', { name: 'Start' }).click();
   await until('the form has started the job', async () => (await server.api('GET', '/runs?job=task-7&status=succeeded')).items.some(({ triggeredBy }) => triggeredBy === 'hook:form'));
+  await elsewhere.close();
   await page.goto(`${server.url}/runs?job=task-7`);
-  await page.getByText('hook:form').first().waitFor();
+  await page.getByText('web hook form').first().waitFor();
   await shoot(page, 'newcomer-runs');
   await leave(tab);
 });

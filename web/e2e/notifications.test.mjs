@@ -163,12 +163,12 @@ test('failed deliveries are listed with their reason, filtered, and retried', as
     await notify.getByText(count > 1 ? `${count} jobs were changed.` : '1 job was changed.').waitFor();
     await notify.getByRole('button', { name: 'Close' }).last().click();
   };
-  await page.getByRole('button', { name: 'Notify… quiet' }).click();
+  await page.getByRole('button', { name: 'Notify… Tidy up (quiet)' }).click();
   assert.match(await notify.getByRole('link', { name: 'defaults of hush' }).getAttribute('href'), /defaults\/edit\?group=hush&section=notify/);
   await assertAccessible(page, 'alerts of a job');
   await shoot(page, 'notify-jobs');
   await notify.getByRole('button', { name: 'Cancel' }).click();
-  await through('Notify… quiet', 1);
+  await through('Notify… Tidy up (quiet)', 1);
   await page.locator('[data-row=quiet]').waitFor({ state: 'detached' });
   await page.getByRole('checkbox', { name: 'Select calm' }).check();
   await through('Notify about 1…', 1);
@@ -373,7 +373,7 @@ test('the health page lists problems with what to do, and that there are none', 
 test('the pages fit on a phone, in the dark theme and in Chinese', async () => {
   const tab = await visit('/notifications', { width: 390, height: 800, locale: 'zh-CN', colorScheme: 'dark' });
   const { page } = tab;
-  for (const [path, text] of [['/notifications', '发送测试'], ['/notifications?tab=deliveries', 'Pay out sellers (payout) failed'], ['/secrets', '还没有密钥'], ['/health', '没有发现问题']]) {
+  for (const [path, text] of [['/notifications', '发送测试'], ['/notifications?tab=deliveries', /Pay out sellers \(payout\).*失败/], ['/secrets', '还没有密钥'], ['/health', '没有发现问题']]) {
     await page.goto(server.url + path);
     await page.getByText(text).first().waitFor();
     await assertFits(page, path);

@@ -142,7 +142,7 @@ test('a worker is drained and resumed; the job’s page shows the eligible worke
   await job.page.locator('h1 [data-status=succeeded]').waitFor();
 
   await job.page.goto(`${server.url}/jobs/picky`);
-  await placement.getByText('it has the label').waitFor();
+  await placement.getByText('has no label zone').waitFor();
   await actions.click();
   await page.getByRole('menuitem', { name: 'Edit settings…' }).click();
   const settings = page.getByRole('dialog', { name: `Settings of ${worker.name}` });

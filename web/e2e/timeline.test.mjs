@@ -132,7 +132,7 @@ test('a peak is flagged above the axis, outlined in the forecast, listed with it
   await pile.getByRole('button').click();
   const cell = page.locator('[data-cell]');
   await cell.getByText(`${piled} fires`).waitFor();
-  await cell.getByText('a pile-up').waitFor();
+  await cell.getByText(`${piled} slots needed at one second, of 20`).waitFor();
   const at = Date.parse(await pile.locator('time').first().getAttribute('datetime'));
   await page.locator(`[data-marked="${at}"]`).waitFor();
   await assertAccessible(page, 'forecast');

@@ -4,6 +4,7 @@ import type { Run } from '../api/types.ts';
 import { formatSeconds, secondsBetween } from '../lib/duration.ts';
 import { labelled } from '../lib/lists.ts';
 import { formatTime } from '../lib/time.ts';
+import { actorText } from './actorText.ts';
 import { column, type Columns } from './DataTable.tsx';
 import { begunAt, Elapsed } from './Elapsed.tsx';
 import { ExpectedEnd } from './ExpectedEnd.tsx';
@@ -44,6 +45,7 @@ export function runColumns(t: TFunction, language: string, withJob: boolean): Co
       <>
         <span className="nowrap">{t(`cause.${run.cause}`)}</span>
         {run.attempt > 1 && <div className="small dim nowrap">{t('run.attemptNumber', { n: run.attempt })}</div>}
+        {run.triggeredBy && <div className="small dim break">{actorText(t, run.triggeredBy)}</div>}
       </>
     ), false),
     column<Run>('delay', t('runs.delay'), (run) => <span className="nowrap">{seconds(secondsBetween(run.plannedAt, begunAt(run)), language)}</span>, false),

@@ -7,7 +7,7 @@ export const access = {
     roleHelp: {
       viewer: 'Sees jobs, runs, the ledger and workers.', operator: 'Also runs, kills, pauses; drains workers.', editor: 'Also creates, changes and deletes jobs.', admin: 'Also users, tokens, channels, workers’ settings, audit.',
     },
-    never: 'Never', by: 'by {{who}}', firstStart: 'first start', everywhere: 'everywhere', admins: 'Only admins can see this list.',
+    never: 'Never', by: 'by {{who}}', everywhere: 'everywhere', admins: 'Only admins can see this list.',
   },
   users: {
     table: 'Users', new: 'New user', name: 'User', nameHelp: 'Cannot be changed later. a–z, 0–9, “.”, “_”, “-”.', titleField: 'Full name', titleHelp: 'Free text, in any language.',

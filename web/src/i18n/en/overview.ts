@@ -51,6 +51,7 @@ export const overview = {
       note: 'Shown with the new runs.', confirm_one: 'Run again', confirm_other: 'Run {{count}} again', done_one: '{{count}} run requested.', done_other: '{{count}} runs requested.', partly: 'Not all runs were requested',
     },
   },
+  actor: { firstStart: 'first start', hook: 'web hook {{name}}' },
   ending: { asked: 'Ending: {{who}} sent {{signal}}, {{when}}.', replaced: 'Ending: the next fire replaces it.', forced: 'The clean-up was ended by force: {{who}}, {{when}}.', forcedBy: 'The clean-up was ended by force: {{who}}.' },
   charts: { options: 'Options of the chart {{name}}', help: 'About {{name}}', showTable: 'Show as a table', hideTable: 'Hide the table', summary: '{{name}}: from {{min}} to {{max}}, last {{last}}', said: '{{said}}.' },
 };

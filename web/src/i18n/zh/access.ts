@@ -10,7 +10,7 @@ export const access: Texts<typeof english> = {
     roleHelp: {
       viewer: '查看任务、运行、台账和工作节点。', operator: '还可运行、终止、暂停；排空工作节点。', editor: '还可创建、修改和删除任务。', admin: '还可管理用户、令牌、通知渠道、节点设置和审计。',
     },
-    never: '从不', by: '由 {{who}}', firstStart: '首次启动', everywhere: '全局', admins: '只有管理员能看到此列表。',
+    never: '从不', by: '由 {{who}}', everywhere: '全局', admins: '只有管理员能看到此列表。',
   },
   users: {
     table: '用户', new: '新建用户', name: '用户', nameHelp: 'a–z、0–9、“.”、“_”、“-”，之后不能更改。', titleField: '姓名', titleHelp: '自由文本，任何语言均可。',

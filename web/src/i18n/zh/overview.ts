@@ -54,6 +54,7 @@ export const overview: Texts<typeof english> = {
       note: '与新的运行一同显示。', confirm_one: '重新运行', confirm_other: '重新运行 {{count}} 个', done_one: '已请求 {{count}} 次运行。', done_other: '已请求 {{count}} 次运行。', partly: '部分运行未能请求',
     },
   },
+  actor: { firstStart: '首次启动', hook: 'Web 钩子 {{name}}' },
   ending: { asked: '正在结束：{{who}} 于 {{when}} 发送了 {{signal}}。', replaced: '正在结束：之后的触发将取代它。', forced: '清理已被强制结束：{{who}}，{{when}}。', forcedBy: '清理已被强制结束：{{who}}。' },
   charts: { options: '图表“{{name}}”的选项', help: '关于{{name}}', showTable: '以表格显示', hideTable: '隐藏表格', summary: '{{name}}：最低 {{min}}，最高 {{max}}，最近 {{last}}', said: '{{said}}。' },
 };

@@ -6,6 +6,7 @@ import { changesOf } from '../../lib/changes.ts';
 import { listed } from '../../lib/lists.ts';
 import { isName } from '../../lib/names.ts';
 import { visible } from '../../lib/visible.ts';
+import { actorText } from '../../parts/actorText.ts';
 import { Filled, slot } from '../../parts/Filled.tsx';
 import { Icon } from '../../parts/icons.tsx';
 import { PlainText } from '../../parts/PlainText.tsx';
@@ -13,7 +14,7 @@ import { TimeText } from '../../parts/TimeText.tsx';
 import classes from './access.module.css';
 import { jobOf } from './auditCsv.ts';
 import { distinct, fieldsOf, titleIn } from './auditGroups.ts';
-import { actorText, kindText, rowVerb } from './auditWords.ts';
+import { kindText, rowVerb } from './auditWords.ts';
 
 /** The entries of one request in a row; expanded, one by one. */
 export function AuditGroup({ entries }: { entries: readonly AuditEntry[] }) {

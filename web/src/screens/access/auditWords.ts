@@ -1,5 +1,4 @@
 import type { TFunction } from 'i18next';
-import { visible } from '../../lib/visible.ts';
 
 /** Kinds and verbs of audit entries with a text; unknown ones of a newer master are shown unchanged. */
 export const auditKinds = ['job', 'run', 'fire', 'user', 'token', 'session', 'login-code', 'worker', 'channel', 'secret', 'view', 'hook', 'lock', 'pool', 'maintenance', 'defaults', 'record', 'cluster'] as const;
@@ -20,9 +19,4 @@ export function verbText(t: TFunction, verb: string): string {
 /** The verb of an entry: a save and a patch both changed the object. The filter distinguishes them. */
 export function rowVerb(t: TFunction, verb: string): string {
   return verbText(t, verb === 'replace' ? 'patch' : verb);
-}
-
-/** Returns the name of a user or a token, or of the part of the server that made a change: no user has a name with a space. */
-export function actorText(t: TFunction, name: string): string {
-  return name === 'first start' ? t('access.firstStart') : visible(name);
 }

@@ -4,6 +4,7 @@ import { useTranslation } from 'react-i18next';
 import { useDefaultsVersions } from '../../api/defaults.ts';
 import type { Defaults, DefaultsVersion } from '../../api/types.ts';
 import { formatTime } from '../../lib/time.ts';
+import { actorText } from '../../parts/actorText.ts';
 import { Panel } from '../../parts/Panel.tsx';
 import { PartialNotice } from '../../parts/PartialNotice.tsx';
 import { PlainText } from '../../parts/PlainText.tsx';
@@ -48,7 +49,7 @@ function Version({ item, current, onRestore }: { item: DefaultsVersion; current:
       <div className={classes.version}>
         <span className="spaced">
           <TimeText at={item.at} /> <strong>{t(`defaultsVersions.verb.${item.verb}`)}</strong>
-          {item.by && <span className="dim"><PlainText>{item.by}</PlainText></span>}
+          {item.by && <span className="dim">{actorText(t, item.by)}</span>}
           {current && <span className="small dim">{t('defaultsVersions.current')}</span>}
         </span>
         {defaults && !current && onRestore && <Button size="compact-sm" variant="default" aria-label={t('defaultsVersions.restoreOf', { time: formatTime(item.at, i18n.language) })} onClick={() => onRestore(defaults)}>{t('defaultsVersions.restore')}</Button>}

@@ -6,6 +6,7 @@ import { hasSchedule, scheduleLine, scheduleText } from '../../parts/scheduleTex
 import { formatTime } from '../../lib/time.ts';
 import { versionNumber } from '../../lib/versionNumber.ts';
 import { visible } from '../../lib/visible.ts';
+import { actorText } from '../../parts/actorText.ts';
 import { CodeBlock } from '../../parts/CodeBlock.tsx';
 import { Facts } from '../../parts/Facts.tsx';
 import { FromDefaults, originText } from '../../parts/FromDefaults.tsx';
@@ -59,7 +60,7 @@ export function DefinitionFacts({ job }: { job: Job }) {
         [t('job.outputMax'), job.output?.max ?? '16MiB'],
         [t('job.group'), job.group],
         [t('job.labels'), labels && <span className="break">{visible(labels.replaceAll('\n', ', '))}</span>],
-        [t('job.updated'), job.meta.updatedBy ? t('job.by', { when: changed, who: visible(job.meta.updatedBy) }) : changed],
+        [t('job.updated'), job.meta.updatedBy ? t('job.by', { when: changed, who: actorText(t, job.meta.updatedBy) }) : changed],
         [t('run.version'), <span title={t('versions.revision', { revision: job.meta.version })}>{versionNumber(job.meta)}</span>],
       ]}
     />

@@ -1,10 +1,10 @@
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { useTranslation } from 'react-i18next';
 import { useVersions } from '../../api/versions.ts';
+import { actorText } from '../../parts/actorText.ts';
 import { EmptyPage } from '../../parts/EmptyPage.tsx';
 import { JobsMeant } from '../../parts/NoSuchJob.tsx';
 import { PageHead } from '../../parts/PageHead.tsx';
-import { PlainText } from '../../parts/PlainText.tsx';
 import { TimeText } from '../../parts/TimeText.tsx';
 import { Waiting } from '../../parts/Waiting.tsx';
 import { VersionsPanel } from './VersionsPanel.tsx';
@@ -36,7 +36,7 @@ export function DeletedJob({ name }: { name: string }) {
         {last.verb === 'delete' && (
           <>
             <TimeText at={last.at} />
-            {last.by && <> · <PlainText>{last.by}</PlainText></>}
+            {last.by && <> · <span className="break">{actorText(t, last.by)}</span></>}
           </>
         )}
         <div className="spaced">

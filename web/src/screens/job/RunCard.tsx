@@ -4,6 +4,7 @@ import { formatSeconds, secondsBetween } from '../../lib/duration.ts';
 import { formatTime } from '../../lib/time.ts';
 import { useNow } from '../../lib/useNow.ts';
 import { visible } from '../../lib/visible.ts';
+import { actorText } from '../../parts/actorText.ts';
 import { Facts } from '../../parts/Facts.tsx';
 import { StatusBadge } from '../../parts/StatusBadge.tsx';
 import { TimeText } from '../../parts/TimeText.tsx';
@@ -50,7 +51,7 @@ export function RunCard({ shown: { run, of, seconds, at } }: { shown: Shown }) {
           [t('run.exitCode'), run.exitCode !== undefined && String(run.exitCode)],
           [t('run.signal'), run.signal],
           [t('run.worker'), (run.workerName ?? run.worker) && visible(run.workerName ?? run.worker ?? '')],
-          [t('run.cause'), <>{t(`cause.${run.cause}`)}{run.triggeredBy && <span className="dim"> · {visible(run.triggeredBy)}</span>}</>],
+          [t('run.cause'), <>{t(`cause.${run.cause}`)}{run.triggeredBy && <span className="dim"> · {actorText(t, run.triggeredBy)}</span>}</>],
           [t('run.reason'), run.reason && run.reason.code !== 'exit_code' && <Why reason={run.reason} />],
           [t('run.note'), run.note && visible(run.note)],
         ]}

@@ -8,6 +8,7 @@ import { formatSeconds } from '../../lib/duration.ts';
 import { labelled } from '../../lib/lists.ts';
 import { formatTime } from '../../lib/time.ts';
 import { useNow } from '../../lib/useNow.ts';
+import { actorText } from '../../parts/actorText.ts';
 import { BackfillDate, backfillOf } from '../../parts/BackfillDate.tsx';
 import { ExpectedEnd } from '../../parts/ExpectedEnd.tsx';
 import { Filled, slot } from '../../parts/Filled.tsx';
@@ -56,7 +57,7 @@ function Going({ run, onKill }: { run: Run; onKill: (() => void) | undefined }) 
         {run.attempt > 1 && <span>{t('run.attemptNumber', { n: run.attempt })}</span>}
         {(run.workerName ?? run.worker) && <span><Filled text={t('job.on', { worker: slot })}><PlainText>{run.workerName ?? run.worker ?? ''}</PlainText></Filled></span>}
         {run.cause === 'backfill' && <span><BackfillDate at={run.plannedAt} backfill={backfillOf(run)} /></span>}
-        {run.triggeredBy && <span><Filled text={t('job.triggeredBy', { who: slot })}><PlainText>{run.triggeredBy}</PlainText></Filled></span>}
+        {run.triggeredBy && <span><Filled text={t('job.triggeredBy', { who: slot })}><span className="break">{actorText(t, run.triggeredBy)}</span></Filled></span>}
         {run.reason && run.status === 'waiting' && <Why reason={run.reason} />}
       </span>
       <ExpectedEnd run={run} />

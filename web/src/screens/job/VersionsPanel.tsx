@@ -7,6 +7,7 @@ import type { JobVersion } from '../../api/types.ts';
 import { useRights } from '../../parts/session.ts';
 import { formatTime } from '../../lib/time.ts';
 import { versionNumber } from '../../lib/versionNumber.ts';
+import { actorText } from '../../parts/actorText.ts';
 import { DiffView } from '../../parts/DiffView.tsx';
 import { Icon, type IconName } from '../../parts/icons.tsx';
 import { Panel } from '../../parts/Panel.tsx';
@@ -79,7 +80,7 @@ function VersionRow({ name, item, current, picked }: { name: string; item: JobVe
         {item.note && <span className={classes.note}><PlainText>{item.note}</PlainText></span>}
         <span className="small dim spaced">
           <TimeText at={item.at} />
-          {item.by && <span title={item.remote ? t('versions.from', { address: item.remote }) : undefined}><PlainText>{item.by}</PlainText></span>}
+          {item.by && <span title={item.remote ? t('versions.from', { address: item.remote }) : undefined}>{actorText(t, item.by)}</span>}
         </span>
       </div>
     </>

@@ -7,6 +7,7 @@ import { useIsGone } from '../../api/workers.ts';
 import { formatSeconds, secondsBetween } from '../../lib/duration.ts';
 import { listed } from '../../lib/lists.ts';
 import { formatTime } from '../../lib/time.ts';
+import { actorText } from '../../parts/actorText.ts';
 import { BackfillDate, backfillOf } from '../../parts/BackfillDate.tsx';
 import { CopyLine } from '../../parts/CopyLine.tsx';
 import { versionNumber } from '../../lib/versionNumber.ts';
@@ -42,7 +43,7 @@ export function RunFacts({ run }: { run: Run }) {
           [t('run.duration'), run.status === 'running' ? <Elapsed run={run} /> : duration !== undefined && formatSeconds(duration, i18n.language)],
           [t('run.cause'), run.cause === 'backfill' ? <BackfillDate at={run.plannedAt} backfill={backfillOf(run)} /> : t(`cause.${run.cause}`)],
           [t('run.schedule'), run.schedule && <PlainText>{run.schedule}</PlainText>],
-          [t('run.triggeredBy'), run.triggeredBy && <PlainText>{run.triggeredBy}</PlainText>],
+          [t('run.triggeredBy'), run.triggeredBy && <span className="break">{actorText(t, run.triggeredBy)}</span>],
           [t('run.trace'), run.traceparent && <PlainText>{run.traceparent.split('-')[1] ?? ''}</PlainText>],
           [t('run.note'), run.note && <PlainText>{run.note}</PlainText>],
           [t('run.parents'), run.parents && <RunParents parents={run.parents} />],

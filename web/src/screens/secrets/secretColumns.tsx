@@ -2,6 +2,7 @@ import { ActionIcon, Menu } from '@mantine/core';
 import type { TFunction } from 'i18next';
 import type { Me, Secret } from '../../api/types.ts';
 import { visible } from '../../lib/visible.ts';
+import { actorText } from '../../parts/actorText.ts';
 import { column, type Columns } from '../../parts/DataTable.tsx';
 import { Icon } from '../../parts/icons.tsx';
 import { PlainText } from '../../parts/PlainText.tsx';
@@ -33,7 +34,7 @@ export function secretColumns(t: TFunction, acts: Acts): Columns<Secret> {
     column<Secret>('jobs', t('secrets.jobs'), ({ name, jobs }) => <UsedByButton count={jobs} open={acts.open === name} onToggle={() => acts.onToggle(name)} />),
     column<Secret>('set', t('secrets.set'), ({ setAt }) => <RelativeTime at={setAt} />),
     column<Secret>('updated', t('secrets.updated'), ({ updatedAt, updatedBy }) => (
-      <><RelativeTime at={updatedAt} /> {updatedBy && <span className="small dim">{t('secrets.by', { who: visible(updatedBy) })}</span>}</>
+      <><RelativeTime at={updatedAt} /> {updatedBy && <span className="small dim">{t('secrets.by', { who: actorText(t, updatedBy) })}</span>}</>
     ), false),
     column<Secret>('actions', t('common.actions'), (secret) => <ActionsCell t={t} secret={secret} acts={acts} />),
   ];
