@@ -56,7 +56,7 @@ func (e *ending) line(masks *redact.Masker) string {
 	return ""
 }
 
-// plain returns a line without what is not printable.
+// plain returns a line without control characters.
 func plain(line []byte) string {
 	text := strings.Map(func(r rune) rune {
 		switch {
