@@ -201,7 +201,7 @@ test('the run of the dead worker is lost, with the reason, and the other worker 
   assert.deepEqual([again.workerName, again.attempt, again.cause], ['east', 2, 'rerun']);
   await page.goto(`${cluster.url}/runs/${long.id}`);
   await page.locator('h1 [data-status=lost]').waitFor();
-  await page.getByText('The worker died during the run').first().waitFor();
+  await page.locator('[data-outcome=worker_died]').getByText('Retried; attempt 2 succeeded').waitFor();
   await page.getByText('Worker west is dead.').waitFor({ state: 'detached' });
   await assertAccessible(page, 'a lost run');
   await assertFits(page, 'a lost run');

@@ -91,7 +91,7 @@ export function NodeDrawer(props: NodeDrawerProps) {
     <section className={classes.drawer} aria-labelledby={title} data-drawer={name} onKeyDown={(event) => event.key === 'Escape' && (event.stopPropagation(), onClose())}>
       <div className={classes.head}>
         <div className="break">
-          <Title order={3} size="h5" id={title} ref={head} tabIndex={-1} className={classes.title}>{item ? t('rerun.item', { step: visible(step?.title ?? name), item: item.item }) : visible(step?.title ?? name)}</Title>
+          <Title order={2} size="h5" id={title} ref={head} tabIndex={-1} className={classes.title}>{item ? t('rerun.item', { step: visible(step?.title ?? name), item: item.item }) : visible(step?.title ?? name)}</Title>
           {item?.value !== undefined && <div className="small">{visible(item.value)}</div>}
           {step?.title && <span className="dim small">{name}</span>}
         </div>
@@ -166,7 +166,7 @@ function Took({ from, to, runs }: { from: string; to: string | undefined; runs: 
 const mostListed = 50;
 
 function Part({ title, children }: { title: string; children: ReactNode }) {
-  return <div className={classes.part}><Title order={4} size="h6">{title}</Title>{children}</div>;
+  return <div className={classes.part}><Title order={3} size="h6">{title}</Title>{children}</div>;
 }
 
 /** Why the node waits or did not run: the reason, the step at which it began, and for a pending one the steps before it that have not ended. */

@@ -12,6 +12,6 @@ it('finds the deliveries behind a retry of the same channel', () => {
 
 it('leaves out the first of those that are due, as it is tried now', () => expect(behind(delivery('3', 'pager'), delivery('1', 'pager'), delivery('2', 'pager'))).toEqual(['2', '3']));
 
-it('leaves out what is not due or has ended', () => {
+it('leaves out deliveries that are not due yet or have ended', () => {
   expect(behind(delivery('1', 'pager', { attempts: 1 }), delivery('2', 'pager', { nextAt: '2026-03-01T10:00:10Z' }), delivery('3', 'pager', { status: 'sent' }))).toEqual([]);
 });
