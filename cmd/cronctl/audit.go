@@ -33,7 +33,8 @@ yaml each entry contains the object before and after the change, without secret 
 			{name: "actor", help: "only changes by this user, or by the token of this name"},
 			{
 				name: "kind",
-				help: "only this kind of object: job, run, user, token, session, worker, channel, pool or secret",
+				help: "only this kind of object: job, run, defaults, hook, user, token, session, worker, channel, " +
+					"secret, pool, lock, maintenance and others",
 			},
 			{name: "name", help: "only changes of the object with this name"},
 			{

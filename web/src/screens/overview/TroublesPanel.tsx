@@ -18,7 +18,7 @@ import { showFailure } from '../../parts/showFailure.ts';
 import { StatusBadge } from '../../parts/StatusBadge.tsx';
 import { RelativeTime } from '../../parts/TimeText.tsx';
 import { useRunNow } from '../../parts/useRunNow.tsx';
-import { Why } from '../../parts/Why.tsx';
+import { LastLine, Why } from '../../parts/Why.tsx';
 import classes from './rows.module.css';
 
 const shown = 8;
@@ -69,9 +69,10 @@ export function TroublesPanel({ troubles, acknowledged, partial }: { troubles: r
                 </span>
                 <span className={classes.second}>
                   {trouble.last.jobTitle && <span>{trouble.job}</span>}
-                  {trouble.last.reason && <Why reason={trouble.last.reason} />}
+                  {trouble.last.reason && <Why reason={trouble.last.reason} output />}
                   <RelativeTime at={trouble.last.plannedAt} />
                 </span>
+                {trouble.last.reason?.data?.lastLine && <LastLine text={trouble.last.reason.data.lastLine} />}
               </div>
               <div className={classes.acts}>
                 {trouble.lastRun && <Link to="/runs/$id" params={{ id: trouble.lastRun }} aria-label={t('overview.logOf', { job: trouble.job })}>{t('overview.log')}</Link>}
