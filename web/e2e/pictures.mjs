@@ -1,5 +1,5 @@
-// Takes the pictures of docs/console.md: node e2e/pictures.mjs FOLDER. A real server with the jobs of a small company
-// runs for some minutes first, so that there is history to show.
+// Takes the pictures of docs/console.md: node e2e/pictures.mjs FOLDER, or those named in ONLY (ledger,overview-dark). A real
+// server with the jobs of a small company runs for some minutes first, so that there is history to show.
 
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -9,6 +9,7 @@ import { until } from './server.mjs';
 
 const folder = process.argv[2];
 const minutes = Number(process.env.MINUTES ?? 4);
+const only = process.env.ONLY?.split(',');
 if (!folder) throw new Error('say where the pictures are to go');
 await mkdir(folder, { recursive: true });
 
@@ -30,7 +31,6 @@ await company(minutes, async (server, browser) => {
     ['defaults', '/defaults/edit?group=shop'],
     ['notifications', '/notifications'],
     ['health', '/health'],
-    ['runs', '/runs'],
     ['ledger', '/ledger'],
     ['timeline', '/timeline'],
     ['forecast', '/timeline?view=forecast'],
@@ -38,11 +38,12 @@ await company(minutes, async (server, browser) => {
     ['access', '/access?tab=tokens'],
     ['audit', '/access?tab=audit'],
   ];
+  const overview = screens.slice(0, 1);
   const looks = [
     ['', { locale: 'en-US', colorScheme: 'light' }, screens],
-    ['-dark', { locale: 'en-US', colorScheme: 'dark' }, screens.filter(([name]) => ['overview', 'timeline', 'run'].includes(name))],
-    ['-zh', { locale: 'zh-CN', colorScheme: 'light', timezoneId: 'Asia/Shanghai' }, screens.filter(([name]) => ['overview', 'job', 'ledger'].includes(name))],
-    ['-phone', { locale: 'en-US', colorScheme: 'light', width: 390, height: 844 }, screens.filter(([name]) => ['overview', 'jobs', 'run', 'ledger'].includes(name))],
+    ['-dark', { locale: 'en-US', colorScheme: 'dark' }, overview],
+    ['-zh', { locale: 'zh-CN', colorScheme: 'light', timezoneId: 'Asia/Shanghai' }, overview],
+    ['-phone', { locale: 'en-US', colorScheme: 'light', width: 390, height: 844 }, overview],
   ];
   let storageState;
   for (const [suffix, options, shown] of looks) {
@@ -51,6 +52,7 @@ await company(minutes, async (server, browser) => {
     await page.getByRole('navigation').first().waitFor();
     storageState ??= await context.storageState();
     for (const [name, path] of shown) {
+      if (only && !only.includes(`${name}${suffix}`)) continue;
       await page.goto(server.url + (typeof path === 'string' ? path : await path()));
       await page.locator('#content :is(h1, h2)').first().waitFor();
       await page.locator('[aria-label="Loading…"], [aria-label="加载中…"]').first().waitFor({ state: 'detached' });

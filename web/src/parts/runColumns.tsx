@@ -26,7 +26,7 @@ export function runColumns(t: TFunction, language: string, withJob: boolean): Co
           <StatusBadge status={run.status} />
           {(run.late || run.slow) && <> <Flag kind={run.late ? 'late' : 'slow'} /></>}
         </Link>
-        {run.last && <div className="small nowrap"><Repeated last={run.last} /></div>}
+        {run.last && <div className="small"><Repeated last={run.last} /></div>}
       </>
     )),
     ...(withJob
