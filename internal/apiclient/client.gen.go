@@ -5184,8 +5184,9 @@ type Delivery struct {
 	Error *string `json:"error,omitempty"`
 
 	// Event The event.
-	Event DeliveryEvent `json:"event"`
-	Fire  *string       `json:"fire,omitempty"`
+	Event    DeliveryEvent `json:"event"`
+	Fire     *string       `json:"fire,omitempty"`
+	Headline Reason        `json:"headline"`
 
 	// Id The message id is msg_ followed by this id.
 	Id  string  `json:"id"`
@@ -7371,7 +7372,7 @@ type Notify struct {
 	// After Escalation: channels that are notified when the job has been in trouble for so long, and no failure since its begin was acknowledged; 1m to 7d. At most 5 steps and 20 channels. They are notified of the recovery, too.
 	After *map[string][]string `json:"after,omitempty"`
 
-	// On Events. failed: the last attempt of a fire failed; missed: a fire did not run; lost: a run was lost with its worker; late: a fire has not started in time, or a run takes much longer than usual; recovered: success after one of these; approval: a step of the flow waits for an operator; paused: autoPause has paused the job; output: a run has ended and printed something, which is sent; step_failed: the first step of a flow run has failed, while others may still run; skipped: 3 or more of the last 10 fires were skipped because an earlier run was unresolved or another fire waited.
+	// On Events. failed: the last attempt of a fire failed; missed: a fire did not run; lost: a run was lost with its worker; late: a fire has not started in time, or a run takes much longer than usual; recovered: success after one of these; approval: a step of the flow waits for an operator; paused: autoPause has paused the job; output: a run has ended and printed something, which is sent; step_failed: the first step of a flow run has failed, while others may still run; skipped: 3 or more of the last 10 fires had to give way to runs and fires of the job itself.
 	On    *[]NotifyOn `json:"on,omitempty"`
 	Quiet *Quiet      `json:"quiet,omitempty"`
 

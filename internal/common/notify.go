@@ -25,7 +25,7 @@ const (
 	EventOutput    Event = "output"    // a run has printed something
 
 	EventStepFailed Event = "step_failed" // the first step of a flow run has failed, which may still run
-	EventSkipped    Event = "skipped"     // the job often skips fires, since earlier ones are not done
+	EventSkipped    Event = "skipped"     // the job often skips fires, which give way to its own
 )
 
 // Events lists them all.
@@ -34,12 +34,12 @@ var Events = [...]Event{EventFailed, EventMissed, EventLost, EventLate, EventRec
 
 // Notify selects the events of a job that are notified, and the channels.
 type Notify struct {
-	On []Event  `json:"on,omitempty" nullable:"false" maxItems:"10" enum:"failed,missed,lost,late,recovered,approval,paused,output,step_failed,skipped" doc:"Events. failed: the last attempt of a fire failed; missed: a fire did not run; lost: a run was lost with its worker; late: a fire has not started in time, or a run takes much longer than usual; recovered: success after one of these; approval: a step of the flow waits for an operator; paused: autoPause has paused the job; output: a run has ended and printed something, which is sent; step_failed: the first step of a flow run has failed, while others may still run; skipped: 3 or more of the last 10 fires were skipped because an earlier run was unresolved or another fire waited."`
+	On []Event  `json:"on,omitempty" nullable:"false" maxItems:"10" enum:"failed,missed,lost,late,recovered,approval,paused,output,step_failed,skipped" doc:"Events. failed: the last attempt of a fire failed; missed: a fire did not run; lost: a run was lost with its worker; late: a fire has not started in time, or a run takes much longer than usual; recovered: success after one of these; approval: a step of the flow waits for an operator; paused: autoPause has paused the job; output: a run has ended and printed something, which is sent; step_failed: the first step of a flow run has failed, while others may still run; skipped: 3 or more of the last 10 fires had to give way to runs and fires of the job itself."`
 	To []string `json:"to,omitempty" nullable:"false" maxItems:"20" doc:"Names of the channels to notify."`
 	// After maps how long a trouble has lasted to the channels that are notified of it then.
 	After map[Duration][]string `json:"after,omitempty" doc:"Escalation: channels that are notified when the job has been in trouble for so long, and no failure since its begin was acknowledged; 1m to 7d. At most 5 steps and 20 channels. They are notified of the recovery, too."`
 	// Quiet hours do not apply to the failures of an urgent job.
-	Quiet  *Quiet `json:"quiet,omitempty" doc:"Quiet hours: notifications wait until they end, and are then sent as one digest per channel."`
+	Quiet  *Quiet `json:"quiet,omitempty" doc:"Quiet hours: notifications wait until they end, and most are then sent as one digest per channel."`
 	Urgent bool   `json:"urgent,omitempty" doc:"Quiet hours apply to output only."`
 }
 

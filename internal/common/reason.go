@@ -99,3 +99,14 @@ const (
 
 // CountAtLeast is the value "count" of the reason of a gap that may contain more fires than are counted.
 const CountAtLeast = "at_least"
+
+// A job often skips fires if OftenSkipped of its last RecentFires gave way.
+const (
+	RecentFires  = 10
+	OftenSkipped = 3
+)
+
+// GivesWay reports whether a skipped fire had to give way to runs and fires of its own job, by the code of its reason.
+func GivesWay(reason string) bool {
+	return reason == ReasonOverlap || reason == ReasonQueueFull || reason == ReasonReplaced
+}

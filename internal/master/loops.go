@@ -32,7 +32,7 @@ func masterLoops() []health.Spec {
 		{Name: "duty_defaults", Effect: "jobs that were saved during a change of defaults keep the previous ones"},
 		{Name: "duty_findings", Effect: "findings of the elected master are not published"},
 		{Name: "duty_audit_chain", OnDemand: true, Effect: "changes are not added to the audit"},
-		{Name: "duty_notifications", Effect: "no notifications of late runs, no summaries"},
+		{Name: "duty_notifications", Effect: "no notifications of late runs and skipped fires, no summaries"},
 		{Name: "duty_channels", Effect: "failing channels are not noticed"},
 		{Name: "duty_pools", Effect: "metrics of pools are not updated"},
 		{Name: "duty_job_metrics", Effect: "metrics of single jobs are not updated"},

@@ -302,7 +302,6 @@ func New(cfg Config) (*Master, error) {
 		Acks:    acks,
 		Bodies:  bodies,
 		Overdue: m.findings.Overdue,
-		Results: m.results.Snapshot,
 	})
 	notifier := notify.New(notify.Config{
 		Store:     channels,

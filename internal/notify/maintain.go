@@ -31,17 +31,17 @@ func (n *Notifier) maintain(ctx context.Context) error {
 		n.trouble(ctx, "daemons_unknown", daemons)
 		flapping := n.recoverFlapping(ctx, now.UTC())
 		n.trouble(ctx, "recoveries_not_written", flapping)
-		skips := n.skips(ctx)
-		n.trouble(ctx, "skipped_fires_unknown", skips)
 		n.askAgain(ctx)
 		escalated := n.escalateAll(ctx, now.UTC())
 		n.trouble(ctx, "troubles_not_escalated", escalated)
 		summary := n.summarize(ctx, now.UTC())
 		n.trouble(ctx, "summary_not_written", summary)
+		skips := n.tellSkips(ctx, now.UTC())
+		n.trouble(ctx, "skipped_fires_not_written", skips)
 		digest := n.digest(ctx, now.UTC())
 		n.trouble(ctx, "digest_not_written", digest)
 		if n.cfg.Report != nil {
-			n.cfg.Report(errors.Join(err, daemons, flapping, skips, escalated, summary, digest))
+			n.cfg.Report(errors.Join(err, daemons, flapping, escalated, summary, skips, digest))
 		}
 		if !sleep(ctx, lateLook) {
 			return nil

@@ -2,6 +2,7 @@ package notify
 
 import (
 	"fmt"
+	"maps"
 	"strings"
 	"time"
 	"unicode"
@@ -41,101 +42,127 @@ func messageOf(n *Notice) Message {
 	case SubjectSummary, SubjectRecovered, SubjectPrinted:
 		m.Type = "cluster.summary"
 	}
-	m.Subject = "[Carillon] " + headline(&n.Data)
+	m.Subject = "[Carillon] " + headline(&n.Data).Text
 	m.Text = textOf(&n.Data)
 	return m
 }
 
-// headline returns the subject, in one line.
-func headline(d *Data) string {
-	var text string
+// headline returns the subject in one line, with the code and the values of a translation.
+func headline(d *Data) common.Reason {
 	job := d.Job
 	if d.Title != "" {
 		job = fmt.Sprintf("%s (%s)", common.Excerpt(d.Title), d.Job)
 	}
+	said := common.Reason{Data: common.WordsOf("job", Line(job))}
 	if d.Backfill {
-		job = "backfill of " + job
+		job, said.Data["backfill"] = "backfill of "+job, "true"
+	}
+	say := func(code, text string, pairs ...any) {
+		said.Code, said.Text = code, text
+		maps.Copy(said.Data, common.WordsOf(pairs...))
 	}
 	switch d.Event {
 	case SubjectTest:
-		text = "test message"
+		say("test", "test message")
 	case SubjectSummary:
-		text = common.Count(d.Count, "more job is", "more jobs are") + " in trouble"
+		say("more_trouble", common.Count(d.Count, "more job is", "more jobs are")+" in trouble", "count", d.Count)
 	case SubjectRecovered:
-		text = common.Count(d.Count, "more job has", "more jobs have") + " recovered"
+		say("more_recovered", common.Count(d.Count, "more job has", "more jobs have")+" recovered", "count", d.Count)
 	case SubjectPrinted:
-		text = common.Count(d.Count, "more job has", "more jobs have") + " printed output"
+		say("more_output", common.Count(d.Count, "more job has", "more jobs have")+" printed output", "count", d.Count)
 	case SubjectOutput:
-		text = job + " " + how(d) + " and printed output"
+		say("output", job+" "+how(d)+" and printed output", howWords(d)...)
 	case "failed":
-		if text = job + " " + how(d); d.Cause == common.CauseDaemon {
-			text = fmt.Sprintf("%s keeps restarting: %d short runs in a row", job, d.Restarts)
+		if say("ended", job+" "+how(d), howWords(d)...); d.Cause == common.CauseDaemon {
+			say("restarts", fmt.Sprintf("%s keeps restarting: %d short runs in a row", job, d.Restarts),
+				"count", d.Restarts)
 		}
 	case "lost":
-		text = job + " was lost with its worker"
+		say("lost", job+" was lost with its worker")
 	case "missed":
-		text = job + " was not run"
+		say("ended", job+" was not run", "how", "was_not_run")
 	case "late":
-		text = job + " is late"
-		if d.Status == "running" {
-			text = job + " is running longer than usual"
+		if say("late", job+" is late"); d.Status == common.StatusRunning {
+			say("slow", job+" is running longer than usual")
 		}
 	case "recovered":
-		text = job + " has recovered"
+		say("recovered", job+" has recovered")
 	case SubjectPaused:
-		text = fmt.Sprintf("%s was paused: it failed %d times in a row", job, d.Failures)
+		say("paused", fmt.Sprintf("%s was paused: it failed %d times in a row", job, d.Failures), "count", d.Failures)
 	case SubjectDigest:
-		text = digestLine(d)
+		say("digest", digestLine(d), digestWords(d)...)
 	case SubjectRaised:
-		text = job + " has been in trouble for " + d.Lasts
+		say("raised", job+" has been in trouble for "+d.Lasts, "after", d.Lasts)
 	case SubjectStepFailed:
-		text = job + ": a step failed"
-		if d.Step != "" {
-			text = fmt.Sprintf("%s: step %s %s", job, d.Step, how(d))
+		if say("step_failed", job+": a step failed"); d.Step != "" {
+			say("step", fmt.Sprintf("%s: step %s %s", job, d.Step, how(d)), append(howWords(d), "step", d.Step)...)
 		}
 	case SubjectSkipped:
-		text = fmt.Sprintf("%s skips fires: %d of its last %d", job, d.Skipped, d.Fires)
+		say("skipped", fmt.Sprintf("%s skips fires: %d of its last %d", job, d.Skipped, d.Fires), "count", d.Skipped,
+			"of", d.Fires)
 	case SubjectApproval:
-		text = job + " waits for approval of step " + d.Step
+		say("approval", job+" waits for approval of step "+d.Step, "step", d.Step)
 	default:
-		text = job + ": " + string(d.Event)
+		say("event", job+": "+string(d.Event), "event", d.Event)
 	}
 	if d.Worker != "" && d.Event != "recovered" && d.Event != SubjectPaused && d.Event != SubjectTest {
-		text += " on " + d.Worker
+		said.Text += " on " + d.Worker
+		said.Data["worker"] = d.Worker
 	}
 	if d.Flapping {
-		text += "; it keeps failing and recovering"
+		said.Text += "; it keeps failing and recovering"
+		said.Data["flapping"] = "true"
 	}
-	return Line(text)
+	if said.Text = Line(said.Text); d.Job == "" {
+		delete(said.Data, "job")
+	}
+	return said
 }
 
 // how describes how a run ended.
 func how(d *Data) string {
+	text := strings.ReplaceAll(ending(d), "_", " ")
 	switch {
-	case d.Status == common.StatusSucceeded:
-		return "succeeded"
-	case d.Status == common.StatusLost:
-		return "was lost"
-	case d.Status == common.StatusMissed:
-		return "was not run"
-	case d.Status == "timed_out":
-		return "timed out"
-	case d.Status == "refused":
-		return "was refused"
-	case d.Status == "killed":
-		return "was killed"
+	case text != "failed":
+		return text
 	case d.Signal != "":
 		return "failed (" + d.Signal + ")"
 	case d.ExitCode != nil:
 		return fmt.Sprintf("failed (exit %d)", *d.ExitCode)
 	}
+	return text
+}
+
+// ending returns how a run ended, as a code.
+func ending(d *Data) string {
+	switch d.Status {
+	case common.StatusSucceeded, common.StatusTimedOut:
+		return string(d.Status)
+	case common.StatusLost, common.StatusRefused, common.StatusKilled:
+		return "was_" + string(d.Status)
+	case common.StatusMissed:
+		return "was_not_run"
+	}
 	return "failed"
+}
+
+// howWords returns the values of how a run ended.
+func howWords(d *Data) []any {
+	words := []any{"how", ending(d)}
+	switch {
+	case ending(d) != "failed":
+	case d.Signal != "":
+		words = append(words, "signal", d.Signal)
+	case d.ExitCode != nil:
+		words = append(words, "exit", *d.ExitCode)
+	}
+	return words
 }
 
 // textOf returns the body for people.
 func textOf(d *Data) string {
 	var b strings.Builder
-	b.WriteString(headline(d) + "\n\n")
+	b.WriteString(headline(d).Text + "\n\n")
 	fact := func(name, value string) {
 		if value != "" {
 			fmt.Fprintf(&b, "%-10s %s\n", name+":", Line(value))

@@ -196,8 +196,8 @@ func (n *Notice) since() time.Time {
 	return n.CreatedAt
 }
 
-// Headline returns the subject in one line.
-func (n *Notice) Headline() string { return headline(&n.Data) }
+// Headline returns the subject in one line, with the code and the values of a translation.
+func (n *Notice) Headline() common.Reason { return headline(&n.Data) }
 
 // noticeID returns an id derived from its arguments, so that the same decision of two masters has
 // the same id.

@@ -59,7 +59,6 @@ type world struct {
 	mute       bool  // runs print nothing
 	missing    int   // reads of output that find none yet
 	acks       map[string]Ack
-	skips      map[string]Skips
 	allowed    []string // steps that may fail
 }
 
@@ -113,6 +112,9 @@ func (w *world) ended(job string, status common.Status, attempt int, planned tim
 	}
 	if w.mute {
 		run.OutputBytes = 0
+	}
+	if status == common.StatusSkipped {
+		run.Reason, run.OutputBytes = &common.Reason{Code: common.ReasonOverlap}, 0
 	}
 	w.runs[run.ID] = run
 	w.outcomes = append(w.outcomes, Outcome{Run: run, Revision: w.revision})
@@ -384,15 +386,6 @@ func (w *world) Acknowledged(_ context.Context, since time.Time) (map[string]Ack
 		}
 	}
 	return found, nil
-}
-
-func (w *world) Skips(context.Context, []common.JobState) (map[string]Skips, error) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if w.away {
-		return nil, common.Errorf(common.CodeUnavailable, "the log store is away")
-	}
-	return maps.Clone(w.skips), nil
 }
 
 func (w *world) Late(context.Context, []common.JobState, time.Time) ([]common.Run, error) {

@@ -115,15 +115,6 @@ type History interface {
 	Acknowledged(ctx context.Context, since time.Time) (map[string]Ack, error)
 	// Late returns the fires and runs of jobs that should have started, or ended, by now.
 	Late(ctx context.Context, jobs []common.JobState, now time.Time) ([]common.Run, error)
-	// Skips returns how many of its last fires each of the jobs has skipped, by its name. While the log store is away,
-	// the error is common.CodeUnavailable.
-	Skips(ctx context.Context, jobs []common.JobState) (map[string]Skips, error)
-}
-
-// Skips are the last fires of a job that were skipped because earlier ones were not done.
-type Skips struct {
-	Skipped, Of int
-	Often       bool
 }
 
 // Ack is an acknowledgement of a failure.

@@ -125,7 +125,16 @@ func (d *Data) gather(s *State, to string) {
 	}
 }
 
-// digestLine returns the numbers of a digest.
+// digestWords returns the numbers of a digest.
+func digestWords(d *Data) []any {
+	words := []any{"trouble", d.Count}
+	if g := d.Digest; g != nil {
+		words = append(words, "recovered", g.Recovered, "printed", g.Printed)
+	}
+	return words
+}
+
+// digestLine returns them as a sentence.
 func digestLine(d *Data) string {
 	var parts []string
 	if d.Count > 0 {

@@ -59,10 +59,8 @@ func (n *Notifier) settleSome(ctx context.Context, name string, outcomes []Outco
 	}
 	for range commitTries {
 		before := n.states[name]
-		if !before.Trouble && before.Failures == 0 && !slices.ContainsFunc(outcomes, func(o Outcome) bool {
-			e, _ := o.event()
-			return e != "" || o.printed()
-		}) {
+		calm := !before.Trouble && before.Failures == 0 && len(before.Skips.Fires) == 0
+		if calm && !slices.ContainsFunc(outcomes, func(o Outcome) bool { return o.matters() }) {
 			return nil, nil // no trouble, before and after
 		}
 		job, found, err := n.cfg.Jobs.AtLeast(ctx, name, version)
@@ -157,7 +155,13 @@ func (n *Notifier) decide(ctx context.Context, job *common.JobState, s *State, o
 			return d, nil
 		}
 		o := &outcomes[i]
-		if !o.concerns(job) || s.counted(o) {
+		if !o.concerns(job) {
+			continue
+		}
+		if job.Notify.Wants(common.EventSkipped) && s.Skips.add(o) { // tellSkips notifies them
+			d.changed = true
+		}
+		if s.counted(o) {
 			continue
 		}
 		told, err := n.judge(ctx, job, s, o, &d, now)

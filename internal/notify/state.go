@@ -120,6 +120,9 @@ func (o *Outcome) tolerable() bool {
 // and neither begins nor ends a trouble.
 func (o *Outcome) ofBackfill() bool { return common.BackfilledJob(o.Run.Job) != o.Run.Job }
 
+// matters reports whether something may follow from it for a job that is not in trouble.
+func (o *Outcome) matters() bool { return o.bad() || o.printed() || o.gaveWay() }
+
 func (o *Outcome) bad() bool {
 	event, _ := o.event()
 	return event != ""
@@ -204,8 +207,7 @@ type State struct {
 	Good     *common.Run  `json:"good,omitempty"`     // last success since then, of a flapping job; without outputs
 	// BackfillAt is the end of the first failed backfill that is held for a summary or a digest.
 	BackfillAt time.Time `json:"backfillAt,omitzero"`
-	// SkipsAt is when it was notified that the job skips fires; zero again once none of its last fires was skipped.
-	SkipsAt time.Time `json:"skipsAt,omitzero"`
+	Skips      Skips     `json:"skips,omitzero"`
 
 	Version int64 `json:"-"` // the etcd revision of its last change
 }
@@ -267,7 +269,7 @@ func (s *State) take(o *Outcome, notify *common.Notify, now time.Time) (tell com
 			Version:  s.Version,
 
 			BackfillAt: s.BackfillAt,
-			SkipsAt:    s.SkipsAt,
+			Skips:      s.Skips,
 		}
 	}
 	if at := o.at(); at.After(s.BadAt) {

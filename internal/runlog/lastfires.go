@@ -37,28 +37,21 @@ type recentFire struct {
 }
 
 // RecentFires is the number of fires of which Skipping is decided.
-const RecentFires = 10
+const RecentFires = common.RecentFires
 
-const (
-	leastSkipped = 3 // of RecentFires
-	lately       = 3 // fires of which one was skipped
-)
+// lately is the number of fires of which one was skipped.
+const lately = 3
 
 // Skipping reports whether the job often skips fires: 3 or more of its last 10 were skipped because an earlier run was
 // unresolved or another fire waited, one of the last 3 among them.
 func (r *LastFires) Skipping() bool {
-	skipped, _ := r.Skipped()
-	return skipped >= leastSkipped && r.SkippedLately()
-}
-
-// Skipped returns how many of the last fires, 10 at most, were skipped in this way.
-func (r *LastFires) Skipped() (skipped, of int) {
+	n := 0
 	for i := range r.recent {
 		if r.recent[i].crowded {
-			skipped++
+			n++
 		}
 	}
-	return skipped, len(r.recent)
+	return n >= common.OftenSkipped && r.SkippedLately()
 }
 
 // SkippedLately reports whether one of the last 3 fires was skipped in this way.
@@ -79,9 +72,6 @@ func (r *LastFires) remember(at time.Time, crowded bool) {
 		r.recent = r.recent[:min(len(r.recent), RecentFires)]
 	}
 }
-
-// crowds are the reasons of a skipped fire that had to give way to runs and fires of its own job.
-var crowds = [...]string{common.ReasonOverlap, common.ReasonQueueFull, common.ReasonReplaced}
 
 // Settled returns the newest completed fire of which no further attempt is pending or running; open is the fire of such
 // an attempt. A job that recovers by a retry is judged by the retry.
@@ -107,7 +97,7 @@ func (r *LastFires) Add(uid, fire string, attempt int, status common.Status, rea
 	if !status.Terminal() {
 		return
 	}
-	r.remember(at, status == common.StatusSkipped && slices.Contains(crowds[:], reason))
+	r.remember(at, status == common.StatusSkipped && common.GivesWay(reason))
 	if status == common.StatusSkipped {
 		return
 	}

@@ -53,6 +53,7 @@ type Delivery struct {
 	Kind      notify.Kind    `json:"kind,omitempty" enum:"webhook,mail,slack,pagerduty,teams,discord,mattermost,telegram,dingtalk,feishu,wecom,ntfy,opsgenie,ping"`
 	Event     notify.Subject `json:"event" enum:"failed,missed,lost,late,recovered,approval,paused,output,step_failed,skipped,escalated,digest,summary,summary_recovered,summary_output,test" doc:"The event."`
 	Text      string         `json:"text" doc:"The message in one line."`
+	Headline  common.Reason  `json:"headline" doc:"The message in one line, with code and data for translated texts."`
 	Job       string         `json:"job,omitempty"`
 	Run       string         `json:"run,omitempty"`
 	Fire      string         `json:"fire,omitempty"`
@@ -266,12 +267,14 @@ func channelOf(ctx context.Context, c *notify.Channel) Channel {
 }
 
 func (s *Resource) deliveryOf(ctx context.Context, n *notify.Notice) Delivery {
+	said := n.Headline()
 	d := Delivery{
 		ID:        n.ID,
 		Channel:   n.Channel,
 		Kind:      n.Kind,
 		Event:     n.Subject,
-		Text:      n.Headline(),
+		Text:      said.Text,
+		Headline:  said,
 		Job:       n.Data.Job,
 		Run:       n.Data.Run,
 		Fire:      n.Data.Fire,

@@ -52,8 +52,6 @@ type Config struct {
 	Bodies  Bodies
 	// Overdue returns the jobs with a fire that no worker has claimed.
 	Overdue func(ctx context.Context) ([]common.Overdue, error)
-	// Results returns a function that finds the last results of a job.
-	Results func(ctx context.Context) (func(job, uid string) *runlog.LastFires, error)
 }
 
 // Reader reads jobs and runs. It implements notify.Jobs and notify.History.
@@ -184,22 +182,6 @@ func (r *Reader) Acknowledged(ctx context.Context, since time.Time) (map[string]
 		acks[job] = notify.Ack{By: ack.By, At: ack.At}
 	}
 	return acks, nil
-}
-
-// Skips returns how many of its last fires each of the jobs has skipped.
-func (r *Reader) Skips(ctx context.Context, jobs []common.JobState) (map[string]notify.Skips, error) {
-	find, err := r.cfg.Results(ctx)
-	if err != nil {
-		return nil, err
-	}
-	all := map[string]notify.Skips{}
-	for i := range jobs {
-		if last := find(jobs[i].Name, jobs[i].UID); last != nil {
-			skipped, of := last.Skipped()
-			all[jobs[i].Name] = notify.Skips{Skipped: skipped, Of: of, Often: last.Skipping()}
-		}
-	}
-	return all, nil
 }
 
 // Late returns the runs of the jobs that should have started or ended by now: runs that wait or run longer than

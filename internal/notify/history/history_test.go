@@ -83,7 +83,6 @@ type rig struct {
 	etcd    *clientv3.Client
 	jobs    *jobmgr.Store
 	overdue []common.Overdue
-	results func(job, uid string) *runlog.LastFires
 }
 
 func newReader(t *testing.T) (*rig, *shelf, *Reader) {
@@ -114,7 +113,6 @@ func newReader(t *testing.T) (*rig, *shelf, *Reader) {
 		Runs:    runlog.NewView(runs, plan.New(known, unplaced, func() *maintenance.Set { return nil }), log),
 		Habits:  runlog.NewHabits(log, time.Now),
 		Overdue: func(context.Context) ([]common.Overdue, error) { return r.overdue, nil },
-		Results: func(context.Context) (func(job, uid string) *runlog.LastFires, error) { return r.results, nil },
 	})
 }
 
@@ -205,28 +203,6 @@ func TestWhatIsLate(t *testing.T) {
 	if late, err = from.Late(t.Context(), []common.JobState{b}, now); err != nil || len(late) != 1 ||
 		late[0].Fire != common.TriggeredFire(b.UID, "other") {
 		t.Errorf("while the log store is away: %+v, %v", late, err)
-	}
-}
-
-func TestSkips(t *testing.T) {
-	r, _, from := newReader(t)
-	a, b := r.save("a", common.EventSkipped), r.save("b", common.EventSkipped)
-	var last runlog.LastFires
-	noon := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
-	for i, status := range []common.Status{common.StatusSucceeded, common.StatusSkipped, common.StatusSkipped,
-		common.StatusSucceeded, common.StatusSkipped} {
-		at := noon.Add(time.Duration(i) * time.Minute)
-		last.Add(a.UID, common.PlannedFire(a.UID, at), 0, status, common.ReasonOverlap, at)
-	}
-	r.results = func(job, uid string) *runlog.LastFires {
-		if job == "a" && uid == a.UID {
-			return &last
-		}
-		return nil
-	}
-	found, err := from.Skips(t.Context(), []common.JobState{a, b})
-	if err != nil || len(found) != 1 || found["a"] != (notify.Skips{Skipped: 3, Of: 5, Often: true}) {
-		t.Errorf("found %+v, %v", found, err)
 	}
 }
 

@@ -300,7 +300,7 @@ func toneOf(d *notify.Data) tone {
 		}
 	case "recovered", notify.SubjectRecovered:
 		return good
-	case "late", notify.SubjectSkipped:
+	case "late":
 		return warn
 	case "failed", "lost", "missed", notify.SubjectStepFailed, notify.SubjectPaused, notify.SubjectRaised,
 		notify.SubjectSummary:

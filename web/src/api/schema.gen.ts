@@ -3467,6 +3467,8 @@ export interface components {
              */
             event: "failed" | "missed" | "lost" | "late" | "recovered" | "approval" | "paused" | "output" | "step_failed" | "skipped" | "escalated" | "digest" | "summary" | "summary_recovered" | "summary_output" | "test";
             fire?: string;
+            /** @description The message in one line, with code and data for translated texts. */
+            headline: components["schemas"]["Reason"];
             /** @description The message id is msg_ followed by this id. */
             id: string;
             job?: string;
@@ -5601,9 +5603,9 @@ export interface components {
             after?: {
                 [key: string]: string[];
             };
-            /** @description Events. failed: the last attempt of a fire failed; missed: a fire did not run; lost: a run was lost with its worker; late: a fire has not started in time, or a run takes much longer than usual; recovered: success after one of these; approval: a step of the flow waits for an operator; paused: autoPause has paused the job; output: a run has ended and printed something, which is sent; step_failed: the first step of a flow run has failed, while others may still run; skipped: 3 or more of the last 10 fires were skipped because an earlier run was unresolved or another fire waited. */
+            /** @description Events. failed: the last attempt of a fire failed; missed: a fire did not run; lost: a run was lost with its worker; late: a fire has not started in time, or a run takes much longer than usual; recovered: success after one of these; approval: a step of the flow waits for an operator; paused: autoPause has paused the job; output: a run has ended and printed something, which is sent; step_failed: the first step of a flow run has failed, while others may still run; skipped: 3 or more of the last 10 fires had to give way to runs and fires of the job itself. */
             on?: ("failed" | "missed" | "lost" | "late" | "recovered" | "approval" | "paused" | "output" | "step_failed" | "skipped")[];
-            /** @description Quiet hours: notifications wait until they end, and are then sent as one digest per channel. */
+            /** @description Quiet hours: notifications wait until they end, and most are then sent as one digest per channel. */
             quiet?: components["schemas"]["Quiet"];
             /** @description Names of the channels to notify. */
             to?: string[];
@@ -9290,6 +9292,10 @@ export interface operations {
                      *       "doneAt": "2026-11-22T21:47:54.032681938Z",
                      *       "error": "dial tcp 127.0.0.1:1: 127.0.0.1: the address is not a public one, and the setting notifyAllow does not name it",
                      *       "event": "test",
+                     *       "headline": {
+                     *         "code": "test",
+                     *         "text": "test message"
+                     *       },
                      *       "id": "01795384074032501398-d21c29403d88c6ce",
                      *       "kind": "webhook",
                      *       "status": "failed",
@@ -9696,6 +9702,10 @@ export interface operations {
                      *           "doneAt": "2026-11-22T21:47:54.032681938Z",
                      *           "error": "dial tcp 127.0.0.1:1: 127.0.0.1: the address is not a public one, and the setting notifyAllow does not name it",
                      *           "event": "test",
+                     *           "headline": {
+                     *             "code": "test",
+                     *             "text": "test message"
+                     *           },
                      *           "id": "01795384074032501398-d21c29403d88c6ce",
                      *           "kind": "webhook",
                      *           "status": "failed",
@@ -9750,6 +9760,10 @@ export interface operations {
                      *       "createdAt": "2026-11-22T21:47:54.032501398Z",
                      *       "error": "dial tcp 127.0.0.1:1: 127.0.0.1: the address is not a public one, and the setting notifyAllow does not name it",
                      *       "event": "test",
+                     *       "headline": {
+                     *         "code": "test",
+                     *         "text": "test message"
+                     *       },
                      *       "id": "01795384074032501398-d21c29403d88c6ce",
                      *       "kind": "webhook",
                      *       "nextAt": "2026-11-22T21:47:54.032501398Z",

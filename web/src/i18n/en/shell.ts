@@ -99,7 +99,7 @@ export const shell = {
     registration: 'Other processes do not see the state of this worker.', presence: 'Other processes do not see the state of this master.', scheduler: 'No fires start there.', finishes: 'Outcomes of runs that ended are not committed.',
     delivery: 'Outcomes and output do not reach the log store.', recovery: 'Orphaned runs are not resolved there.', outbox_recovery: 'Outcomes of dead workers do not reach the log store.', membership: 'Workers that start or stop, and wrong clocks, are not noticed.',
     outbox_size: 'The size of the outboxes is unknown.', lookout: 'The state of etcd and the log store is unknown.', election: 'Housekeeping, audit and notifications are stopped.', duty_housekeeping: 'Old runs are not deleted.', duty_audit: 'Overdue fires are not noticed.',
-    duty_findings: 'Findings of the elected master are not published.', duty_audit_chain: 'Changes are not added to the audit.', duty_notifications: 'No notifications about late runs, and no summaries, are sent.', duty_channels: 'Failing channels are not noticed.',
+    duty_findings: 'Findings of the elected master are not published.', duty_audit_chain: 'Changes are not added to the audit.', duty_notifications: 'No notifications about late runs and skipped fires, and no summaries, are sent.', duty_channels: 'Failing channels are not noticed.',
   },
   login: {
     title: 'Sign in to Carillon', user: 'User', password: 'Password', token: 'Access token', tokenPlaceholder: 'car_…', submit: 'Sign in', exchanging: 'Signing in with the link…',

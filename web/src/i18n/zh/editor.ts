@@ -78,7 +78,7 @@ export const editor: Texts<typeof english> = {
     notifyOn: '通知事件', notifyOnHelp: '每种情况只通知一次。', notifyAfter: '升级通知', notifyAfterHelp: '每行一级：故障持续的时间和渠道，例如“30m oncall, boss”。确认失败后停止。', notifyQuiet: '免打扰时段', notifyQuietFrom: '免打扰开始', notifyQuietFromHelp: 'HH:MM。通知将等待，并汇总为一条发送。', notifyQuietTo: '免打扰结束', notifyQuietToHelp: 'HH:MM；早于开始时间则为次日。', notifyQuietZone: '免打扰时区', notifyQuietZoneHelp: '默认为时间表的时区。', notifyUrgent: '紧急', notifyUrgentHelp: '免打扰时段内只有输出等待。', notifyTo: '通知渠道', notifyToHelp: 'Webhook、聊天或告警服务，或邮件地址。', noChannels: '还没有渠道。', noChannelsAsk: '管理员可以在“通知”页面创建。', noSuchChannel: '没有此名称的渠道。',
     events: {
       failed: '触发失败，且不再有下一次尝试', missed: '触发没有运行', lost: '运行随工作节点丢失，且不再有下一次尝试',
-      late: '运行迟迟未开始，或远超平常耗时', recovered: '通知过上述情况之后又成功了', approval: '流程的某个步骤等待操作员审批', paused: '任务因连续失败而暂停', output: '运行有输出，如同 cron 的邮件', step_failed: '流程运行中首个步骤失败（其他步骤可能仍在运行）', skipped: '任务经常跳过触发：最近 10 次中至少 3 次，因为之前的尚未完成',
+      late: '运行迟迟未开始，或远超平常耗时', recovered: '通知过上述情况之后又成功了', approval: '流程的某个步骤等待操作员审批', paused: '任务因连续失败而暂停', output: '运行有输出，如同 cron 的邮件', step_failed: '流程运行中首个步骤失败（其他步骤可能仍在运行）', skipped: '任务经常因自身的运行而跳过触发：最近 10 次中至少 3 次',
     },
     retentionAge: '运行保留时长', retentionAgeHelp: '连同输出，1 小时至 10 年。最后一次运行始终保留。',
     retentionRuns: '最多保留次数', retentionRunsHelp: '只保留最后这么多次运行。留空则不限次数。',

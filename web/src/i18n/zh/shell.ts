@@ -100,7 +100,7 @@ export const shell: Texts<typeof english> = {
     registration: '其他进程看不到该工作节点的状态。', presence: '其他进程看不到该主控节点的状态。', scheduler: '该处没有触发会启动。', finishes: '已结束运行的结果未能提交。',
     delivery: '结果和输出未能写入日志存储。', recovery: '该处不处理孤立的运行。', outbox_recovery: '失联工作节点的结果未能写入日志存储。', membership: '察觉不到成员变化和错误的时钟。',
     outbox_size: '不知道各发件箱的大小。', lookout: '不知道 etcd 和日志存储的状态。', election: '历史清理、审计和通知均已停止。', duty_housekeeping: '旧的运行未被删除。', duty_audit: '察觉不到逾期的触发。',
-    duty_findings: '当选主控节点的发现未能公布。', duty_audit_chain: '变更未能写入审计记录。', duty_notifications: '未发送延迟运行和汇总的通知。', duty_channels: '察觉不到失败的通知渠道。',
+    duty_findings: '当选主控节点的发现未能公布。', duty_audit_chain: '变更未能写入审计记录。', duty_notifications: '未发送延迟运行、跳过触发和汇总的通知。', duty_channels: '察觉不到失败的通知渠道。',
   },
   login: {
     title: '登录 Carillon', user: '用户', password: '密码', token: '访问令牌', tokenPlaceholder: 'car_…', submit: '登录', exchanging: '正在通过链接登录…',

@@ -49,7 +49,7 @@ function Version({ item, current, onRestore }: { item: DefaultsVersion; current:
       <div className={classes.version}>
         <span className="spaced">
           <TimeText at={item.at} /> <strong>{t(`defaultsVersions.verb.${item.verb}`)}</strong>
-          {item.by && <span className="dim">{actorText(t, item.by)}</span>}
+          {item.by && <span className="dim"><bdi>{actorText(t, item.by)}</bdi></span>}
           {current && <span className="small dim">{t('defaultsVersions.current')}</span>}
         </span>
         {defaults && !current && onRestore && <Button size="compact-sm" variant="default" aria-label={t('defaultsVersions.restoreOf', { time: formatTime(item.at, i18n.language) })} onClick={() => onRestore(defaults)}>{t('defaultsVersions.restore')}</Button>}

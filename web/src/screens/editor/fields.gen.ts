@@ -104,12 +104,12 @@ export const definitionSpec: FieldSpec = {
         },
         on: {
           type: 'array',
-          doc: 'Events. failed: the last attempt of a fire failed; missed: a fire did not run; lost: a run was lost with its worker; late: a fire has not started in time, or a run takes much longer than usual; recovered: success after one of these; approval: a step of the flow waits for an operator; paused: autoPause has paused the job; output: a run has ended and printed something, which is sent; step_failed: the first step of a flow run has failed, while others may still run; skipped: 3 or more of the last 10 fires were skipped because an earlier run was unresolved or another fire waited.',
+          doc: 'Events. failed: the last attempt of a fire failed; missed: a fire did not run; lost: a run was lost with its worker; late: a fire has not started in time, or a run takes much longer than usual; recovered: success after one of these; approval: a step of the flow waits for an operator; paused: autoPause has paused the job; output: a run has ended and printed something, which is sent; step_failed: the first step of a flow run has failed, while others may still run; skipped: 3 or more of the last 10 fires had to give way to runs and fires of the job itself.',
           items: { type: 'string', enum: ['failed', 'missed', 'lost', 'late', 'recovered', 'approval', 'paused', 'output', 'step_failed', 'skipped'] },
         },
         quiet: {
           type: 'object',
-          doc: 'Quiet hours: notifications wait until they end, and are then sent as one digest per channel.',
+          doc: 'Quiet hours: notifications wait until they end, and most are then sent as one digest per channel.',
           fields: {
             from: { type: 'string', doc: 'Begin, as HH:MM.', example: '22:00' },
             timezone: { type: 'string', doc: 'IANA time zone. Default: that of the job\'s schedule.', example: 'Europe/Berlin' },

@@ -80,7 +80,7 @@ function VersionRow({ name, item, current, picked }: { name: string; item: JobVe
         {item.note && <span className={classes.note}><PlainText>{item.note}</PlainText></span>}
         <span className="small dim spaced">
           <TimeText at={item.at} />
-          {item.by && <span title={item.remote ? t('versions.from', { address: item.remote }) : undefined}>{actorText(t, item.by)}</span>}
+          {item.by && <span title={item.remote ? t('versions.from', { address: item.remote }) : undefined}><bdi>{actorText(t, item.by)}</bdi></span>}
         </span>
       </div>
     </>

@@ -67,7 +67,7 @@ export function deliveryColumns(t: TFunction, acts: Acts): Columns<Delivery> {
 }
 
 /** The event with links to its job and run, and the message in one line. */
-function What({ t, language, titles, delivery: { event, job, run, jobs = [], count = 0, text, lastLine } }: { t: TFunction; language: string; titles: Acts['titles']; delivery: Delivery }) {
+function What({ t, language, titles, delivery: { event, job, run, jobs = [], count = 0, text, headline, lastLine } }: { t: TFunction; language: string; titles: Acts['titles']; delivery: Delivery }) {
   const left = count - Math.min(jobs.length, jobsShown);
   return (
     <div className={classes.what}>
@@ -77,7 +77,7 @@ function What({ t, language, titles, delivery: { event, job, run, jobs = [], cou
         <span>{t(`deliveries.events.${event}`)}</span>
         {run && <Link to="/runs/$id" params={{ id: run }}>{t('deliveries.run')}</Link>}
       </span>
-      {event !== 'test' && <span className="small dim"><PlainText>{deliveryText(t, language, text)}</PlainText></span>}
+      {event !== 'test' && <span className="small dim"><PlainText>{deliveryText(t, language, { text, headline })}</PlainText></span>}
       {lastLine && <LastLine text={lastLine} />}
     </div>
   );
