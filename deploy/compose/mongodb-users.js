@@ -1,9 +1,12 @@
-// Run by MongoDB's image at its first start. Workers only add; the elected master deletes what
-// is too old.
+// Run by MongoDB's image at its first start. Workers only add, and replace what their runs use; the elected master
+// deletes what is too old.
 const carillon = db.getSiblingDB("carillon");
 carillon.createRole({
   role: "carillonWorker",
-  privileges: [{ resource: { db: "carillon", collection: "" }, actions: ["find", "insert", "createIndex"] }],
+  privileges: [
+    { resource: { db: "carillon", collection: "" }, actions: ["find", "insert", "createIndex"] },
+    { resource: { db: "carillon", collection: "usage" }, actions: ["update"] },
+  ],
   roles: [],
 });
 for (const [user, role] of [["carillon-master", { role: "readWrite", db: "carillon" }], ["carillon-worker", "carillonWorker"]]) {

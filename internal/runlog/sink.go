@@ -130,6 +130,8 @@ type Sink struct {
 	refused atomic.Bool // the spool refused the last output
 	stalled atomic.Bool // the disk does not answer; Ended does not wait until it does
 
+	usageFails bool // the last write of samples failed; keepUsage's alone
+
 	mu       sync.Mutex
 	handed   []common.Run            // at most limits.handed
 	outcomes bool                    // a notification that the source has entries

@@ -105,7 +105,10 @@ func (s *Sink) storeUsage(ctx context.Context) bool {
 			continue
 		}
 		if err != nil {
-			s.log.Info("samples_not_stored", "error", err, "runs", len(some))
+			if !s.usageFails { // once until they are stored again
+				s.log.Warn("samples_not_stored", "error", err, "runs", len(some))
+			}
+			s.usageFails = true
 			s.mu.Lock()
 			for i := range some {
 				s.putUsage(some[i])
@@ -113,6 +116,7 @@ func (s *Sink) storeUsage(ctx context.Context) bool {
 			s.mu.Unlock()
 			return false
 		}
+		s.usageFails = false
 	}
 	return true
 }

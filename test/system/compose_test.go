@@ -300,8 +300,8 @@ func (p *topology) mongoGate() *mongoGate {
 	}
 	gate := newMongoGate(p.t, p.mongoAt, p.secret("mongo", "mongo.crt"), p.secret("mongo", "mongo.key"),
 		p.authority(), passwords,
-		map[string][]string{"carillon-worker": {"find", "getmore", "insert", "createindexes"},
-			"CN=carillon-worker-1": {"find", "getmore", "insert", "createindexes"},
+		map[string][]string{"carillon-worker": {"find", "getmore", "insert", "createindexes", "update usage"},
+			"CN=carillon-worker-1": {"find", "getmore", "insert", "createindexes", "update usage"},
 			"carillon-master": {"aggregate", "find", "getmore", "killcursors", "insert", "delete", "createindexes",
 				"dropindexes", "listindexes", "listcollections"}})
 	for _, service := range []string{"master", "worker-1", "worker-2"} {

@@ -29,7 +29,7 @@ type mongoGate struct {
 	listener  net.Listener
 	behind    string
 	passwords map[string]string
-	// may are the commands of each user's role.
+	// may are the commands of each user's role; update with its collection.
 	may map[string][]string
 
 	conns sync.WaitGroup
@@ -123,6 +123,10 @@ func (g *mongoGate) serve(client net.Conn) {
 				return
 			}
 			continue
+		}
+		if command == "update" {
+			collection, _ := body.Lookup("update").StringValueOK()
+			command += " " + collection
 		}
 		if !g.allowed(login.user, command) {
 			if err := reply(client, message, bson.D{{Key: "ok", Value: 0.0}, {Key: "code", Value: int32(13)},

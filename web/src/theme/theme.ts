@@ -7,7 +7,7 @@ export const theme = createTheme({
   cursorType: 'pointer',
   respectReducedMotion: true,
   components: {
-    // The scroll lock would inject a style element.
-    Modal: Modal.extend({ defaultProps: { lockScroll: false, centered: true } }),
+    // The scroll lock would inject a style element. The header of a dialog is not that of the page.
+    Modal: Modal.extend({ defaultProps: { lockScroll: false, centered: true, attributes: { header: { role: 'none' } } } }),
   },
 });

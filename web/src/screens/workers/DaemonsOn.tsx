@@ -11,7 +11,7 @@ export function DaemonsOn({ worker }: { worker: Worker }) {
   if (jobs.length === 0) return null;
   return (
     <>
-      <h3 className={classes.part}>{t('workers.daemons')} <span className="small dim">{t('workers.daemonSlots', { count: worker.daemonSlots ?? 0 })}</span></h3>
+      <h2 className={classes.part}>{t('workers.daemons')} <span className="small dim">{t('workers.daemonSlots', { count: worker.daemonSlots ?? 0 })}</span></h2>
       <ul className={classes.runs} aria-label={t('workers.daemonsOf', { name: visible(worker.name || worker.id) })}>
         {jobs.map(([job, count]) => (
           <li key={job} data-daemon={job}>

@@ -31,7 +31,7 @@ export function RunsOn({ worker }: { worker: Worker }) {
   return (
     <>
       <DaemonsOn worker={worker} />
-      {daemons && others.length > 0 && <h3 className={classes.part}>{t('workers.otherRuns')}</h3>}
+      {daemons && others.length > 0 && <h2 className={classes.part}>{t('workers.otherRuns')}</h2>}
       {!daemons && others.length === 0 && <p className={classes.calm}>{t('workers.runsNothing')}</p>}
       {others.length > 0 && (
         <ul className={classes.runs} aria-label={t('workers.runsOf', { name: visible(worker.name || worker.id) })}>

@@ -1,0 +1,2 @@
+import{_t as e}from"./parts.1034132183.js";import{M as t,N as n}from"./basics.4c2da0c66a.js";import{i as r}from"./yaml.452b42410d.js";var i=200;async function a({filter:a,only:o,signal:s,onProgress:c}){let l=[],u=0,d=0,f=0,p=o&&o.size<=i?n([...o].sort(),s):t(a,s);for await(let{items:t,total:n}of p){for(let n of t)(!o||o.has(n.name))&&(d++,n.meta.hidden?u++:l.push(r(e(n))));f+=t.length,c(f,n)}return{text:l.join(`---
+`),jobs:l.length,hidden:u,gone:o?o.size-d:0}}export{a as exportJobs};
